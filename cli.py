@@ -1,0 +1,6 @@
+"""Runs the command line from a checkout: ``python cli.py --help``; the commands live in lshdb/cli/."""
+
+from lshdb.cli.app import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Answers about one document: which contents of the index are near-duplicates of it.
+
+The document need not be in the index. Candidates come from its buckets, similarities from the texts; a content
+of the very same normal form is found by its digest's neighbours too, for it shares every bucket.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.comparison import contents_of
+from lshdb.errors import SourceUnreadable, UsageError
+from lshdb.minhash import estimate
+from lshdb.model import Document, Signatures, Sketches
+from lshdb.params import Params
+from lshdb.pipeline import shingle_sets, sketch, text_of
+from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
+from lshdb.store import Transaction, answers, graph
+from lshdb.texts import unpack
+from lshdb.verification import jaccard
+
+__all__ = ["Match", "matches", "only_document"]
+
+# Texts of candidates that are held at a time.
+TEXTS_AT_A_TIME = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A near-duplicate of the document that was asked about."""
+
+    id: str
+    similarity: float
+    exact: bool
+
+
+def matches(transaction: Transaction, document: Document, min_sim: float, params: Params) -> list[Match]:
+    """Every document at `min_sim` or more, the most similar first; none for an empty document.
+
+    Raises: BadDocument: the document does not suit the index.
+    """
+    asked = sketch([document], params)
+    if not asked.num_shingles[0]:
+        return []
+    candidates = graph.candidates_of(transaction, asked.band_keys)
+    keys, similarity, exact = _similarities(transaction, text_of(document, params), asked, candidates, params)
+    near = similarity >= min_sim
+    scores = dict(zip(keys[near].tolist(), zip(similarity[near].tolist(), exact[near].tolist(), strict=True), strict=True))
+    found = [Match(doc_id, *scores[key]) for key, doc_id in answers.documents_of(transaction, keys[near])]
+    return sorted(found, key=lambda match: -match.similarity)
+
+
+def only_document(path: str | Path, options: ReadOptions) -> Document:
+    """The one document in a file; ``-`` is standard input.
+
+    Raises: PathMissing; SourceUnreadable: there is none in it; UsageError: there are many.
+    """
+    items = _standard_input(options) if str(path) == "-" else iter(Reading(source_file(path), options))
+    found = list(islice(items, 2))
+    if not found:
+        raise SourceUnreadable(path=path, reason="there is no document in it")
+    if not isinstance(found[0], Document):
+        raise SourceUnreadable(path=path, reason=found[0].reason)
+    if len(found) > 1:
+        raise UsageError(reason=f"{path} holds many documents, and a query takes one; ask with --id, or ingest them")
+    return found[0]
+
+
+def _standard_input(options: ReadOptions) -> Iterator[Item]:
+    source = SourceFile("stdin:", Path("-"), 0, 0, "stdin:")
+    return read_stream(source, sys.stdin.buffer, options)
+
+
+def _similarities(
+    transaction: Transaction, text: str, asked: Sketches, candidates: NDArray[np.int64], params: Params
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Keys, similarities to the text, and whether these are exact, of the candidates."""
+    contents = contents_of(transaction, candidates, params)
+    repeated = Signatures(np.repeat(asked.signatures.minima, len(contents.keys), axis=0), params.scheme)
+    similarity = estimate(repeated, contents.signatures)
+    exact = np.zeros(len(similarity), dtype=np.bool_)
+    for keys, texts in _texts(transaction, contents.keys):
+        rows = contents.rows(keys)
+        sets = shingle_sets([text, *texts], params)
+        others = np.arange(1, len(texts) + 1)
+        similarity[rows] = jaccard(sets, np.zeros_like(others), others)
+        exact[rows] = True
+    return contents.keys, similarity, exact
+
+
+def _texts(transaction: Transaction, keys: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], list[str]]]:
+    for begin in range(0, len(keys), TEXTS_AT_A_TIME):
+        kept = list(graph.texts(transaction, keys[begin : begin + TEXTS_AT_A_TIME]))
+        yield np.asarray([key for key, _ in kept], dtype=np.int64), [unpack(frame) for _, frame in kept]

@@ -1,0 +1,26 @@
+"""From signatures to bucket hashes: two contents that agree on one whole band share a bucket.
+
+Limitation: the signature of an empty set is banded like any other; who stores bands leaves it out.
+"""
+
+from __future__ import annotations
+
+from lshdb import kernels
+from lshdb.errors import InvalidParams
+from lshdb.model import BandKeys, Signatures
+from lshdb.params import Banding
+
+__all__ = ["band_keys"]
+
+
+def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
+    """The 64-bit hash of (band, its minima) for each band of each signature.
+
+    Returns: uint64, shape (n, bands).
+    Raises: InvalidParams: the bands do not cut the signature without remainder.
+    Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.1.
+    """
+    num_perm = signatures.minima.shape[1]
+    if banding.bands * banding.rows != num_perm:
+        raise InvalidParams(name="bands * rows", value=banding.bands * banding.rows, reason=f"num_perm is {num_perm}")
+    return BandKeys(kernels.band_hashes(signatures.minima, banding.bands, banding.rows))

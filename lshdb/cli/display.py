@@ -1,0 +1,65 @@
+"""Progress and warnings on stderr: a live line on a terminal, nothing but warnings elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from lshdb.cli.options import Settings
+from lshdb.progress import Progress
+from lshdb.store import Counts, RejectedItem
+
+__all__ = ["Display", "progress_for"]
+
+
+def progress_for(settings: Settings) -> Progress:
+    """What shows the progress of a call."""
+    return Progress() if settings.quiet else Display()
+
+
+class Display(Progress):
+    """Shows progress on stderr."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._live = Live(console=self._console, transient=True, refresh_per_second=8)
+        self._started = time.monotonic()
+
+    def ingested(self, counts: Counts) -> None:
+        seconds = max(time.monotonic() - self._started, 1e-3)
+        read = counts.num_added + counts.num_updated
+        self._show(
+            f"ingest  {read:,} documents  {read / seconds:,.0f}/s  "
+            f"{counts.num_bytes / 1e6:,.1f} MB  {counts.num_bytes / 1e6 / seconds:,.1f} MB/s  "
+            f"{counts.num_unchanged:,} unchanged"
+        )
+
+    def linked(self, share: float) -> None:
+        self._show_share("link", share)
+
+    def verified(self, share: float) -> None:
+        self._show_share("verify", share)
+
+    def rejected(self, item: RejectedItem) -> None:
+        place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
+        self._print(f"rejected  {place}: {item.reason}")
+
+    def noticed(self, message: str) -> None:
+        self._print(f"note  {message}")
+
+    def _show_share(self, stage: str, share: float) -> None:
+        filled = round(share * 30)
+        self._show(f"{stage:6}  [{'#' * filled}{'.' * (30 - filled)}]  {share:.0%}")
+        if share >= 1.0:
+            self._live.stop()
+
+    def _show(self, line: str) -> None:
+        if self._console.is_terminal:
+            self._live.start()
+            self._live.update(Text(line))
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)

@@ -1,0 +1,89 @@
+"""``lshdb ingest``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lshdb.cli import options
+from lshdb.cli.options import READING, chosen, ensure_index, settings_of
+from lshdb.cli.render import print_json
+
+if TYPE_CHECKING:
+    from lshdb.reports import IngestReport
+
+__all__ = ["register"]
+
+EPILOG = """[bold]Examples[/bold]\n
+  lshdb ingest ./crawl\n
+  lshdb ingest --prune /srv/crawl --quiet          every night from cron\n
+  lshdb ingest --text-field body news.jsonl.zst\n
+  lshdb ingest --shingle set features.sets"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("ingest", epilog=EPILOG)(ingest)
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")] = False,
+    no_link: Annotated[bool, typer.Option("--no-link", help="Leave the pairs to the first question for them.")] = False,
+    collection: options.Collection = "default",
+    json: options.Json = False,
+    base: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Name files relative to this. Default: by absolute path.", rich_help_panel=READING),
+    ] = None,
+    id_field: options.IdField = "id",
+    text_field: options.TextField = "text",
+    input_format: options.InputFormat = None,
+    shingle: options.Shingle = None,
+    multiset: options.Multiset = None,
+    scheme: options.Scheme = None,
+    bands: options.Bands = None,
+    rows: options.Rows = None,
+    seed: options.Seed = None,
+    floor: options.Floor = None,
+    keep_text: options.KeepText = None,
+    html: options.Html = None,
+) -> None:
+    """Add or refresh documents from files and folders; what did not change is not read again."""
+    from lshdb.ingestion import IngestOptions
+    from lshdb.readers import ReadOptions
+
+    given = chosen(
+        shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
+        seed=seed, floor=floor, keep_text=keep_text, html=html,
+    )  # fmt: skip
+    read = ReadOptions(
+        id_field=id_field, text_field=text_field, input_format=input_format, base=options.base_folder(base)
+    )
+    chosen_ways = IngestOptions(collection, prune, read)
+    with ensure_index(context, given) as index:
+        report = index.ingest(paths, chosen_ways, link=not no_link)
+    if json:
+        print_json(report.as_json())
+    elif not settings_of(context).quiet:
+        typer.echo(_summary(report))
+
+
+def _summary(report: IngestReport) -> str:
+    counts = report.counts
+    parts = {
+        "added": counts.num_added,
+        "updated": counts.num_updated,
+        "unchanged": counts.num_unchanged,
+        "removed": counts.num_removed,
+        "empty": counts.num_empty,
+        "rejected": counts.num_rejected,
+        "with bytes replaced": counts.num_replaced,
+    }
+    said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing new"
+    skipped = f"; {report.num_skipped:,} files skipped" if report.num_skipped else ""
+    rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
+    return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}; {rate}"

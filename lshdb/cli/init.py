@@ -1,0 +1,45 @@
+"""``lshdb init``."""
+
+from __future__ import annotations
+
+import typer
+
+from lshdb.cli import options
+from lshdb.cli.options import chosen, settings_of
+
+__all__ = ["register"]
+
+EPILOG = """[bold]Examples[/bold]\n
+  lshdb init --shingle char:10 --floor 0.7\n
+  lshdb --db features.db init --shingle set --bands 500 --rows 20"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("init", epilog=EPILOG)(init)
+
+
+def init(
+    context: typer.Context,
+    shingle: options.Shingle = None,
+    multiset: options.Multiset = None,
+    scheme: options.Scheme = None,
+    bands: options.Bands = None,
+    rows: options.Rows = None,
+    seed: options.Seed = None,
+    floor: options.Floor = None,
+    keep_text: options.KeepText = None,
+    html: options.Html = None,
+) -> None:
+    """Make an empty index. The first [bold]ingest[/bold] does it too, with the same options."""
+    from lshdb.index import Index
+    from lshdb.params import Params
+
+    given = chosen(
+        shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
+        seed=seed, floor=floor, keep_text=keep_text, html=html,
+    )  # fmt: skip
+    with Index.create(settings_of(context).db, Params(**given)) as index:
+        params = index.params
+        typer.echo(f"{index.url}: {params.shingle}, {params.scheme}, {params.bands} bands of {params.rows} rows")
+        typer.echo(f"a pair at {params.min_sim} is found with probability {params.recall:.4f}")

@@ -1,0 +1,52 @@
+"""``lshdb query``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lshdb.cli import options
+from lshdb.cli.options import open_index
+from lshdb.cli.render import print_rows
+from lshdb.errors import UsageError
+
+__all__ = ["register"]
+
+NO_MATCH = 1
+
+EPILOG = """[bold]Examples[/bold]\n
+  lshdb query page.html\n
+  curl -s https://example.org | lshdb query - --input-format html\n
+  lshdb query --id https://example.org/ --min-sim 0.6\n
+\n
+Ends with 1 where nothing is found, as grep does."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("query", epilog=EPILOG)(query)
+
+
+def query(
+    context: typer.Context,
+    file: Annotated[str | None, typer.Argument(metavar="FILE|-", help="A document, in the index or not.")] = None,
+    doc_id: Annotated[str | None, typer.Option("--id", help="A document of the index.", show_default=False)] = None,
+    min_sim: options.MinSim = None,
+    collection: options.Collection = "default",
+    form: options.FormatOption = None,
+    input_format: options.InputFormat = None,
+) -> None:
+    """Print the near-duplicates of one document, the most similar first."""
+    from lshdb.readers import ReadOptions
+
+    if (file is None) == (doc_id is None):
+        raise UsageError(reason="query takes a FILE (or -), or --id ID")
+    with open_index(context) as index:
+        if doc_id is not None:
+            found = index.query_id(doc_id, min_sim, collection)
+        else:
+            found = index.query_file(file or "-", min_sim, ReadOptions(input_format=input_format))
+    print_rows(("id", "similarity", "exact"), ((match.id, match.similarity, match.exact) for match in found), form)
+    if not found:
+        raise typer.Exit(NO_MATCH)

@@ -1,0 +1,114 @@
+"""Similarities of pairs of stored contents: estimated from their signatures, exact from their texts.
+
+Memory is bounded by the budgets below, whatever the number of pairs. Pairs come sorted, so that neighbours share
+contents; each content of a group is read, normalised and shingled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.model import CandidatePairs, Signatures, VerifiedPairs
+from lshdb.params import Params
+from lshdb.pipeline import shingle_sets
+from lshdb.store import Transaction, graph
+from lshdb.texts import unpack
+from lshdb.verification import jaccard, min_agreement
+
+__all__ = ["Contents", "compare", "contents_of", "promising"]
+
+# Shingles of the contents of a group: 64 MB of hashes, and about as much again while they are sorted.
+GROUP_SHINGLES: Final = 8_000_000
+
+# Pairs estimated at a time: 2 * 100,000 signatures of 400 bytes.
+ESTIMATED_PAIRS: Final = 100_000
+
+
+class Contents:
+    """Contents by their keys, with their sizes and signatures.
+
+    Args:
+        keys: int64, shape (n,), ascending.
+        num_shingles: int64, shape (n,).
+        signatures: shape (n, num_perm).
+    """
+
+    def __init__(self, keys: NDArray[np.int64], num_shingles: NDArray[np.int64], signatures: Signatures) -> None:
+        self.keys = keys
+        self.num_shingles = num_shingles
+        self.signatures = signatures
+
+    def rows(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of keys that are all among the contents; the shape of the argument."""
+        return np.searchsorted(self.keys, keys)
+
+
+def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
+    """Those of the contents that are still there."""
+    stored = graph.signatures(transaction, np.unique(keys))
+    minima = np.frombuffer(stored.signatures, dtype="<u4").reshape(-1, params.num_perm)
+    return Contents(stored.keys, stored.num_shingles, Signatures(minima, params.scheme))
+
+
+def promising(contents: Contents, candidates: CandidatePairs, params: Params) -> VerifiedPairs:
+    """Those of the candidates whose signatures do not rule out the floor, with their estimates; none is exact.
+
+    A pair at or above the floor is lost with a probability of at most 1 in 100,000; see `min_agreement`.
+    Pairs of contents that are gone are left out.
+    """
+    pairs = candidates.keys[np.isin(candidates.keys, contents.keys).all(axis=1)]
+    rows = contents.rows(pairs)
+    equal = np.concatenate([_equal_minima(contents, part) for part in _parts(rows)] or [np.empty(0, dtype=np.int64)])
+    kept = equal >= min_agreement(params.num_perm, params.floor)
+    return VerifiedPairs(pairs[kept], equal[kept] / params.num_perm, np.zeros(int(kept.sum()), dtype=np.bool_))
+
+
+def compare(
+    transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params, *, spooled: bool = False
+) -> VerifiedPairs:
+    """The pairs with their exact similarity, where both texts are kept (or spooled); the others as they came."""
+    similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
+    for begin, end in _groups(contents, pairs.keys):
+        group = pairs.keys[begin:end]
+        keys, texts = _texts(transaction, np.unique(group), spooled)
+        known = np.isin(group, keys).all(axis=1)
+        rows = np.searchsorted(keys, group[known])
+        similarity[begin:end][known] = jaccard(shingle_sets(texts, params), rows[:, 0], rows[:, 1])
+        exact[begin:end][known] = True
+    return VerifiedPairs(pairs.keys, similarity, exact)
+
+
+def _equal_minima(contents: Contents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    minima = contents.signatures.minima
+    return np.count_nonzero(minima[rows[:, 0]] == minima[rows[:, 1]], axis=1)
+
+
+def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for begin in range(0, len(rows), ESTIMATED_PAIRS):
+        yield rows[begin : begin + ESTIMATED_PAIRS]
+
+
+def _texts(transaction: Transaction, keys: NDArray[np.int64], spooled: bool) -> tuple[NDArray[np.int64], list[str]]:
+    found, texts = [], []
+    for key, frame in graph.texts(transaction, keys, spooled=spooled):
+        found.append(key)
+        texts.append(unpack(frame))
+    return np.asarray(found, dtype=np.int64), texts
+
+
+def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of pairs whose contents have together GROUP_SHINGLES or less; a single pair may have more."""
+    ranges = [(0, len(pairs))] if len(pairs) else []
+    while ranges:
+        begin, end = ranges.pop()
+        size = contents.num_shingles[contents.rows(np.unique(pairs[begin:end]))].sum()
+        if size <= GROUP_SHINGLES or end - begin == 1:
+            yield begin, end
+        else:
+            middle = (begin + end) // 2
+            # Popped last in, first out: the pairs stay in their order.
+            ranges += [(middle, end), (begin, middle)]

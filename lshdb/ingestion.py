@@ -1,0 +1,263 @@
+"""One ingest: from paths to committed batches.
+
+A batch is one transaction: its documents, contents, buckets, rejections, the progress of its sources and its run's
+counts. Killed at any moment, the next run goes on behind the last commit. A file whose size and modification
+time are known costs one stat; one that was only touched is hashed, not read again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+from lshdb.errors import NothingToRead, PruneRefused
+from lshdb.model import Document
+from lshdb.portions import Portion, SourceProgress, Task, concatenate, portions
+from lshdb.progress import Progress
+from lshdb.readers import Found, ReadOptions, Rejection, Skipped, SourceFile, digest, path_uri, record, walk
+from lshdb.removal import retire
+from lshdb.store import Counts, RejectedItem, SourceState, Store, Transaction, documents, runs, sources
+
+__all__ = ["IngestOptions", "Ingestion"]
+
+# Larger batches insert more rows a B-tree page: the rate at 3 million documents depends on it.
+BATCH_DOCUMENTS: Final = 20_000
+BATCH_BYTES: Final = 64_000_000
+# However slow the reading: what a kill can cost.
+BATCH_SECONDS: Final = 30.0
+
+# Files compared with what the index knows of them at a time.
+TRIAGE_FILES: Final = 2_000
+
+_Entry = TypeVar("_Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How an ingest goes about it.
+
+    Args:
+        collection: the documents' namespace.
+        prune: remove documents whose file, or whose record in its file, is gone.
+        read: how sources are read.
+        exclude: files to pass over, such as the index itself.
+    """
+
+    collection: str = "default"
+    prune: bool = False
+    read: ReadOptions = field(default_factory=ReadOptions)
+    exclude: frozenset[Path] = frozenset()
+
+
+class Ingestion:
+    """One run over some paths; `counts` and `num_skipped` say what it did so far.
+
+    Args: run_key: the run, begun already.
+    """
+
+    def __init__(self, store: Store, run_key: int, options: IngestOptions, progress: Progress) -> None:
+        self._store = store
+        self._run_key = run_key
+        self._options = options
+        self._progress = progress
+        # What the index knows of the files that are being read.
+        self._known: dict[str, SourceState] = {}
+        self._read_as = record(options.read)
+        self._roots_with_files: set[str] = set()
+        self.counts = Counts()
+        self.num_skipped = 0
+
+    def ingest(self, paths: Sequence[str | Path]) -> None:
+        """Reads what is new or changed under the paths.
+
+        Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
+        """
+        tasks = self._tasks(walk(paths, self._options.exclude))
+        for batch in _batches(portions(tasks, self._store.params, self._options.read)):
+            self._commit(batch)
+        roots = [path_uri(path) for path in paths]
+        empty = [root for root in roots if root not in self._roots_with_files]
+        if self._options.prune:
+            self._prune(roots, empty)
+        if len(empty) == len(roots):
+            raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
+
+    def _tasks(self, found: Iterable[Found]) -> Iterator[Task]:
+        """The files that have to be read."""
+        for group in _grouped(found, TRIAGE_FILES):
+            files = [entry for entry in group if isinstance(entry, SourceFile)]
+            self._roots_with_files.update(file.root for file in files)
+            self.num_skipped += sum(isinstance(entry, Skipped) for entry in group)
+            self._reject_unwalked([entry for entry in group if isinstance(entry, Rejection)])
+            yield from self._triaged(files)
+
+    def _triaged(self, files: Sequence[SourceFile]) -> Iterator[Task]:
+        """Those of the files that are new, changed or half read; the others are seen, which prune asks for."""
+        with self._store.reading() as transaction:
+            known = sources.known(transaction, self._options.collection, [file.uri for file in files])
+        known = {uri: state for uri, state in known.items() if state.options == self._read_as}
+        same = [file for file in files if file.uri in known and _is_same(file, known[file.uri])]
+        self._see([_at(known[file.uri], file) for file in same])
+        unchanged = {file.uri for file in same}
+        for file in files:
+            if file.uri not in unchanged:
+                if file.uri in known:
+                    self._known[file.uri] = known[file.uri]
+                yield Task(file, _resume_position(file, known.get(file.uri)))
+
+    def _see(self, states: Sequence[SourceState]) -> None:
+        if not states:
+            return
+        batch = Counts(num_unchanged=sum(state.num_documents for state in states))
+        with self._store.writing() as transaction:
+            sources.see(transaction, self._options.collection, states, self._run_key)
+            runs.record(transaction, self._run_key, batch)
+        self._count(batch)
+
+    def _reject_unwalked(self, rejections: Sequence[Rejection]) -> None:
+        """Records what could not be walked; what the index has from under it counts as seen, not as gone."""
+        if not rejections:
+            return
+        batch = Counts(num_rejected=len(rejections))
+        with self._store.writing() as transaction:
+            for rejection in rejections:
+                sources.see_under(transaction, self._options.collection, rejection.source, self._run_key)
+            self._record(transaction, rejections, batch)
+        self._count(batch)
+
+    def _commit(self, batch: Sequence[Portion]) -> None:
+        """Writes a batch: one transaction."""
+        progress = {step.source.uri: step for portion in batch for step in portion.sources}
+        rejections = [rejection for portion in batch for rejection in portion.rejections]
+        with self._store.writing() as transaction:
+            source_keys = self._put_sources(transaction, list(progress.values()))
+            counts = self._put_documents(transaction, batch, source_keys)
+            ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
+            if self._options.prune:
+                counts += self._remove(transaction, sources.vanished(transaction, ended))
+            self._record(transaction, rejections, counts)
+        for uri in (uri for uri, step in progress.items() if step.ended):
+            self._known.pop(uri, None)
+        self.num_skipped += sum(portion.num_skipped for portion in batch)
+        self._count(counts)
+
+    def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> dict[str, int]:
+        """Source keys by URI of the files that could be opened; the others stay to be tried again."""
+        closed = [self._known[step.source.uri] for step in steps if not step.opened and step.source.uri in self._known]
+        sources.see(transaction, self._options.collection, closed, self._run_key)
+        states = [self._state(step) for step in steps if step.opened]
+        return sources.put(transaction, self._options.collection, states, self._run_key)
+
+    def _state(self, step: SourceProgress) -> SourceState:
+        file, before = step.source, self._known.get(step.source.uri)
+        resumed = before is not None and _resume_position(file, before) > 0
+        return SourceState(
+            uri=file.uri,
+            size=file.size,
+            mtime_ns=file.mtime_ns,
+            digest=step.digest,
+            state=sources.DONE if step.ended else sources.READING,
+            position=step.position,
+            num_documents=step.num_documents,
+            options=self._read_as,
+            reading_run=before.reading_run if before is not None and resumed else self._run_key,
+        )
+
+    def _put_documents(
+        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]
+    ) -> Counts:
+        params = self._store.params
+        found: list[Document] = list(chain.from_iterable(portion.documents for portion in batch))
+        sketches = concatenate([portion.sketches for portion in batch], params)
+        place = documents.Place(self._run_key, self._options.collection, source_keys)
+        outcome = documents.put(transaction, found, sketches, place)
+        retire(transaction, outcome.released, params)
+        return Counts(
+            num_added=outcome.num_added,
+            num_updated=outcome.num_updated,
+            num_unchanged=outcome.num_unchanged,
+            num_empty=int((sketches.num_shingles == 0).sum()),
+            num_rejected=sum(len(portion.rejections) for portion in batch),
+            num_replaced=sum(document.num_replaced > 0 for document in found),
+            num_contents=outcome.num_contents,
+            num_bytes=sum(portion.num_bytes for portion in batch),
+        )
+
+    def _record(self, transaction: Transaction, rejections: Sequence[Rejection], counts: Counts) -> None:
+        items = [RejectedItem(rejection.source, rejection.locator, rejection.reason) for rejection in rejections]
+        if items:
+            runs.reject(transaction, self._run_key, items)
+        runs.record(transaction, self._run_key, counts)
+        for item in items:
+            self._progress.rejected(item)
+
+    def _remove(self, transaction: Transaction, doc_keys: Sequence[int]) -> Counts:
+        if doc_keys:
+            retire(transaction, documents.remove(transaction, doc_keys), self._store.params)
+        return Counts(num_removed=len(doc_keys))
+
+    def _prune(self, roots: Sequence[str], empty: Sequence[str]) -> None:
+        """Removes the documents of files that are gone, if the folder above them is not."""
+        collection = self._options.collection
+        for root in roots:
+            with self._store.writing() as transaction:
+                gone = sources.gone(transaction, collection, root, self._run_key)
+                if gone and root in empty:
+                    raise PruneRefused(path=root, num_sources=len(gone))
+                counts = self._remove(transaction, sources.remove(transaction, gone))
+                runs.record(transaction, self._run_key, counts)
+            self._count(counts)
+
+    def _count(self, counts: Counts) -> None:
+        self.counts += counts
+        self._progress.ingested(self.counts)
+
+
+def _is_same(file: SourceFile, state: SourceState) -> bool:
+    """Whether the file is as it was when it was read to its end."""
+    if state.state != sources.DONE or file.size != state.size:
+        return False
+    if file.mtime_ns == state.mtime_ns:
+        return True
+    try:
+        return state.digest is not None and digest(file.path) == state.digest
+    except OSError:
+        return False  # reading it will say what is wrong
+
+
+def _at(state: SourceState, file: SourceFile) -> SourceState:
+    return replace(state, size=file.size, mtime_ns=file.mtime_ns)
+
+
+def _resume_position(file: SourceFile, state: SourceState | None) -> int:
+    """How many items of the file are committed already: none where it changed since."""
+    if state is None or state.state == sources.DONE:
+        return 0
+    return state.position if (file.size, file.mtime_ns) == (state.size, state.mtime_ns) else 0
+
+
+def _batches(made: Iterable[Portion]) -> Iterator[list[Portion]]:
+    """The portions, grouped into batches."""
+    batch: list[Portion] = []
+    num_bytes = num_documents = 0
+    started = time.monotonic()
+    for portion in made:
+        batch.append(portion)
+        num_bytes += portion.num_bytes
+        num_documents += len(portion.documents)
+        is_late = time.monotonic() - started > BATCH_SECONDS
+        if num_bytes >= BATCH_BYTES or num_documents >= BATCH_DOCUMENTS or is_late:
+            yield batch
+            batch, num_bytes, num_documents, started = [], 0, 0, time.monotonic()
+    if batch:
+        yield batch
+
+
+def _grouped(entries: Iterable[_Entry], size: int) -> Iterator[list[_Entry]]:
+    iterator = iter(entries)
+    while group := list(islice(iterator, size)):
+        yield group

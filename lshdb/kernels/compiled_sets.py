@@ -1,0 +1,197 @@
+"""The compiled kernels from shingles to buckets and similarities; each equals its namesake in `reference`.
+
+All release the GIL. Arrays are contiguous. Limitation: numbers are mixed with care for Numba's rules
+(int64 with uint64 makes float64), which is why every constant has its type.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.kernels.compilation import kernel, longest, mix
+from lshdb.kernels.constants import EMPTY_MINIMUM, EMPTY_SLOT, GOLDEN
+
+__all__ = [
+    "band_hashes",
+    "first_occurrences",
+    "fss1_minima",
+    "intersections",
+    "number_occurrences",
+    "universal_minima",
+]
+
+R32 = np.uint64(32)
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+
+
+@kernel
+def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The hashes with the i-th repeat (i from 1) of each within its text made an element of its own."""
+    numbered = np.empty_like(hashes)
+    size = 16
+    while size < 2 * longest(offsets):
+        size *= 2
+    keys, counts = np.empty(size, np.uint64), np.zeros(size, np.uint64)
+    for text in range(len(offsets) - 1):
+        start, stop = offsets[text], offsets[text + 1]
+        used = 16
+        while used < 2 * (stop - start):
+            used *= 2
+        counts[:used] = ZERO
+        for i in range(start, stop):
+            slot = np.int64(hashes[i] & np.uint64(used - 1))
+            while counts[slot] != ZERO and keys[slot] != hashes[i]:
+                slot = (slot + 1) & (used - 1)
+            repeat = counts[slot]
+            keys[slot] = hashes[i]
+            counts[slot] = repeat + ONE
+            numbered[i] = hashes[i] if repeat == ZERO else mix(hashes[i] + repeat * GOLDEN)
+    return numbered
+
+
+@kernel
+def first_occurrences(
+    hashes: NDArray[np.uint64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Hashes sorted within each text, with each repeat left out; and the new offsets. Args: hashes: so sorted."""
+    unique = np.empty_like(hashes)
+    ends = np.zeros_like(offsets)
+    end = ZERO
+    for text in range(len(offsets) - 1):
+        last = offsets[text + 1] - 1
+        for i in range(offsets[text], last):
+            # No branch: a repeat is written over what it repeats.
+            unique[end] = hashes[i]
+            end += np.uint64(hashes[i] != hashes[i + 1])
+        if offsets[text] <= last:
+            unique[end] = hashes[last]
+            end += ONE
+        ends[text + 1] = end
+    return unique[:end], ends
+
+
+@kernel
+def _first_round(hashes: NDArray[np.uint64], seed: np.uint64, values: NDArray[np.uint64]) -> None:
+    """Put the least hash of each slot into `values`. No branch: most documents need no other round."""
+    slots = np.uint64(len(values))
+    values[:] = EMPTY_SLOT
+    for x in hashes:
+        value = mix(x + seed)
+        slot = ((value >> R32) * slots) >> R32
+        values[slot] = min(values[slot], value)
+
+
+@kernel
+def _fss1_fill(
+    hashes: NDArray[np.uint64], seeds: NDArray[np.uint64], values: NDArray[np.uint64], rounds: NDArray[np.int64]
+) -> None:
+    """Put the least hash of each slot into `values`, and the round that it is of into `rounds`."""
+    num_perm = len(values)
+    slots, unset = np.uint64(num_perm), 2 * num_perm
+    _first_round(hashes, seeds[0], values)
+    empty = 0
+    for i in range(num_perm):
+        rounds[i] = 0
+        if values[i] == EMPTY_SLOT:
+            rounds[i] = unset
+            empty += 1
+    for number in range(1, num_perm):
+        if empty == 0:
+            return
+        for x in hashes:
+            value = mix(x + seeds[number])
+            slot = ((value >> R32) * slots) >> R32
+            if rounds[slot] >= number and value < values[slot]:
+                if rounds[slot] == unset:
+                    empty -= 1
+                rounds[slot] = number
+                values[slot] = value
+    for i in range(num_perm):
+        if rounds[i] == unset:
+            rounds[i] = num_perm + i
+            for x in hashes:
+                values[i] = min(values[i], mix(x + seeds[num_perm + i]))
+
+
+@kernel
+def fss1_minima(
+    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], seeds: NDArray[np.uint64], num_perm: int
+) -> NDArray[np.uint32]:
+    """Fast Similarity Sketches, uint32, shape (n, num_perm). Args: seeds: uint64, shape (2 * num_perm,)."""
+    minima = np.full((len(offsets) - 1, num_perm), EMPTY_MINIMUM, np.uint32)
+    values, rounds = np.empty(num_perm, np.uint64), np.empty(num_perm, np.int64)
+    for i in range(len(minima)):
+        if offsets[i] == offsets[i + 1]:
+            continue
+        _fss1_fill(hashes[offsets[i] : offsets[i + 1]], seeds, values, rounds)
+        for slot in range(num_perm):
+            minima[i, slot] = np.uint32(mix(values[slot] ^ seeds[rounds[slot]]) >> R32)
+    return minima
+
+
+@kernel
+def universal_minima(
+    hashes: NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    multipliers: NDArray[np.uint64],
+    addends: NDArray[np.uint64],
+) -> NDArray[np.uint32]:
+    """MinHash by num_perm hashes a*x+b mod 2**64, uint32, shape (n, num_perm)."""
+    num_perm = len(multipliers)
+    minima = np.full((len(offsets) - 1, num_perm), EMPTY_MINIMUM, np.uint32)
+    least = np.empty(num_perm, np.uint64)
+    for i in range(len(minima)):
+        if offsets[i] == offsets[i + 1]:
+            continue
+        least[:] = EMPTY_SLOT
+        x, stop = offsets[i], offsets[i + 1]
+        # Four at a time, and the loop over the permutations inside: it vectorises, and `least` is read once for four.
+        while x + 4 <= stop:
+            x0, x1, x2, x3 = hashes[x], hashes[x + 1], hashes[x + 2], hashes[x + 3]
+            for k in range(num_perm):
+                a, b = multipliers[k], addends[k]
+                low, high = min(a * x0 + b, a * x1 + b), min(a * x2 + b, a * x3 + b)
+                least[k] = min(least[k], min(low, high))
+            x += 4
+        for j in range(x, stop):
+            x0 = hashes[j]
+            for k in range(num_perm):
+                least[k] = min(least[k], multipliers[k] * x0 + addends[k])
+        for k in range(num_perm):
+            minima[i, k] = np.uint32(mix(least[k]) >> R32)
+    return minima
+
+
+@kernel
+def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np.uint64]:
+    """The bucket hash of each band of each signature, uint64, shape (n, bands)."""
+    keys = np.empty((len(minima), bands), np.uint64)
+    for i in range(len(minima)):
+        for band in range(bands):
+            key = mix(np.uint64(band) + GOLDEN)
+            for row in range(band * rows, band * rows + rows):
+                key = mix((key ^ np.uint64(minima[i, row])) + GOLDEN)
+            keys[i, band] = key
+    return keys
+
+
+@kernel
+def intersections(
+    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The number of hashes that sets left[i] and right[i] share, int64, shape (m,); sets are sorted and unique."""
+    shared = np.zeros(len(left), np.int64)
+    for pair in range(len(left)):
+        one = hashes[offsets[left[pair]] : offsets[left[pair] + 1]]
+        other = hashes[offsets[right[pair]] : offsets[right[pair] + 1]]
+        i, j, count = ZERO, ZERO, ZERO
+        while i < np.uint64(len(one)) and j < np.uint64(len(other)):
+            x, y = one[i], other[j]
+            # No branch: which of the two is the lesser cannot be predicted.
+            count += np.uint64(x == y)
+            i += np.uint64(x <= y)
+            j += np.uint64(y <= x)
+        shared[pair] = count
+    return shared

@@ -1,0 +1,286 @@
+"""The kernels in plain Python and NumPy, written to be checked by eye; the tests hold the compiled ones to them.
+
+Owns also `permutation_minima`, MinHash by true permutations, which the schemes stand in for. Nothing here is fast.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.kernels import codepoints as entries
+from lshdb.kernels.constants import (
+    EMPTY_MINIMUM,
+    EMPTY_SLOT,
+    GOLDEN,
+    MIX_1,
+    MIX_2,
+    SHINGLE_BASE,
+    TOKEN_BASE,
+)
+
+__all__ = [
+    "band_hashes",
+    "contextual_spans",
+    "first_occurrences",
+    "fold",
+    "fss1_minima",
+    "intersections",
+    "mix",
+    "number_occurrences",
+    "permutation_minima",
+    "shingle_chars",
+    "shingle_lines",
+    "shingle_words",
+    "universal_minima",
+]
+
+Ragged = tuple[NDArray[np.uint64], NDArray[np.int64]]
+
+LOW_64 = 2**64 - 1
+
+
+def mix(x: int) -> int:
+    """A bijection of 64-bit numbers that spreads every bit over all. Source: Appleby, MurmurHash3, fmix64."""
+    for multiplier in (MIX_1, MIX_2):
+        x = ((x ^ x >> 33) * int(multiplier)) & LOW_64
+    return x ^ x >> 33
+
+
+def contextual_spans(
+    utf8: NDArray[np.uint8], offsets: NDArray[np.int64], skip: NDArray[np.bool_], table: NDArray[np.uint32]
+) -> NDArray[np.int64]:
+    """Where single code points do not tell what they become: bytes [start, stop), int64, shape (m, 2)."""
+    spans: list[tuple[int, int]] = []
+    for (start, stop), skipped in zip(pairwise(offsets.tolist()), skip.tolist(), strict=True):
+        for cluster in [] if skipped else _clusters(_decoded(utf8[start:stop]), table):
+            end = start + len(cluster.encode("utf-8", "surrogatepass"))
+            if _is_contextual(cluster, table):
+                spans.append((start, end))
+            start = end
+    return np.array(spans, np.int64).reshape(-1, 2)
+
+
+def _clusters(text: str, table: NDArray[np.uint32]) -> list[str]:
+    """The text cut before each code point that joins nothing before it."""
+    clusters = [""]
+    for character in text:
+        if _join(character, table) or _kind(character, table) == entries.DROPPED:
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+def _is_contextual(cluster: str, table: NDArray[np.uint32]) -> bool:
+    kept = [character for character in cluster if _kind(character, table) != entries.DROPPED]
+    joins = [_join(character, table) for character in kept]
+    out_of_order = any(after and after < before for before, after in pairwise(joins))
+    return out_of_order or any(int(table[ord(character)]) >> entries.CONTEXTUAL_SHIFT & 1 for character in kept)
+
+
+def _join(character: str, table: NDArray[np.uint32]) -> int:
+    return int(table[ord(character)]) >> entries.JOIN_SHIFT
+
+
+def _kind(character: str, table: NDArray[np.uint32]) -> int:
+    return int(table[ord(character)]) >> entries.KIND_SHIFT & 3
+
+
+def _decoded(utf8: NDArray[np.uint8]) -> str:
+    return utf8.tobytes().decode("utf-8", "surrogatepass")
+
+
+def fold(
+    utf8: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    table: NDArray[np.uint32],
+    spans: NDArray[np.int64],
+    settled: NDArray[np.uint8],
+    settled_offsets: NDArray[np.int64],
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,)."""
+    content, forms = utf8.tobytes(), list[str]()
+    replacements = [settled.tobytes()[start:stop] for start, stop in pairwise(settled_offsets.tolist())]
+    for start, stop in pairwise(offsets.tolist()):
+        text, at = b"", start
+        for (first, last), replacement in zip(spans.tolist(), replacements, strict=True):
+            if start <= first < stop:
+                text, at = text + content[at:first] + replacement, last
+        forms.append(_folded((text + content[at:stop]).decode("utf-8", "surrogatepass"), table))
+    joined = "".join(forms).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, "<u4").astype(np.uint32), _offsets([len(form) for form in forms])
+
+
+def _folded(text: str, table: NDArray[np.uint32]) -> str:
+    kept = [character for character in text if _kind(character, table) != entries.DROPPED]
+    folded = "".join(chr(int(table[ord(character)]) & entries.CODEPOINT_MASK) for character in kept)
+    return " ".join(run for run in folded.split(" ") if run)
+
+
+def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+def shingle_words(
+    codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int, table: NDArray[np.uint32]
+) -> Ragged:
+    """The hashes of the k-grams of words of n normal forms, uint64, shape (S,), and offsets, int64, shape (n + 1,)."""
+    return _ragged([_kgrams(_words(text, table), size) for text in _rows(codepoints, offsets)])
+
+
+def shingle_chars(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int) -> Ragged:
+    """The hashes of the k-grams of code points of n normal forms, as `shingle_words`."""
+    return _ragged([_kgrams([[codepoint] for codepoint in text], size) for text in _rows(codepoints, offsets)])
+
+
+def shingle_lines(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Ragged:
+    """The hashes of the lines of n texts, one feature a line, as `shingle_words`; an empty line is none."""
+    return _ragged([_kgrams(_split(text, 0x0A), 1) for text in _rows(codepoints, offsets)])
+
+
+def _rows(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Iterator[list[int]]:
+    for start, stop in pairwise(offsets.tolist()):
+        yield codepoints[start:stop].tolist()
+
+
+def _words(text: list[int], table: NDArray[np.uint32]) -> list[list[int]]:
+    spaced: list[int] = []
+    for codepoint in text:
+        solo = _kind(chr(codepoint), table) == entries.SOLO
+        spaced += [-1, codepoint, -1] if solo else [-1] if codepoint == 0x20 else [codepoint]
+    return _split(spaced, -1)
+
+
+def _split(codepoints: list[int], separator: int) -> list[list[int]]:
+    tokens: list[list[int]] = [[]]
+    for codepoint in codepoints:
+        if codepoint == separator:
+            tokens.append([])
+        else:
+            tokens[-1].append(codepoint)
+    return [token for token in tokens if token]
+
+
+def _kgrams(tokens: list[list[int]], size: int) -> list[int]:
+    hashes = [mix(_polynomial([*token, 0], int(TOKEN_BASE))) for token in tokens]
+    last = max(len(hashes) - size + 1, min(1, len(hashes)))
+    return [mix(_polynomial(hashes[i : i + size], int(SHINGLE_BASE))) for i in range(last)]
+
+
+def _polynomial(coefficients: list[int], base: int) -> int:
+    """The value mod 2**64 of the polynomial with these coefficients, the constant one last."""
+    total = 0
+    for coefficient in coefficients:
+        total = (total * base + coefficient) & LOW_64
+    return total
+
+
+def _ragged(rows: list[list[int]]) -> Ragged:
+    return np.array([number for row in rows for number in row], np.uint64), _offsets([len(row) for row in rows])
+
+
+def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The hashes with the i-th repeat (i from 1) of each within its text made an element of its own."""
+    numbered: list[int] = []
+    for start, stop in pairwise(offsets.tolist()):
+        seen: Counter[int] = Counter()
+        for x in hashes[start:stop].tolist():
+            numbered.append(mix((x + seen[x] * int(GOLDEN)) & LOW_64) if seen[x] else x)
+            seen[x] += 1
+    return np.array(numbered, np.uint64)
+
+
+def first_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Ragged:
+    """Hashes sorted within each text, with each repeat left out; and the new offsets."""
+    return _ragged([sorted(set(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
+
+
+def fss1_minima(
+    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], seeds: NDArray[np.uint64], num_perm: int
+) -> NDArray[np.uint32]:
+    """Fast Similarity Sketches, uint32, shape (n, num_perm). Args: seeds: uint64, shape (2 * num_perm,)."""
+    rows = [_fss1_row(hashes[start:stop], seeds, num_perm) for start, stop in pairwise(offsets.tolist())]
+    return np.array(rows, np.uint32).reshape(-1, num_perm)
+
+
+def _fss1_row(hashes: NDArray[np.uint64], seeds: NDArray[np.uint64], num_perm: int) -> NDArray[np.uint32]:
+    row = np.full(num_perm, EMPTY_MINIMUM, np.uint32)
+    empty = np.full(num_perm, len(hashes) > 0)
+    for number, seed in enumerate(seeds):
+        if not empty.any():
+            break
+        values = _mixed(hashes + seed)
+        slots = ((values >> np.uint64(32)) * np.uint64(num_perm)) >> np.uint64(32)
+        if number >= num_perm:
+            slots = np.full(len(hashes), number - num_perm, np.uint64)
+        least = np.full(num_perm, EMPTY_SLOT)
+        np.minimum.at(least, slots, values)
+        filled = empty & (least != EMPTY_SLOT)
+        row[filled] = (_mixed(least[filled] ^ seed) >> np.uint64(32)).astype(np.uint32)
+        empty &= ~filled
+    return row
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return np.array([mix(number) for number in numbers.tolist()], np.uint64)
+
+
+def universal_minima(
+    hashes: NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    multipliers: NDArray[np.uint64],
+    addends: NDArray[np.uint64],
+) -> NDArray[np.uint32]:
+    """MinHash by num_perm hashes a*x+b mod 2**64, uint32, shape (n, num_perm)."""
+    minima = np.full((len(offsets) - 1, len(multipliers)), EMPTY_MINIMUM, np.uint32)
+    for row, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        if start < stop:
+            least = (multipliers[:, None] * hashes[None, start:stop] + addends[:, None]).min(axis=1)
+            minima[row] = (_mixed(least) >> np.uint64(32)).astype(np.uint32)
+    return minima
+
+
+def permutation_minima(
+    permutations: NDArray[np.int64], features: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """MinHash as it is defined: for each permutation, the least place that it gives a feature of the set.
+
+    Args:
+        permutations: shape (num_perm, num_features); permutations[k, feature] is the feature's place in the k-th.
+        features, offsets: set i has the features ``features[offsets[i]:offsets[i + 1]]``; none may be empty.
+
+    Returns: uint32, shape (n, num_perm).
+    Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.3.2; Broder 1997.
+    """
+    rows = [permutations[:, features[start:stop]].min(axis=1) for start, stop in pairwise(offsets.tolist())]
+    return np.array(rows, np.uint32).reshape(-1, len(permutations))
+
+
+def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np.uint64]:
+    """The bucket hash of each band of each signature, uint64, shape (n, bands)."""
+    keys = [
+        _band_hash(band, signature[band * rows : (band + 1) * rows])
+        for signature in minima.tolist()
+        for band in range(bands)
+    ]
+    return np.array(keys, np.uint64).reshape(-1, bands)
+
+
+def _band_hash(band: int, minima: list[int]) -> int:
+    key = mix((band + int(GOLDEN)) & LOW_64)
+    for minimum in minima:
+        key = mix(((key ^ minimum) + int(GOLDEN)) & LOW_64)
+    return key
+
+
+def intersections(
+    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The number of hashes that sets left[i] and right[i] share, int64, shape (m,); sets are sorted and unique."""
+    sets = [set(hashes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
+    return np.array([len(sets[i] & sets[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)], np.int64)

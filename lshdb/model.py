@@ -1,0 +1,161 @@
+"""The frozen values that pass between the stages, and nothing that computes.
+
+A batch of n documents travels as::
+
+    Document -> NormalForms -> ShingleSets -> Signatures -> BandKeys -> Sketches -> the store
+    CandidatePairs -> VerifiedPairs
+
+Arrays are never written to after they are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.params import Scheme
+
+__all__ = [
+    "BandKeys",
+    "CandidatePairs",
+    "Document",
+    "NormalForms",
+    "ShingleSets",
+    "Signatures",
+    "Sketches",
+    "VerifiedPairs",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One place where a text (or a set of features) was seen.
+
+    Args:
+        doc_id: the user's name for it; not empty, no NUL character.
+        text: the text; empty where `features` is given.
+        features: the elements of a document that already is a set, as strings without line ends; None for a text.
+        source: the URI of the file it came from; None where a program handed it over.
+        locator: where in the source (``line 17``); empty where the document is the whole source.
+        num_replaced: how many undecodable byte sequences of it became U+FFFD.
+    """
+
+    doc_id: str
+    text: str = ""
+    features: tuple[str, ...] | None = None
+    source: str | None = None
+    locator: str = ""
+    num_replaced: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForms:
+    """The normal forms of n texts, ragged: text i has ``codepoints[offsets[i]:offsets[i + 1]]``.
+
+    Args:
+        codepoints: uint32, shape (C,).
+        offsets: int64, shape (n + 1,).
+    """
+
+    codepoints: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShingleSets:
+    """The shingles of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``.
+
+    Args:
+        hashes: uint64, shape (S,); in reading order, repeats included, unless a function says sorted and unique.
+        offsets: int64, shape (n + 1,).
+    """
+
+    hashes: NDArray[np.uint64]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of hashes of each text, int64, shape (n,)."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """MinHash signatures: ``minima`` uint32, shape (n, num_perm), made by `scheme`.
+
+    The row of an empty set is all ones (2**32 - 1); such a row is never banded.
+    """
+
+    minima: NDArray[np.uint32]
+    scheme: Scheme
+
+    def __len__(self) -> int:
+        return len(self.minima)
+
+
+@dataclass(frozen=True, slots=True)
+class BandKeys:
+    """The bucket hash of each band of n signatures: ``keys`` uint64, shape (n, bands)."""
+
+    keys: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketches:
+    """All that the store needs of n documents, row i of each belonging to document i.
+
+    Args:
+        digests: uint8, shape (n, 16); the content's identity; all zero for an empty document.
+        num_shingles: int64, shape (n,), repeats included; 0 for an empty document, which has no content.
+        signatures: shape (n, num_perm).
+        band_keys: shape (n, bands).
+        texts: n zstd frames of the UTF-8 text; None where the index keeps no text.
+    """
+
+    digests: NDArray[np.uint8]
+    num_shingles: NDArray[np.int64]
+    signatures: Signatures
+    band_keys: BandKeys
+    texts: tuple[bytes, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePairs:
+    """Pairs of contents that share a bucket: ``keys`` int64, shape (m, 2), left < right, no pair twice."""
+
+    keys: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedPairs:
+    """Pairs with their similarity.
+
+    Args:
+        keys: int64, shape (m, 2), left < right.
+        similarity: float64, shape (m,), Jaccard in [0, 1].
+        exact: bool, shape (m,); False where the similarity is the signatures' estimate.
+    """
+
+    keys: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.keys)

@@ -1,0 +1,164 @@
+"""The parameters of an index: what was chosen when it was made and must never change under it.
+
+One frozen `Params`; the stages take its parts (`shingling`, `permutations`, `banding`). Nothing here
+computes on documents. Limitation: only what changes an answer lives here; batch sizes, worker counts
+and the like are options of a run.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import Final, Literal, get_args
+
+from lshdb.errors import InvalidParams
+
+__all__ = ["Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling", "TABLE_VERSION"]
+
+Scheme = Literal["fss1", "universal"]
+ShingleKind = Literal["word", "char", "set"]
+HtmlText = Literal["main", "all"]
+
+# Names the code-point table and the shingle hash together: new bits of either are a new name.
+TABLE_VERSION: Final = "unicode14-1"
+
+MAX_SHINGLE_SIZE: Final = 64
+MAX_BANDS: Final = 32_767  # band_bucket.band is a SMALLINT
+MAX_PERMUTATIONS: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Shingling:
+    """How a text becomes shingles: ``kind`` and ``size`` of the k-gram; a set has size 1."""
+
+    kind: ShingleKind
+    size: int
+    multiset: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Permutations:
+    """How a shingle set becomes ``num_perm`` minima."""
+
+    scheme: Scheme
+    num_perm: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Banding:
+    """How a signature is cut: ``bands`` slices of ``rows`` minima."""
+
+    bands: int
+    rows: int
+
+    def candidate_probability(self, similarity: float) -> float:
+        """The probability that a pair of this similarity shares a bucket.
+
+        Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.2: 1-(1-s^r)^b.
+        """
+        return 1.0 - (1.0 - similarity**self.rows) ** self.bands
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Every parameter that an index is made with.
+
+    Args:
+        shingle: ``word:N``, ``char:K`` or ``set``.
+        multiset: the i-th occurrence of a shingle is an element of its own (bag Jaccard).
+        scheme: the signature scheme, ``fss1`` or ``universal``.
+        bands, rows: the banding; the signature has bands * rows minima.
+        seed: of the signature's hash functions, in [0, 2**63).
+        floor: the lowest similarity kept as a pair, in (0, 1].
+        min_sim: the similarity the bands were chosen for, and the default of every question.
+        keep_text: keep each content's text, compressed, for exact similarities.
+        html: ``main`` content of a page, or ``all`` its text.
+        table_version: the code-point table and shingle hash.
+
+    Raises: InvalidParams: a value is out of its range.
+    """
+
+    shingle: str = "word:5"
+    multiset: bool = False
+    scheme: Scheme = "fss1"
+    bands: int = 20
+    rows: int = 5
+    seed: int = 1
+    floor: float = 0.5
+    min_sim: float = 0.8
+    keep_text: bool = True
+    html: HtmlText = "main"
+    table_version: str = TABLE_VERSION
+
+    def __post_init__(self) -> None:
+        _parse_shingle(self.shingle)
+        _check_choice("scheme", self.scheme, get_args(Scheme))
+        _check_choice("html", self.html, get_args(HtmlText))
+        _check_choice("table_version", self.table_version, (TABLE_VERSION,))
+        _check_range("bands", self.bands, 1, MAX_BANDS)
+        _check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
+        _check_range("bands * rows", self.num_perm, 1, MAX_PERMUTATIONS)
+        _check_range("seed", self.seed, 0, 2**63 - 1)
+        _check_similarity("floor", self.floor)
+        _check_similarity("min_sim", self.min_sim)
+
+    @property
+    def num_perm(self) -> int:
+        """The number of minima in a signature."""
+        return self.bands * self.rows
+
+    @property
+    def shingling(self) -> Shingling:
+        """The part that `shingling` needs."""
+        kind, size = _parse_shingle(self.shingle)
+        return Shingling(kind, size, self.multiset)
+
+    @property
+    def permutations(self) -> Permutations:
+        """The part that `minhash` needs."""
+        return Permutations(self.scheme, self.num_perm, self.seed)
+
+    @property
+    def banding(self) -> Banding:
+        """The part that `banding` needs."""
+        return Banding(self.bands, self.rows)
+
+    @property
+    def recall(self) -> float:
+        """The recall promised at `min_sim`: the probability that such a pair becomes a candidate."""
+        return self.banding.candidate_probability(self.min_sim)
+
+    def difference(self, other: Params) -> tuple[str, object, object] | None:
+        """The first parameter that differs, as (name, mine, other's); None where all are equal."""
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(other, field.name)
+            if mine != theirs:
+                return field.name, mine, theirs
+        return None
+
+
+def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
+    if shingle == "set":
+        return "set", 1
+    match = re.fullmatch(r"(word|char):([1-9][0-9]?)", shingle)
+    if match is None or int(match[2]) > MAX_SHINGLE_SIZE:
+        raise InvalidParams(
+            name="shingle", value=repr(shingle), reason=f"it must be word:N, char:N (N from 1 to {MAX_SHINGLE_SIZE}) or set"
+        )
+    return ("word" if match[1] == "word" else "char"), int(match[2])
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InvalidParams(name=name, value=repr(value), reason=f"it must be one of {', '.join(choices)}")
+
+
+def _check_range(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise InvalidParams(name=name, value=value, reason=f"it must be from {low} to {high}")
+
+
+def _check_similarity(name: str, value: float) -> None:
+    if not 0.0 < value <= 1.0:
+        raise InvalidParams(name=name, value=value, reason="it must be above 0 and at most 1")

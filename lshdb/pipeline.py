@@ -1,0 +1,69 @@
+"""The pure half: from documents to what the store keeps of them.
+
+Owns the order of the stages and what text a document stands for. Knows no SQL and no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lshdb.banding import band_keys
+from lshdb.errors import BadDocument
+from lshdb.minhash import sign
+from lshdb.model import Document, ShingleSets, Sketches
+from lshdb.normalization import digests, normalise
+from lshdb.params import Params
+from lshdb.shingling import distinct, shingle
+from lshdb.texts import pack
+
+__all__ = ["require_fit", "shingle_sets", "sketch", "text_of"]
+
+
+def sketch(documents: Sequence[Document], params: Params) -> Sketches:
+    """All that the store needs of documents; row i belongs to document i.
+
+    Raises: BadDocument: a document does not suit the index; see `text_of`.
+    """
+    texts = [text_of(document, params) for document in documents]
+    forms = normalise(texts, params.shingling)
+    sets = shingle(forms, params.shingling)
+    signatures = sign(sets, params.permutations)
+    keys = band_keys(signatures, params.banding)
+    packed = tuple(map(pack, texts)) if params.keep_text else None
+    return Sketches(digests(forms), sets.sizes, signatures, keys, packed)
+
+
+def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:
+    """The distinct shingles of texts (as `text_of` returns them), sorted, for exact similarities."""
+    return distinct(shingle(normalise(texts, params.shingling), params.shingling))
+
+
+def text_of(document: Document, params: Params) -> str:
+    """The text that stands for a document: its own, or its features sorted, one a line.
+
+    Features are unique unless the index counts repeats, so one set in another order is the same content.
+
+    Raises: BadDocument: a text for a ``set`` index or features for another; an empty feature or one with a line end.
+    """
+    require_fit(document, params)
+    if document.features is None:
+        return document.text
+    return "\n".join(sorted(document.features if params.multiset else set(document.features)))
+
+
+def require_fit(document: Document, params: Params) -> None:
+    """Raises: BadDocument: `text_of` would."""
+    if document.features is None:
+        if params.shingle == "set":
+            raise _bad(document, "this index holds sets of features, and the document is a text")
+        return
+    if params.shingle != "set":
+        raise _bad(document, "this index holds texts, and the document is a set of features")
+    for feature in document.features:
+        if not feature or "\n" in feature:
+            raise _bad(document, f"feature {feature!r} is empty or has a line end")
+
+
+def _bad(document: Document, reason: str) -> BadDocument:
+    locator = f", {document.locator}" if document.locator else ""
+    return BadDocument(source=document.source or document.doc_id, locator=locator, reason=reason)

@@ -1,0 +1,26 @@
+"""What long work tells whoever watches it. The library never prints: it calls one of these."""
+
+from __future__ import annotations
+
+from lshdb.store import Counts, RejectedItem
+
+__all__ = ["Progress"]
+
+
+class Progress:
+    """Hears of progress and ignores it; a subclass shows it."""
+
+    def ingested(self, counts: Counts) -> None:
+        """What the run did so far, behind each commit."""
+
+    def rejected(self, item: RejectedItem) -> None:
+        """One item could not be ingested."""
+
+    def linked(self, share: float) -> None:
+        """The share of the linking that is done, in [0, 1]."""
+
+    def verified(self, share: float) -> None:
+        """The share of the verification that is done, in [0, 1]."""
+
+    def noticed(self, message: str) -> None:
+        """Something that the user should know and that is no error."""

@@ -1,0 +1,36 @@
+"""The reading side: from paths to documents, one source at a time.
+
+    walk(paths) -> SourceFile;  read_source(source, options) -> Document | Rejection | Skipped
+
+Knows no SQL and no sketching. A bad item is an item (`Rejection`), never an exception.
+"""
+
+from __future__ import annotations
+
+from lshdb.readers.base import Item, Reader, ReadOptions, Rejection, Skipped, SourceFile
+from lshdb.readers.fingerprint import digest
+from lshdb.readers.folder import Found, path_uri, source_at, source_file, walk
+from lshdb.readers.recorded import record, recorded
+from lshdb.readers.registry import READERS, Reading, read_source, read_stream, reader_named
+
+__all__ = [
+    "READERS",
+    "Found",
+    "Item",
+    "ReadOptions",
+    "Reader",
+    "Reading",
+    "Rejection",
+    "Skipped",
+    "SourceFile",
+    "digest",
+    "path_uri",
+    "read_source",
+    "read_stream",
+    "reader_named",
+    "record",
+    "recorded",
+    "source_at",
+    "source_file",
+    "walk",
+]

@@ -1,0 +1,170 @@
+"""The types every reader shares: a file that was found, what a reader yields, and the options it reads by.
+
+Owns no reading and opens nothing. A reader is stateless: everything it knows comes in with the call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol, TypeAlias
+
+from lshdb.errors import InvalidParams
+from lshdb.model import Document
+from lshdb.params import HtmlText, ShingleKind
+
+__all__ = [
+    "MAX_LINE_BYTES",
+    "MAX_PAGE_BYTES",
+    "MAX_TEXT_BYTES",
+    "Item",
+    "ReadOptions",
+    "Reader",
+    "Rejection",
+    "Skipped",
+    "SourceFile",
+    "absolute",
+    "file_doc_id",
+    "megabytes",
+    "reason_of",
+]
+
+# The largest single texts in public crawls are below 2 MB; these stop a file from filling the memory.
+MAX_TEXT_BYTES: Final = 64_000_000
+MAX_PAGE_BYTES: Final = 10_000_000
+MAX_LINE_BYTES: Final = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file as the walk found it.
+
+    Args:
+        uri: ``file:///...``, percent-encoded, so that any bytes of a file name survive.
+        path: absolute, with no ``..``; symbolic links are kept as named.
+        size: bytes.
+        mtime_ns: modification time, nanoseconds since 1970.
+        root: the URI of the path it was found under; its own `uri` where it was named itself.
+    """
+
+    uri: str
+    path: Path
+    size: int
+    mtime_ns: int
+    root: str
+
+    @property
+    def named(self) -> bool:
+        """Whether the caller named this very file, rather than a folder above it."""
+        return self.uri == self.root
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One bad item that was left out: ``reason`` says why, ``locator`` where in the source (may be empty)."""
+
+    source: str
+    locator: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One file that was not meant for lshdb, such as an image in a crawl folder; counted, not an error."""
+
+    source: str
+    reason: str
+
+
+Item: TypeAlias = Document | Rejection | Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How sources are read.
+
+    Args:
+        html: ``main`` content of a page, or ``all`` its text.
+        id_field, text_field: the fields of a JSON record.
+        input_format: the name of the reader for every source; None lets suffix and content choose.
+        base: the folder that a file's doc_id is relative to; None keeps the absolute path.
+        kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
+
+    Raises: InvalidParams: the field names are empty, equal, or no JSON reader can look for them.
+    """
+
+    html: HtmlText = "main"
+    id_field: str = "id"
+    text_field: str = "text"
+    input_format: str | None = None
+    base: Path | None = None
+    kind: ShingleKind = "word"
+
+    def __post_init__(self) -> None:
+        _check_field("id_field", self.id_field)
+        _check_field("text_field", self.text_field)
+        if self.id_field == self.text_field:
+            raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is the id_field too")
+
+
+class Reader(Protocol):
+    """Turns one kind of source into documents.
+
+    Attributes:
+        name: what ``--input-format`` calls it.
+        suffixes: the file name endings it serves, lower-case, with the dot; compression suffixes not included.
+        holds_many: whether a source is a container of many documents, each with an id of its own.
+        textual: whether the bytes may lie compressed (gzip, zstd) and are decompressed before `read` sees them.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def suffixes(self) -> tuple[str, ...]: ...
+    @property
+    def holds_many(self) -> bool: ...
+    @property
+    def textual(self) -> bool: ...
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+        """The documents of `stream` in their order, and a Rejection for every item that is none.
+
+        ``stream.read(n)`` gives at most n bytes, as soon as it has some, and b"" at the end; it may raise
+        OSError. A container's reader yields what it had before that and then one Rejection that says where.
+        """
+        ...
+
+
+def absolute(path: str | Path) -> str:
+    """The path from the root on, without ``..``; unlike `Path.resolve` it keeps symbolic links as they are named."""
+    return os.path.abspath(path)  # noqa: PTH100
+
+
+def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
+    """The doc_id of a file that is one document: its path, relative to ``options.base`` where it lies under it.
+
+    Bytes of the name that are not UTF-8 are shown as ``\\xff``.
+    """
+    path = source.path
+    if options.base is not None:
+        base = absolute(options.base)
+        path = path.relative_to(base) if path.is_relative_to(base) else path
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def reason_of(error: OSError) -> str:
+    """What went wrong, in the system's words and without the path."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def megabytes(num_bytes: int) -> str:
+    """``64 MB`` for 64,000,000."""
+    return f"{num_bytes / 1_000_000:g} MB"
+
+
+def _check_field(name: str, value: str) -> None:
+    if not value or any(char < " " or char in '"\\' or "\ud800" <= char <= "\udfff" for char in value):
+        reason = "a field name is not empty and holds no quote, backslash or control character"
+        raise InvalidParams(name=name, value=repr(value), reason=reason)

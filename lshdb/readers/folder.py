@@ -1,0 +1,142 @@
+"""The walk: which files lie under the paths that were named.
+
+Owns order, what is passed over and why. Opens no file: one directory scan a folder and one stat a file. Memory grows
+with the largest folder, not with the number of files.
+Limitations: symbolic links to folders are not followed (their targets may be walked already, or for ever); a name that
+appears after its folder was scanned waits for the next walk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from lshdb.errors import PathMissing
+from lshdb.readers.base import Rejection, Skipped, SourceFile, absolute, reason_of
+
+__all__ = ["Found", "path_uri", "source_at", "source_file", "walk"]
+
+Found: TypeAlias = SourceFile | Rejection | Skipped
+
+# The copies of every text that version control keeps are no documents of their own.
+UNWALKED_FOLDERS: Final = frozenset({".git", ".hg", ".svn"})
+DATABASE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
+
+
+def walk(paths: Sequence[str | Path], exclude: frozenset[Path] = frozenset()) -> Iterator[Found]:
+    """Every file under the paths, folder by folder, sorted by name.
+
+    Args:
+        paths: files and folders; a path that lies under another one is walked once, under its own name.
+        exclude: files to pass over in silence, such as the index itself, and SQLite's files beside them.
+    Raises: PathMissing: one of the paths does not exist; raised by the call, before anything is walked.
+    """
+    roots = tuple(dict.fromkeys(absolute(path) for path in paths))
+    for root in roots:
+        if not os.path.lexists(root):
+            raise PathMissing(path=root)
+    return _Walk(roots, exclude).found()
+
+
+def path_uri(path: str | Path) -> str:
+    """The URI of a path as the walk writes it: absolute, with no ``..``, percent-encoded."""
+    return _uri(absolute(path))
+
+
+def source_at(uri: str) -> SourceFile | None:
+    """The file of a URI that the walk wrote; None where there is none any more."""
+    try:
+        return source_file(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
+    except (OSError, PathMissing):
+        return None
+
+
+def source_file(path: str | Path) -> SourceFile:
+    """One file that is named itself. Raises: PathMissing; OSError: it cannot be looked at."""
+    named = absolute(path)
+    try:
+        return _source_file(named, Path(named).stat(), None)
+    except FileNotFoundError:
+        raise PathMissing(path=named) from None
+
+
+class _Walk:
+    """One walk; the paths not to be entered are known to all of it."""
+
+    def __init__(self, roots: tuple[str, ...], exclude: frozenset[Path]) -> None:
+        self._roots = roots
+        excluded = {absolute(path) + suffix for path in exclude for suffix in DATABASE_SUFFIXES}
+        self._passed_over = excluded.union(roots)
+
+    def found(self) -> Iterator[Found]:
+        """What lies under each root."""
+        for root in self._roots:
+            yield from self._under(root)
+
+    def _under(self, root: str) -> Iterator[Found]:
+        try:
+            status = Path(root).stat()
+        except OSError as error:
+            yield Rejection(_uri(root), "", reason_of(error))
+            return
+        if stat.S_ISDIR(status.st_mode):
+            yield from self._folder(root)
+        elif stat.S_ISREG(status.st_mode):
+            yield _source_file(root, status, None)
+        else:
+            yield Rejection(_uri(root), "", "not a regular file")
+
+    def _folder(self, root: str) -> Iterator[Found]:
+        root_uri = _uri(root)
+        # A stack and not recursion: folders may nest deeper than Python's calls.
+        levels = [_scan(root)]
+        while levels:
+            entry = next(levels[-1], None)
+            if entry is None:
+                levels.pop()
+            elif isinstance(entry, Rejection):
+                yield entry
+            elif entry.path in self._passed_over:
+                continue
+            elif not entry.is_dir(follow_symlinks=False):
+                yield _of_entry(entry, root_uri)
+            elif entry.name not in UNWALKED_FOLDERS:
+                levels.append(_scan(entry.path))
+
+
+def _scan(folder: str) -> Iterator[os.DirEntry[str] | Rejection]:
+    try:
+        with os.scandir(folder) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        yield Rejection(_uri(folder), "", reason_of(error))
+        return
+    yield from ordered
+
+
+def _of_entry(entry: os.DirEntry[str], root_uri: str) -> Found:
+    try:
+        status = entry.stat()
+    except FileNotFoundError:
+        reason = "symbolic link to nothing" if entry.is_symlink() else "it is gone"
+        return Rejection(_uri(entry.path), "", reason)
+    except OSError as error:
+        return Rejection(_uri(entry.path), "", reason_of(error))
+    if stat.S_ISREG(status.st_mode):
+        return _source_file(entry.path, status, root_uri)
+    is_folder = stat.S_ISDIR(status.st_mode)
+    return Skipped(_uri(entry.path), "symbolic link to a folder" if is_folder else "not a regular file")
+
+
+def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> SourceFile:
+    uri = _uri(path)
+    return SourceFile(uri, Path(path), status.st_size, status.st_mtime_ns, root_uri or uri)
+
+
+def _uri(path: str) -> str:
+    # What Path.as_uri gives on POSIX, without making a Path first.
+    return "file://" + quote_from_bytes(os.fsencode(path))

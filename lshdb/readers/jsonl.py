@@ -1,0 +1,153 @@
+"""JSON lines: one object a line, of which two fields are read.
+
+The two fields are decoded by a compiled parser that skips all others. Only a line that it refuses is parsed again, in
+full, to say what is wrong, or to keep a document that mere strictness would lose (bytes that are not UTF-8, NaN or a
+lone surrogate in another field).
+Limitations: a key that occurs twice counts with its last value, as in most JSON parsers; a JSON array of records, and
+an object over several lines, are not JSON lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, Protocol, cast
+
+import msgspec
+
+from lshdb.model import Document
+from lshdb.readers.base import ReadOptions, Rejection, SourceFile
+from lshdb.readers.decoding import decode
+from lshdb.readers.lines import Unfit, checked_doc_id, read_documents
+
+__all__ = ["JsonLinesReader"]
+
+JSON_NAMES: Final = {
+    bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"
+}  # fmt: skip
+
+
+class JsonLinesReader:
+    """One JSON object a line, with ``id`` and ``text`` or the fields that the options name."""
+
+    name = "jsonl"
+    suffixes = (".jsonl", ".ndjson", ".jsonlines", ".ldjson")
+    holds_many = True
+    textual = True
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+        """A Document or a Rejection for every line that is not blank."""
+        return read_documents(source, stream, _RecordParser(options).parse)
+
+
+class _Record(Protocol):
+    doc_id: str | int
+    content: str | list[str | int]
+
+
+class _RecordParser:
+    def __init__(self, options: ReadOptions) -> None:
+        self._id_field, self._text_field = options.id_field, options.text_field
+        self._holds_set = options.kind == "set"
+        self._record = _record_decoder(options)
+
+    def parse(self, line: bytes, uri: str, locator: str) -> Document:
+        """The document of a line. Raises: Unfit."""
+        try:
+            record = self._record.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self._parse_fully(line, uri, locator)
+        doc_id, content = _doc_id(record.doc_id, self._id_field), record.content
+        # The compiled parser has checked the type, and refuses lone surrogates.
+        if type(content) is str:
+            return Document(doc_id, content, None, uri, locator)
+        return Document(doc_id, "", _features(content, self._text_field), uri, locator)
+
+    def _parse_fully(self, line: bytes, uri: str, locator: str) -> Document:
+        text, num_replaced = decode(line)
+        record = _json_object(text)
+        doc_id = _doc_id(_field(record, self._id_field), self._id_field)
+        content = _field(record, self._text_field)
+        if self._holds_set:
+            return Document(doc_id, "", _features(content, self._text_field), uri, locator, num_replaced)
+        return Document(doc_id, _text(content, self._text_field), None, uri, locator, num_replaced)
+
+
+def _record_decoder(options: ReadOptions) -> msgspec.json.Decoder[_Record]:
+    content = list[str | int] if options.kind == "set" else str
+    rename = {"doc_id": options.id_field, "content": options.text_field}
+    # gc=False: a record has no cycles, and tens of thousands a second would keep the collector busy.
+    record = msgspec.defstruct("Record", [("doc_id", str | int), ("content", content)], rename=rename, gc=False)
+    return cast("msgspec.json.Decoder[_Record]", msgspec.json.Decoder(record))
+
+
+def _json_object(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise Unfit(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise Unfit("not JSON: nested too deeply") from None
+    except ValueError as error:
+        raise Unfit(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise Unfit(f"not a JSON object but {_kind_of(value)}")
+    return value
+
+
+def _field(record: dict[str, Any], name: str) -> object:
+    try:
+        return record[name]
+    except KeyError:
+        raise Unfit(f'no field "{name}"') from None
+
+
+def _doc_id(value: object, name: str) -> str:
+    if type(value) is int:
+        return _decimal(value, name)
+    if type(value) is not str:
+        raise Unfit(f'field "{name}" is {_kind_of(value)}, not a string or an integer')
+    return checked_doc_id(_encodable(value, name))
+
+
+def _text(value: object, name: str) -> str:
+    if type(value) is not str:
+        raise Unfit(f'field "{name}" is {_kind_of(value)}, not a string')
+    return _encodable(value, name)
+
+
+def _features(value: object, name: str) -> tuple[str, ...]:
+    if type(value) is not list:
+        raise Unfit(f'field "{name}" is {_kind_of(value)}, not an array of features')
+    return tuple(_feature(element, name) for element in value)
+
+
+def _feature(value: object, name: str) -> str:
+    if type(value) is int:
+        return _decimal(value, name)
+    if type(value) is not str:
+        raise Unfit(f'field "{name}" holds {_kind_of(value)}; features are strings or integers')
+    if not value or len(value.splitlines()) != 1 or value.splitlines()[0] != value:
+        raise Unfit(f'field "{name}" holds a feature that is empty or has a line end')
+    return _encodable(value, name)
+
+
+def _decimal(value: int, name: str) -> str:
+    try:
+        return str(value)
+    except ValueError:  # CPython refuses beyond 4,300 digits.
+        raise Unfit(f'field "{name}" holds an integer of too many digits') from None
+
+
+def _encodable(value: str, name: str) -> str:
+    if value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise Unfit(f'field "{name}" holds a lone surrogate at character {error.start + 1}') from None
+    return value
+
+
+def _kind_of(value: object) -> str:
+    return JSON_NAMES.get(type(value), "null")

@@ -1,0 +1,160 @@
+"""Which reader serves which file, and reading a file with it.
+
+To add a reader: write its module, and name it in `READERS`. A file name's ending chooses, under a compression suffix
+too; where it says nothing, the first bytes do. Everything that goes wrong with one source becomes an item of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import PurePath
+from typing import BinaryIO, Final
+
+from lshdb.errors import InvalidParams
+from lshdb.readers.base import Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, reason_of
+from lshdb.readers.compression import COMPRESSION_SUFFIXES, compression_of, decompress
+from lshdb.readers.fingerprint import Fingerprint
+from lshdb.readers.html import HtmlReader
+from lshdb.readers.jsonl import JsonLinesReader
+from lshdb.readers.sets import SetsReader
+from lshdb.readers.sniffing import (
+    SNIFF_BYTES,
+    looks_binary,
+    looks_like_html,
+    looks_like_json_lines,
+    looks_like_text,
+)
+from lshdb.readers.streams import BLOCK_BYTES, ByteStream, open_regular
+from lshdb.readers.text import TextReader
+
+__all__ = ["READERS", "Reading", "read_source", "read_stream", "reader_named", "reader_of"]
+
+TEXT: Final[Reader] = TextReader()
+HTML: Final[Reader] = HtmlReader()
+JSON_LINES: Final[Reader] = JsonLinesReader()
+SETS: Final[Reader] = SetsReader()
+READERS: Final[tuple[Reader, ...]] = (TEXT, HTML, JSON_LINES, SETS)
+
+
+class Reading:
+    """The items of one source; iterate once.
+
+    Attributes:
+        source: what is read.
+        digest: xxh3_128 of the file's bytes, 16 bytes; None until the last item was taken, and where a read failed.
+    """
+
+    def __init__(self, source: SourceFile, options: ReadOptions) -> None:
+        self.source = source
+        self.digest: bytes | None = None
+        self._options = options
+        self._fingerprint = Fingerprint()
+
+    @property
+    def num_bytes(self) -> int:
+        """How many bytes of the file were read so far."""
+        return self._fingerprint.num_bytes
+
+    def __iter__(self) -> Iterator[Item]:
+        """The documents in their order, and a Rejection or Skipped for what is none."""
+        try:
+            file = open_regular(self.source.path)
+        except OSError as error:
+            yield Rejection(self.source.uri, "", reason_of(error))
+            return
+        with file:
+            stream = ByteStream(self._fingerprint.chunks(file))
+            yield from read_stream(self.source, stream, self._options)
+            self._finish(stream)
+
+    def _finish(self, stream: ByteStream) -> None:
+        # What a reader left unread, such as the rest of a damaged file, belongs to the digest too.
+        with suppress(OSError):  # A read that failed was an item already.
+            while stream.read(BLOCK_BYTES):
+                pass
+            self.digest = self._fingerprint.digest
+
+
+def read_source(source: SourceFile, options: ReadOptions) -> Reading:
+    """The items of a file, to iterate over; its digest and size are known afterwards."""
+    return Reading(source, options)
+
+
+def read_stream(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptions) -> Iterator[Item]:
+    """The items of an open stream, such as standard input; `source` names it.
+
+    Raises: InvalidParams: there is no such input format.
+    """
+    reader = _reader_by_name(source.path.name, options)
+    if not isinstance(stream, ByteStream):
+        stream = ByteStream(iter(functools.partial(stream.read, BLOCK_BYTES), b""))
+    try:
+        yield from _items(source, stream, reader, options)
+    except OSError as error:
+        yield Rejection(source.uri, "", reason_of(error))
+    except Exception as error:  # A mistake in one reader costs one source, not the run.
+        yield Rejection(source.uri, "", f"{type(error).__name__}: {error}")
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of an input format. Raises: InvalidParams: there is none."""
+    for reader in READERS:
+        if reader.name == name:
+            return reader
+    names = ", ".join(reader.name for reader in READERS)
+    raise InvalidParams(name="input_format", value=repr(name), reason=f"it must be one of {names}")
+
+
+def reader_of(name: str, head: bytes, options: ReadOptions) -> Reader | None:
+    """The reader for a file of this name whose decompressed bytes begin with `head`; None where none serves it."""
+    return _fitting(_reader_by_name(name, options) or _reader_by_content(head), head, options)
+
+
+def _items(source: SourceFile, stream: ByteStream, reader: Reader | None, options: ReadOptions) -> Iterator[Item]:
+    if reader is None or reader.textual:
+        stream = decompress(stream, compression_of(stream.peek(SNIFF_BYTES)))
+    head = stream.peek(SNIFF_BYTES)
+    reader = _fitting(reader or _reader_by_content(head), head, options)
+    if reader is None:
+        yield _unread(source, "binary, or no format that lshdb reads")
+        return
+    yield from reader.read(source, stream.binary, options)
+
+
+def _unread(source: SourceFile, reason: str) -> Rejection | Skipped:
+    return Rejection(source.uri, "", reason) if source.named else Skipped(source.uri, reason)
+
+
+def _reader_by_name(name: str, options: ReadOptions) -> Reader | None:
+    if options.input_format is not None:
+        return reader_named(options.input_format)
+    name = name.lower()
+    while name.endswith(COMPRESSION_SUFFIXES):
+        name = PurePath(name).stem
+    return _readers_by_suffix().get(PurePath(name).suffix)
+
+
+@functools.cache
+def _readers_by_suffix() -> dict[str, Reader]:
+    return {suffix: reader for reader in READERS for suffix in reader.suffixes}
+
+
+def _reader_by_content(head: bytes) -> Reader | None:
+    if looks_like_html(head):
+        return HTML
+    if looks_like_json_lines(head):
+        return JSON_LINES
+    return TEXT if looks_like_text(head) else None
+
+
+def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader | None:
+    """The reader, or the one that takes its place in an index of feature sets; None for a binary file."""
+    if options.input_format is not None:
+        return reader
+    if reader is TEXT and looks_binary(head):
+        return None
+    if options.kind == "set" and reader in (TEXT, HTML):
+        return SETS if reader is TEXT else None
+    return reader

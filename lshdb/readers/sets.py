@@ -1,0 +1,37 @@
+"""Feature sets: one document a line, ``ID feature feature ...``, separated by white space.
+
+A feature that occurs twice stays twice: whether that counts is the index's choice (multiset), not the reader's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from lshdb.model import Document
+from lshdb.readers.base import ReadOptions, Rejection, SourceFile
+from lshdb.readers.decoding import decode
+from lshdb.readers.lines import Unfit, checked_doc_id, read_documents
+
+__all__ = ["SetsReader"]
+
+
+class SetsReader:
+    """One feature set a line, its id first."""
+
+    name = "sets"
+    suffixes = (".sets",)
+    holds_many = True
+    textual = True
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:  # noqa: ARG002
+        """A Document or a Rejection for every line that is not blank."""
+        return read_documents(source, stream, _parse)
+
+
+def _parse(line: bytes, uri: str, locator: str) -> Document:
+    text, num_replaced = decode(line)
+    doc_id, *features = text.split() or [""]
+    if not features:
+        raise Unfit("an id without features")
+    return Document(checked_doc_id(doc_id), "", tuple(features), uri, locator, num_replaced)

@@ -1,0 +1,52 @@
+"""What a file without a telling name is, by its first bytes: HTML, JSON lines, text, or nothing lshdb reads."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from lshdb.readers.decoding import byte_order_mark
+
+__all__ = ["SNIFF_BYTES", "looks_binary", "looks_like_html", "looks_like_json_lines", "looks_like_text"]
+
+SNIFF_BYTES: Final = 1024
+HTML: Final = re.compile(
+    rb"(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|h1|p)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# An object that is printed over several lines begins with a lone brace.
+JSON_LINES: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{[ \t]*"')
+# All control characters but tab, line ends, form feed, backspace (man pages) and escape (terminal logs).
+CONTROLS: Final = re.compile(rb"[\x00-\x07\x0b\x0e-\x1a\x1c-\x1f]")
+
+
+def looks_like_html(head: bytes) -> bool:
+    """Whether the first element of the head is one that a page begins with."""
+    return HTML.match(head.removeprefix(codecs.BOM_UTF8)) is not None
+
+
+def looks_like_json_lines(head: bytes) -> bool:
+    """Whether the head begins with an object that goes on in its first line."""
+    return JSON_LINES.match(head) is not None
+
+
+def looks_binary(head: bytes) -> bool:
+    """Whether the head holds NUL bytes and no byte order mark that would explain them."""
+    return b"\0" in head and byte_order_mark(head) is None
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Whether the head is UTF-8 without odd control characters, or has a byte order mark."""
+    if byte_order_mark(head) is not None:
+        return True
+    return CONTROLS.search(head) is None and _is_utf8(head)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        # An incremental decoder forgives the character that the end of the head cuts.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True

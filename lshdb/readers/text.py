@@ -1,0 +1,40 @@
+"""Plain text and source code: one file, one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from lshdb.model import Document
+from lshdb.readers.base import MAX_TEXT_BYTES, ReadOptions, Rejection, SourceFile, file_doc_id, megabytes
+from lshdb.readers.decoding import decode
+from lshdb.readers.streams import read_whole
+
+__all__ = ["TextReader"]
+
+PROSE = ".txt .text .md .markdown .rst .log .adoc .asciidoc .org .tex .bib .po .srt .vtt .eml .me .nfo .1 .7 .man"
+CODE = """
+.py .pyi .pyx .c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .zig .swift .d .nim
+.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .sass .less .php .phtml .rb .pl .pm .lua .tcl .r .jl .m4 .awk .sed
+.sh .bash .zsh .fish .ps1 .bat .cmd .sql .hs .lhs .ml .mli .fs .fsx .erl .hrl .ex .exs .clj .cljs .lisp .el .scm .rkt
+.f .f90 .f95 .for .pas .ada .adb .ads .asm .s .v .vhd .vhdl .cu .cl .glsl .cmake .mk .make .gradle .proto .thrift
+.toml .yaml .yml .ini .cfg .conf .properties .xml .xsl .xsd .dtd .tmpl .j2 .diff .patch
+"""
+
+
+class TextReader:
+    """A text file is one document; its bytes are decoded by byte order mark, else as UTF-8."""
+
+    name = "text"
+    suffixes = tuple(PROSE.split() + CODE.split())
+    holds_many = False
+    textual = True
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+        """One document, or one Rejection of a file that is too large."""
+        raw = read_whole(stream, MAX_TEXT_BYTES)
+        if raw is None:
+            yield Rejection(source.uri, "", f"larger than {megabytes(MAX_TEXT_BYTES)}")
+            return
+        text, num_replaced = decode(raw)
+        yield Document(file_doc_id(source, options), text, source=source.uri, num_replaced=num_replaced)

@@ -1,0 +1,26 @@
+"""Takes contents out of the index when their last document is gone, with their buckets and pairs.
+
+The cost follows what is removed: the bucket rows to delete are known from the signature.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.banding import band_keys
+from lshdb.model import Signatures
+from lshdb.params import Params
+from lshdb.store import Transaction, documents
+
+__all__ = ["retire"]
+
+
+def retire(transaction: Transaction, released: NDArray[np.int64], params: Params) -> None:
+    """Deletes those of the released contents that no document points to any more."""
+    if not len(released):
+        return
+    keys, frames = documents.orphans(transaction, released)
+    minima = np.frombuffer(b"".join(frames), dtype="<u4").reshape(-1, params.num_perm)
+    buckets = band_keys(Signatures(minima, params.scheme), params.banding)
+    documents.delete_contents(transaction, keys, buckets)

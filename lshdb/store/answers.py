@@ -1,0 +1,152 @@
+"""What people ask of an index: its pairs, the documents of a content, its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Table, func, select
+
+from lshdb.store import statements
+from lshdb.store.runs import RejectedItem
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    content_text,
+    document,
+    pair,
+    rejected,
+    run,
+    skipped_bucket,
+    source,
+    unlinked,
+)
+from lshdb.store.staging import staged_key
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Figures", "RunRow", "content_of", "doc_keys", "documents_of", "figures", "neighbours", "pairs", "rejections", "runs"]
+
+# (left doc_id, right doc_id, similarity, exact)
+PairRow = tuple[str, str, float, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One line of the table run."""
+
+    run: int
+    verb: str
+    collection: str
+    state: str
+    started_at: str
+    finished_at: str | None
+    num_added: int
+    num_updated: int
+    num_removed: int
+    num_rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How much there is of everything; `num_skipped_pairs` were not expanded in `num_hot_buckets`."""
+
+    num_documents: int
+    num_empty: int
+    num_contents: int
+    num_texts: int
+    num_sources: int
+    num_unlinked: int
+    num_buckets: int
+    num_pairs: int
+    num_estimated_pairs: int
+    num_hot_buckets: int
+    num_skipped_pairs: int
+    num_bytes: int
+
+
+def pairs(transaction: Transaction, min_sim: float, *, expand: bool) -> Iterator[PairRow]:
+    """Near-duplicates at `min_sim` or more: first the exact copies, then pair by pair of contents."""
+    same = statements.identical_documents() if expand else statements.repeated_documents()
+    for block in transaction.stream(same):
+        yield from ((left, right, 1.0, True) for left, right in block)
+    similar = statements.expanded_pairs() if expand else statements.first_documents_pairs()
+    for block in transaction.stream(similar, {"min_sim": min_sim}):
+        yield from ((left, right, similarity, bool(exact)) for left, right, similarity, exact in block)
+
+
+def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
+    """(content_key, doc_id) of the contents' documents, in the order of their keys."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    statement = (
+        select(document.c.content_key, document.c.doc_id)
+        .join_from(staged_key, document, document.c.content_key == staged_key.c.staged_key)
+        .order_by(document.c.content_key, document.c.doc_key)
+    )
+    for block in transaction.stream(statement):
+        yield from ((key, doc_id) for key, doc_id in block)
+
+
+def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[bool, int | None]:
+    """Whether the document is there, and its content_key; None for an empty document."""
+    statement = select(document.c.content_key).where(document.c.collection == collection, document.c.doc_id == doc_id)
+    row = transaction.execute(statement).one_or_none()
+    return (False, None) if row is None else (True, row.content_key)
+
+
+def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> list[tuple[str, float, bool]]:
+    """(doc_id, similarity, exact) of the documents of a content and of its pairs, the most similar first."""
+    statement = statements.neighbours()
+    rows = transaction.execute(statement, {"content_key": content_key, "min_sim": min_sim})
+    return [(doc_id, similarity, bool(exact)) for doc_id, similarity, exact in rows]
+
+
+def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
+    """The key of a document, in a list; an empty one where there is no such document."""
+    statement = select(document.c.doc_key).where(document.c.collection == collection, document.c.doc_id == doc_id)
+    return list(transaction.execute(statement).scalars())
+
+
+def figures(transaction: Transaction) -> Figures:
+    """The size of everything in the index."""
+    skipped = select(func.coalesce(func.sum(skipped_bucket.c.num_pairs), 0))
+    return Figures(
+        num_documents=_count(transaction, document),
+        num_empty=_count(transaction, document, document.c.content_key.is_(None)),
+        num_contents=_count(transaction, content),
+        num_texts=_count(transaction, content_text),
+        num_sources=_count(transaction, source),
+        num_unlinked=_count(transaction, unlinked),
+        num_buckets=_count(transaction, band_bucket),
+        num_pairs=_count(transaction, pair),
+        num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
+        num_hot_buckets=_count(transaction, skipped_bucket),
+        num_skipped_pairs=int(transaction.execute(skipped).scalar_one()),
+        num_bytes=transaction.dialect.size(transaction.connection),
+    )
+
+
+def runs(transaction: Transaction, count: int) -> list[RunRow]:
+    """The last `count` runs, the newest first."""
+    columns = [run.c.run_key, *(run.c[name] for name in RunRow.__dataclass_fields__ if name != "run")]
+    statement = select(*columns).order_by(run.c.run_key.desc()).limit(count)
+    return [RunRow(*row) for row in transaction.execute(statement)]
+
+
+def rejections(transaction: Transaction, run_key: int) -> Iterator[RejectedItem]:
+    """What a run could not ingest, in the order it was met."""
+    statement = (
+        select(rejected.c.source, rejected.c.locator, rejected.c.reason)
+        .where(rejected.c.run_key == run_key)
+        .order_by(rejected.c.rejected_key)
+    )
+    for block in transaction.stream(statement):
+        yield from (RejectedItem(*row) for row in block)
+
+
+def _count(transaction: Transaction, table: Table, condition: object = None) -> int:
+    statement = select(func.count()).select_from(table)
+    if condition is not None:
+        statement = statement.where(condition)  # type: ignore[arg-type]
+    return int(transaction.execute(statement).scalar_one())

@@ -1,0 +1,28 @@
+"""Band keys as rows of `band_bucket`: the one place where 64-bit hashes become signed SQL integers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.model import BandKeys
+from lshdb.store.dialect import Columns
+
+__all__ = ["bucket_rows"]
+
+
+def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns:
+    """Columns of `band_bucket` for n contents, sorted by (band, bucket_hash) as the table is.
+
+    Args: content_keys: int64, shape (n,). band_keys: shape (n, bands).
+    """
+    # The same 64 bits, read as signed: SQL has no unsigned integer.
+    hashes = np.ascontiguousarray(band_keys.keys.T).view(np.int64)
+    bands, count = hashes.shape
+    # Stable: contents of one bucket stay in the order of their keys, which are ascending.
+    order = np.argsort(hashes, axis=1, kind="stable")
+    return {
+        "band": np.repeat(np.arange(bands, dtype=np.int16), count),
+        "bucket_hash": np.take_along_axis(hashes, order, axis=1).ravel(),
+        "content_key": content_keys[order].ravel(),
+    }

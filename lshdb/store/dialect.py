@@ -1,0 +1,104 @@
+"""What a database does by a sequence of operations of its own; one class each, registered by backend name.
+
+Everything that is merely *spelled* differently is SQLAlchemy's business and has no place here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import URL, Connection, Engine, Table
+
+from lshdb.errors import StoreError, StoreFailed, UsageError
+
+__all__ = ["Columns", "Dialect", "dialect_for"]
+
+# Column name -> its values, all of one length.
+Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
+
+
+class Dialect(ABC):
+    """One database: engine options, connections, the write lock, bulk insert, statistics, its errors."""
+
+    backend: ClassVar[str]
+    # Other programs' tables beside ours are normal there.
+    shares_schema: ClassVar[bool]
+    # Execution options under which a transaction sees one state of the database.
+    snapshot_options: ClassVar[Mapping[str, str]]
+    driver_error: ClassVar[type[Exception]]
+    registry: ClassVar[dict[str, type[Dialect]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.registry[cls.backend] = cls
+
+    def normalised(self, url: URL) -> URL:
+        """The URL with the driver that lshdb uses."""
+        return url
+
+    @abstractmethod
+    def engine_options(self) -> dict[str, Any]:
+        """Keyword arguments of create_engine."""
+
+    @abstractmethod
+    def prepare(self, engine: Engine) -> None:
+        """Attaches what every new connection and transaction of `engine` needs."""
+
+    @abstractmethod
+    def exists(self, url: URL) -> bool:
+        """False where connecting would only make an empty database."""
+
+    @abstractmethod
+    def before_birth(self, engine: Engine) -> None:
+        """Sets what must be set before the first table of a new index exists."""
+
+    @abstractmethod
+    def lock(self, connection: Connection) -> None:
+        """Makes this transaction the only one that writes, until it ends."""
+
+    @abstractmethod
+    def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
+        """Inserts rows by the fastest way that the database has."""
+
+    @abstractmethod
+    def analyse(self, connection: Connection, table: Table) -> None:
+        """Gives the planner statistics of a table that was just filled."""
+
+    @abstractmethod
+    def before_upgrade(self, url: URL) -> str | None:
+        """Makes a copy to fall back on. Returns: where it is; None where the database needs none."""
+
+    @abstractmethod
+    def size(self, connection: Connection) -> int:
+        """Bytes that the index takes on disk."""
+
+    @abstractmethod
+    def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:
+        """The error of lshdb for one of the driver's, and its reason in a line."""
+
+
+def dialect_for(url: URL) -> Dialect:
+    """The dialect of a URL. Raises: UsageError: lshdb does not know that database."""
+    # Registered by being imported; not at the top, for they import this module.
+    from lshdb.store import postgres, sqlite  # noqa: F401
+
+    backend = url.get_backend_name()
+    try:
+        return Dialect.registry[backend]()
+    except KeyError:
+        known = ", ".join(sorted(Dialect.registry))
+        raise UsageError(reason=f"--db: {backend} is not a database lshdb knows ({known}, or a plain path)") from None
+
+
+def one_line(error: BaseException) -> str:
+    """The first line of a driver's message."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def failed(error: BaseException) -> tuple[type[StoreError], str]:
+    """The diagnosis of an error without a narrower class."""
+    return StoreFailed, one_line(error)

@@ -1,0 +1,214 @@
+"""Writes documents and contents, and takes away what no document points to any more.
+
+Limitation: the caller holds the write lock; keys are counted and digests looked up without a second check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import and_, delete, exists, select, tuple_, update
+
+from lshdb.model import BandKeys, Document, Sketches
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
+from lshdb.store.transaction import Transaction
+
+__all__ = ["PutOutcome", "Place", "delete_contents", "orphans", "put", "remove"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a batch belongs: its run, its collection and the keys of its sources by URI; no other source is kept."""
+
+    run_key: int
+    collection: str
+    source_keys: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PutOutcome:
+    """What a batch changed; `released` are the contents that its documents moved away from."""
+
+    num_added: int
+    num_updated: int
+    num_unchanged: int
+    num_contents: int
+    released: NDArray[np.int64]
+
+
+def put(transaction: Transaction, documents: Sequence[Document], sketches: Sketches, place: Place) -> PutOutcome:
+    """Adds or refreshes documents, aligned with their sketches; of two with one doc_id the later stays."""
+    content_keys, num_contents = _put_contents(transaction, sketches)
+    last = {document.doc_id: index for index, document in enumerate(documents)}
+    _stage_documents(transaction, documents, content_keys, place, list(last.values()))
+    known = _known_documents(transaction, place.collection)
+    fresh = [index for index in last.values() if index not in known]
+    if known:
+        _update_documents(transaction, place)
+    _insert_documents(transaction, documents, content_keys, place, fresh)
+    moved = [index for index, old in known.items() if old != content_keys[index]]
+    released = {old for index in moved if (old := known[index]) is not None}
+    return PutOutcome(
+        num_added=len(fresh),
+        # A second record with the same id in one batch is an update of the first.
+        num_updated=len(moved) + len(documents) - len(last),
+        num_unchanged=len(known) - len(moved),
+        num_contents=num_contents,
+        released=np.fromiter(sorted(released), dtype=np.int64, count=len(released)),
+    )
+
+
+def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int64]:
+    """Deletes documents. Returns: the contents they pointed to, int64, ascending."""
+    transaction.stage(staged_key, {"staged_key": doc_keys})
+    mine = document.c.doc_key.in_(select(staged_key.c.staged_key))
+    statement = select(document.c.content_key).where(mine, document.c.content_key.is_not(None)).distinct()
+    released = sorted(transaction.execute(statement).scalars())
+    transaction.execute(delete(document).where(mine))
+    return np.asarray(released, dtype=np.int64)
+
+
+def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[bytes]]:
+    """Those of the contents that no document points to: keys, int64, ascending, and their signature bytes."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    statement = (
+        select(content.c.content_key, content.c.signature)
+        .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
+        .where(~exists().where(document.c.content_key == content.c.content_key))
+        .order_by(content.c.content_key)
+    )
+    rows = transaction.execute(statement).all()
+    return np.asarray([row.content_key for row in rows], dtype=np.int64), [row.signature for row in rows]
+
+
+def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
+    """Deletes contents with their texts, pairs and buckets; `band_keys`, shape (n, bands), say which buckets."""
+    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    mine = select(staged_key.c.staged_key)
+    for table in (content, content_text, unlinked):
+        transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
+    transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
+    transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
+    # A row value, not EXISTS: SQLite then seeks the primary key once a row instead of scanning the table.
+    transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))))
+
+
+def _put_contents(transaction: Transaction, sketches: Sketches) -> tuple[list[int | None], int]:
+    """The content_key of each sketch (None where it is empty), and how many contents are new."""
+    filled = np.flatnonzero(sketches.num_shingles)
+    identities = np.ascontiguousarray(sketches.digests[filled]).view("V16").ravel()
+    digests, first, which = np.unique(identities, return_index=True, return_inverse=True)
+    keys = _known_contents(transaction, digests)
+    fresh = np.flatnonzero(keys == 0)
+    # In reading order, so that keys ascend with it whatever the digests are.
+    fresh = fresh[np.argsort(first[fresh])]
+    keys[fresh] = transaction.allocate(content, len(fresh))
+    _insert_contents(transaction, sketches, filled[first[fresh]], keys[fresh])
+    content_keys: list[int | None] = [None] * len(sketches)
+    for index, key in zip(filled.tolist(), keys[which].tolist(), strict=True):
+        content_keys[index] = key
+    return content_keys, len(fresh)
+
+
+def _known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
+    """The content_key of each digest; 0 where there is none yet."""
+    transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": [d.tobytes() for d in digests]})
+    statement = select(staged_digest.c.ordinal, content.c.content_key).join_from(
+        staged_digest, content, content.c.digest == staged_digest.c.digest
+    )
+    keys = np.zeros(len(digests), dtype=np.int64)
+    for ordinal, key in transaction.execute(statement):
+        keys[ordinal] = key
+    return keys
+
+
+def _insert_contents(
+    transaction: Transaction, sketches: Sketches, rows: NDArray[np.int64], keys: NDArray[np.int64]
+) -> None:
+    minima = sketches.signatures.minima[rows].astype("<u4", copy=False)
+    transaction.bulk_insert(
+        content,
+        {
+            "content_key": keys.tolist(),
+            "digest": [row.tobytes() for row in sketches.digests[rows]],
+            "num_shingles": sketches.num_shingles[rows].tolist(),
+            "signature": [row.tobytes() for row in minima],
+        },
+    )
+    if sketches.texts is not None:
+        transaction.bulk_insert(content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]})
+    transaction.bulk_insert(band_bucket, bucket_rows(keys, BandKeys(sketches.band_keys.keys[rows])))
+    transaction.bulk_insert(unlinked, {"content_key": keys})
+
+
+def _stage_documents(
+    transaction: Transaction,
+    documents: Sequence[Document],
+    content_keys: Sequence[int | None],
+    place: Place,
+    indices: Sequence[int],
+) -> None:
+    transaction.stage(
+        staged_document,
+        {"ordinal": indices, **_document_columns(documents, content_keys, place, indices)},
+    )
+
+
+def _insert_documents(
+    transaction: Transaction,
+    documents: Sequence[Document],
+    content_keys: Sequence[int | None],
+    place: Place,
+    indices: Sequence[int],
+) -> None:
+    columns = {
+        "doc_key": transaction.allocate(document, len(indices)).tolist(),
+        "collection": [place.collection] * len(indices),
+        **_document_columns(documents, content_keys, place, indices),
+        "first_seen_run": [place.run_key] * len(indices),
+        "last_seen_run": [place.run_key] * len(indices),
+    }
+    transaction.bulk_insert(document, columns)
+
+
+def _document_columns(
+    documents: Sequence[Document], content_keys: Sequence[int | None], place: Place, indices: Sequence[int]
+) -> dict[str, Sequence[object]]:
+    chosen = [documents[index] for index in indices]
+    return {
+        "doc_id": [one.doc_id for one in chosen],
+        "source_key": [place.source_keys.get(one.source or "") for one in chosen],
+        "locator": [one.locator for one in chosen],
+        "content_key": [content_keys[index] for index in indices],
+    }
+
+
+def _known_documents(transaction: Transaction, collection: str) -> dict[int, int | None]:
+    """Ordinal -> content_key of those staged documents that the index has."""
+    statement = select(staged_document.c.ordinal, document.c.content_key).join_from(
+        staged_document,
+        document,
+        and_(document.c.collection == collection, document.c.doc_id == staged_document.c.doc_id),
+    )
+    return {ordinal: key for ordinal, key in transaction.execute(statement)}
+
+
+def _update_documents(transaction: Transaction, place: Place) -> None:
+    """Moves the known ones of the staged documents to what was read of them now."""
+    statement = (
+        update(document)
+        .values(
+            source_key=staged_document.c.source_key,
+            locator=staged_document.c.locator,
+            content_key=staged_document.c.content_key,
+            last_seen_run=place.run_key,
+        )
+        .where(document.c.collection == place.collection, document.c.doc_id == staged_document.c.doc_id)
+    )
+    transaction.execute(statement)

@@ -1,0 +1,209 @@
+"""Bucket-mates, signatures, texts and pairs: what linking and verification ask and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import delete, func, select, tuple_, update
+
+from lshdb.model import BandKeys, VerifiedPairs
+from lshdb.store import statements
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.schema import content, pair, skipped_bucket, unlinked
+from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe
+from lshdb.store.transaction import Transaction
+
+__all__ = [
+    "HotBuckets",
+    "StoredSignatures",
+    "bucket_mates",
+    "candidates_of",
+    "change_pairs",
+    "delete_pairs",
+    "hot_buckets",
+    "mark_linked",
+    "num_contents",
+    "num_pairs",
+    "num_unlinked",
+    "pair_page",
+    "put_pairs",
+    "put_skipped",
+    "shared_buckets",
+    "signatures",
+    "texts",
+    "unlinked_keys",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HotBuckets:
+    """Buckets beyond the cap, as columns of `skipped_bucket`.
+
+    Args:
+        bands: int16, shape (m,). hashes: int64, shape (m,).
+        num_contents, num_pairs: int64, shape (m,); contents in it, pairs of it that were not expanded.
+    """
+
+    bands: NDArray[np.int16]
+    hashes: NDArray[np.int64]
+    num_contents: NDArray[np.int64]
+    num_pairs: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignatures:
+    """Contents as they are stored.
+
+    Args:
+        keys, num_shingles: int64, shape (n,); keys ascending.
+        signatures: n signatures one behind the other, num_perm little-endian uint32 each.
+    """
+
+    keys: NDArray[np.int64]
+    num_shingles: NDArray[np.int64]
+    signatures: bytes
+
+
+def num_contents(transaction: Transaction) -> int:
+    """The number of contents."""
+    return int(transaction.execute(select(func.count()).select_from(content)).scalar_one())
+
+
+def num_pairs(transaction: Transaction) -> int:
+    """The number of pairs."""
+    return int(transaction.execute(select(func.count()).select_from(pair)).scalar_one())
+
+
+def num_unlinked(transaction: Transaction) -> int:
+    """The number of contents whose pairs are not computed yet."""
+    return int(transaction.execute(select(func.count()).select_from(unlinked)).scalar_one())
+
+
+def unlinked_keys(transaction: Transaction) -> NDArray[np.int64]:
+    """The contents whose pairs are not computed yet, int64, ascending."""
+    statement = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
+    return np.asarray(transaction.execute(statement).scalars().all(), dtype=np.int64)
+
+
+def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (bucket_hash, content_key), int64, shape (n, 2), sorted: the band's buckets with two contents or more."""
+    for block in transaction.stream(statements.shared_buckets(), {"band": band}):
+        yield _integers(block)
+
+
+def bucket_mates(
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, cap: int, hubs: int
+) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (content_key, mate_key), int64, shape (n, 2), for unlinked contents; a pair once for each shared band."""
+    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
+    transaction.stage(staged_probe, {name: [] for name in staged_probe.c.keys()})
+    transaction.execute(statements.probes(), {"cap": cap, "hubs": hubs})
+    for block in transaction.stream(statements.bucket_mates()):
+        yield _integers(block)
+
+
+def hot_buckets(transaction: Transaction) -> NDArray[np.int64]:
+    """(band, bucket_hash, num_contents), shape (m, 3), of the buckets beyond the cap that `bucket_mates` met last."""
+    return _integers(transaction.execute(statements.hot_buckets()).all(), width=3)
+
+
+def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
+    """The contents that share a bucket with one sketch, int64, ascending; `band_keys` of shape (1, bands)."""
+    transaction.stage(staged_bucket, bucket_rows(np.zeros(1, dtype=np.int64), band_keys))
+    found = transaction.execute(statements.candidate_contents()).scalars().all()
+    return np.sort(np.asarray(found, dtype=np.int64))
+
+
+def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:
+    """Those of the contents that exist."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    rows = [row for block in transaction.stream(statements.signatures()) for row in block]
+    return StoredSignatures(
+        keys=np.asarray([row[0] for row in rows], dtype=np.int64),
+        num_shingles=np.asarray([row[1] for row in rows], dtype=np.int64),
+        signatures=b"".join(row[2] for row in rows),
+    )
+
+
+def texts(
+    transaction: Transaction, content_keys: NDArray[np.int64], *, spooled: bool = False
+) -> Iterator[tuple[int, bytes]]:
+    """(content_key, zstd frame) of those of the contents whose text is kept (or spooled), ascending."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    statement = statements.spooled_texts() if spooled else statements.kept_texts()
+    for block in transaction.stream(statement, rows=1_000):
+        yield from ((row[0], row[1]) for row in block)
+
+
+def pair_page(transaction: Transaction, after: tuple[int, int], count: int) -> VerifiedPairs:
+    """The next `count` stored pairs behind the pair `after`, in order."""
+    parameters = {"left_key": after[0], "right_key": after[1], "count": count}
+    rows = transaction.execute(statements.pair_page(), parameters).all()
+    return VerifiedPairs(
+        keys=np.asarray([(row.left_key, row.right_key) for row in rows], dtype=np.int64).reshape(-1, 2),
+        similarity=np.asarray([row.similarity for row in rows], dtype=np.float64),
+        exact=np.asarray([row.exact for row in rows], dtype=np.bool_),
+    )
+
+
+def put_pairs(transaction: Transaction, pairs: VerifiedPairs, run_key: int | None) -> int:
+    """Stores pairs, in place of what was stored for them. Returns: how many more there are now.
+
+    A pair one of whose contents is gone meanwhile is left out.
+    """
+    if not len(pairs):
+        return 0
+    num_replaced = delete_pairs(transaction, pairs)
+    return int(transaction.execute(statements.surviving_pairs(run_key)).rowcount) - num_replaced
+
+
+def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
+    """Gives stored pairs another similarity."""
+    _stage_pairs(transaction, pairs)
+    same = (pair.c.left_key == staged_pair.c.left_key) & (pair.c.right_key == staged_pair.c.right_key)
+    values = {"similarity": staged_pair.c.similarity, "exact": staged_pair.c.exact}
+    transaction.execute(update(pair).values(values).where(same))
+
+
+def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> int:
+    """Deletes stored pairs; they stay staged. Returns: how many there were."""
+    _stage_pairs(transaction, pairs)
+    mine = select(staged_pair.c.left_key, staged_pair.c.right_key)
+    # A row value, not EXISTS: SQLite then seeks the primary key once a row instead of scanning the table.
+    return int(transaction.execute(delete(pair).where(tuple_(pair.c.left_key, pair.c.right_key).in_(mine))).rowcount)
+
+
+def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
+    """Records the buckets that were too hot to expand, in place of what was recorded of them."""
+    if not len(hot.bands):
+        return
+    rows = {"band": hot.bands, "bucket_hash": hot.hashes}
+    transaction.stage(staged_bucket, {**rows, "content_key": np.zeros(len(hot.bands), dtype=np.int64)})
+    mine = select(staged_bucket.c.band, staged_bucket.c.bucket_hash)
+    transaction.execute(delete(skipped_bucket).where(tuple_(*skipped_bucket.primary_key.columns).in_(mine)))
+    transaction.bulk_insert(skipped_bucket, {**rows, "num_contents": hot.num_contents, "num_pairs": hot.num_pairs})
+
+
+def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
+    """Takes contents off the list of those to link."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    transaction.execute(delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key))))
+
+
+def _stage_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
+    transaction.stage(
+        staged_pair,
+        {
+            "left_key": pairs.keys[:, 0],
+            "right_key": pairs.keys[:, 1],
+            "similarity": pairs.similarity,
+            "exact": pairs.exact,
+        },
+    )
+
+
+def _integers(rows: object, width: int = 2) -> NDArray[np.int64]:
+    return np.asarray([tuple(row) for row in rows], dtype=np.int64).reshape(-1, width)  # type: ignore[attr-defined]

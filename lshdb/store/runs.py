@@ -1,0 +1,83 @@
+"""The record of every invocation that wrote: what it did, and what it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+
+from sqlalchemy import insert, select, update
+
+from lshdb.store.schema import rejected, run
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Counts", "RejectedItem", "begin", "counts", "finish", "record", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a run, or one batch of it, did; documents but for the last two."""
+
+    num_added: int = 0
+    num_updated: int = 0
+    num_unchanged: int = 0
+    num_removed: int = 0
+    num_empty: int = 0
+    num_rejected: int = 0
+    num_replaced: int = 0
+    num_contents: int = 0
+    num_bytes: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedItem:
+    """One item that could not be ingested: the source's URI, where in it, and why."""
+
+    source: str
+    locator: str
+    reason: str
+
+
+def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
+    """The run_key of a new run in state ``running``."""
+    (key,) = transaction.allocate(run, 1).tolist()
+    values = {"verb": verb, "collection": collection, "state": "running", "started_at": _now(), "lshdb_version": version}
+    transaction.execute(insert(run).values(run_key=key, **values, **asdict(Counts())))
+    return int(key)
+
+
+def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
+    """Adds what a batch did to its run, in the batch's own transaction."""
+    grown = {name: run.c[name] + number for name, number in asdict(batch).items() if number}
+    if grown:
+        transaction.execute(update(run).where(run.c.run_key == run_key).values(grown))
+
+
+def counts(transaction: Transaction, run_key: int) -> Counts:
+    """What a run did so far."""
+    columns = [run.c[field.name] for field in fields(Counts)]
+    return Counts(*transaction.execute(select(*columns).where(run.c.run_key == run_key)).one())
+
+
+def finish(transaction: Transaction, run_key: int, state: str) -> None:
+    """Ends a run as ``finished``, ``interrupted`` or ``failed``."""
+    transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=_now()))
+
+
+def reject(transaction: Transaction, run_key: int, items: Sequence[RejectedItem]) -> None:
+    """Records items that could not be ingested."""
+    columns = {
+        "rejected_key": transaction.allocate(rejected, len(items)).tolist(),
+        "run_key": [run_key] * len(items),
+        "source": [item.source for item in items],
+        "locator": [item.locator for item in items],
+        "reason": [item.reason for item in items],
+    }
+    transaction.bulk_insert(rejected, columns)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,137 @@
+"""The files that documents came from: what is known of each, and which are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, and_, delete, select, update
+
+from lshdb.store.schema import document, source
+from lshdb.store.staging import staged_key, staged_source
+from lshdb.store.transaction import Transaction
+
+__all__ = ["DONE", "READING", "SourceState", "gone", "known", "put", "remove", "see", "see_under", "vanished"]
+
+READING = "reading"
+DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What the index knows of one file.
+
+    Args:
+        uri: its URI.
+        size, mtime_ns: as the file system had them when it was read; bytes, nanoseconds.
+        digest: 16 bytes; None until it was read to its end.
+        state: ``reading`` until it was read to its end, then ``done``.
+        position: items of it that are committed.
+        num_documents: documents among them.
+        options: it was read with, as `readers.record` writes them.
+        reading_run: the run in which this reading of it began.
+    """
+
+    uri: str
+    size: int
+    mtime_ns: int
+    digest: bytes | None
+    state: str
+    position: int
+    num_documents: int
+    options: str
+    reading_run: int
+
+
+_COLUMNS = tuple(SourceState.__dataclass_fields__)
+
+
+def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Mapping[str, SourceState]:
+    """What the index knows of these files; one it never met is absent."""
+    blank = [SourceState(uri, 0, 0, None, DONE, 0, 0, "", 0) for uri in uris]
+    _stage(transaction, blank)
+    statement = select(*(source.c[name] for name in _COLUMNS)).join_from(staged_source, source, _same(collection))
+    return {row.uri: SourceState(*row) for row in transaction.execute(statement)}
+
+
+def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
+    """Notes that the run met these files and left them as they are, but for size and mtime."""
+    _stage(transaction, states)
+    changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": run_key}
+    transaction.execute(update(source).values(changes).where(_same(collection)))
+
+
+def see_under(transaction: Transaction, collection: str, root: str, run_key: int) -> None:
+    """Notes all files at or under a root as met: it could not be walked, and says nothing of what is gone."""
+    transaction.execute(update(source).values(last_seen_run=run_key).where(_under(collection, root)))
+
+
+def put(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> dict[str, int]:
+    """Writes the states of files, new ones or known. Returns: source_key by URI."""
+    _stage(transaction, states)
+    keys = _keys(transaction, collection)
+    if keys:
+        changes = {name: staged_source.c[name] for name in _COLUMNS if name != "uri"}
+        transaction.execute(update(source).values(**changes, last_seen_run=run_key).where(_same(collection)))
+    fresh = [state for state in states if state.uri not in keys]
+    fresh_keys = transaction.allocate(source, len(fresh)).tolist()
+    columns = {
+        "source_key": fresh_keys,
+        "collection": [collection] * len(fresh),
+        **_values(fresh),
+        "last_seen_run": [run_key] * len(fresh),
+    }
+    transaction.bulk_insert(source, columns)
+    return keys | {state.uri: key for state, key in zip(fresh, fresh_keys, strict=True)}
+
+
+def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
+    """Keys of the sources at or under a root's URI that the run did not meet."""
+    statement = select(source.c.source_key).where(_under(collection, root), source.c.last_seen_run != run_key)
+    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+
+
+def vanished(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
+    """Keys of the documents of these sources that their last reading did not meet."""
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    statement = (
+        select(document.c.doc_key)
+        .join_from(staged_key, source, source.c.source_key == staged_key.c.staged_key)
+        .join(document, document.c.source_key == source.c.source_key)
+        .where(document.c.last_seen_run < source.c.reading_run)
+    )
+    return list(transaction.execute(statement).scalars())
+
+
+def remove(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
+    """Deletes sources. Returns: the keys of their documents, which the caller removes."""
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    mine = select(staged_key.c.staged_key)
+    statement = select(document.c.doc_key).where(document.c.source_key.in_(mine))
+    doc_keys = list(transaction.execute(statement).scalars())
+    transaction.execute(delete(source).where(source.c.source_key.in_(mine)))
+    return doc_keys
+
+
+def _stage(transaction: Transaction, states: Sequence[SourceState]) -> None:
+    transaction.stage(staged_source, _values(states))
+
+
+def _values(states: Sequence[SourceState]) -> dict[str, Sequence[object]]:
+    return {name: [getattr(state, name) for state in states] for name in _COLUMNS}
+
+
+def _keys(transaction: Transaction, collection: str) -> dict[str, int]:
+    statement = select(source.c.uri, source.c.source_key).join_from(staged_source, source, _same(collection))
+    return {uri: key for uri, key in transaction.execute(statement)}
+
+
+def _same(collection: str) -> ColumnElement[bool]:
+    return and_(source.c.collection == collection, source.c.uri == staged_source.c.uri)
+
+
+def _under(collection: str, root: str) -> ColumnElement[bool]:
+    """A range of the unique index, as "0" follows "/" in byte order; the root itself may be a file."""
+    folder = root.rstrip("/")
+    inside = and_(source.c.uri >= f"{folder}/", source.c.uri < f"{folder}0")
+    return and_(source.c.collection == collection, inside | (source.c.uri == root))

@@ -1,0 +1,68 @@
+"""Texts that the index does not keep, while they are needed: found by their documents, held in a temporary table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sqlalchemy import and_, func, or_, select
+
+from lshdb.store.schema import content, content_text, document, pair, source
+from lshdb.store.staging import staged_text
+from lshdb.store.transaction import Transaction
+
+__all__ = ["LostSource", "LostText", "begin", "lost", "put"]
+
+
+@dataclass(frozen=True, slots=True)
+class LostText:
+    """A content without its text, and where its first document with a source saw it."""
+
+    content_key: int
+    digest: bytes
+    locator: str
+
+
+@dataclass(frozen=True, slots=True)
+class LostSource:
+    """A source that lost texts can be read from again; `options` as it was read with."""
+
+    uri: str
+    options: str
+    texts: tuple[LostText, ...]
+
+
+def begin(transaction: Transaction) -> None:
+    """Empties the temporary table."""
+    transaction.stage(staged_text, {"content_key": [], "text": []})
+
+
+def lost(transaction: Transaction) -> Iterator[LostSource]:
+    """Sources of those paired contents whose text is not kept, source by source."""
+    first = (
+        select(func.min(document.c.doc_key))
+        .where(document.c.content_key == content.c.content_key, document.c.source_key.is_not(None))
+        .scalar_subquery()
+    )
+    is_paired = or_(
+        select(pair.c.left_key).where(pair.c.left_key == content.c.content_key).exists(),
+        select(pair.c.left_key).where(pair.c.right_key == content.c.content_key).exists(),
+    )
+    statement = (
+        select(source.c.uri, source.c.options, content.c.content_key, content.c.digest, document.c.locator)
+        .join_from(content, document, document.c.doc_key == first)
+        .join(source, source.c.source_key == document.c.source_key)
+        .outerjoin(content_text, content_text.c.content_key == content.c.content_key)
+        .where(and_(content_text.c.content_key.is_(None), is_paired))
+        .order_by(source.c.source_key, document.c.doc_key)
+    )
+    rows = (row for block in transaction.stream(statement) for row in block)
+    for (uri, options), group in groupby(rows, key=lambda row: (row[0], row[1])):
+        yield LostSource(uri, options, tuple(LostText(*row[2:]) for row in group))
+
+
+def put(transaction: Transaction, texts: Sequence[tuple[int, bytes]]) -> None:
+    """Holds (content_key, zstd frame) rows until the next `begin`."""
+    columns = {"content_key": [key for key, _ in texts], "text": [frame for _, frame in texts]}
+    transaction.bulk_insert(staged_text, columns)

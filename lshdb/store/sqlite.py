@@ -1,0 +1,126 @@
+"""SQLite: one file, one writer at a time, readers never blocked (WAL)."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import URL, Connection, Engine, Table, event, insert
+
+from lshdb.errors import AccessDenied, IndexBusy, IndexDamaged, NotAnIndex, StoreError, StoreUnreachable
+from lshdb.store.dialect import Columns, Dialect, failed, one_line
+
+__all__ = ["Sqlite"]
+
+# Larger than the 4 KiB default: 16 KiB pages halve the depth of the bucket tree (55,000 against 29,000 documents/s).
+PAGE_SIZE = 16_384
+CACHE_KIB = 131_072
+BUSY_SECONDS = 30.0
+# "LSHD": what file(1) and we know an index by.
+APPLICATION_ID = 0x4C534844
+
+_DIAGNOSES: tuple[tuple[str, type[StoreError]], ...] = (
+    ("file is not a database", NotAnIndex),
+    ("malformed", IndexDamaged),
+    ("locked", IndexBusy),
+    ("readonly", AccessDenied),
+    ("unable to open", StoreUnreachable),
+)
+
+
+class Sqlite(Dialect):
+    """SQLite through the standard library's driver."""
+
+    backend: ClassVar[str] = "sqlite"
+    shares_schema: ClassVar[bool] = False
+    snapshot_options: ClassVar[Mapping[str, str]] = {}
+    driver_error: ClassVar[type[Exception]] = sqlite3.Error
+
+    def engine_options(self) -> dict[str, Any]:
+        return {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
+
+    def prepare(self, engine: Engine) -> None:
+        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "begin", _on_begin)
+
+    def exists(self, url: URL) -> bool:
+        # An empty file is what a killed birth, or touch(1), leaves: no index yet.
+        path = Path(url.database or "")
+        return path.exists() and (not path.is_file() or path.stat().st_size > 0)
+
+    def before_birth(self, engine: Engine) -> None:
+        connection = engine.raw_connection()
+        try:
+            connection.cursor().execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            connection.cursor().execute("PRAGMA journal_mode = WAL")
+            connection.cursor().execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        finally:
+            connection.close()
+
+    def lock(self, connection: Connection) -> None:
+        """Nothing left to do: a writing transaction begins with BEGIN IMMEDIATE."""
+
+    def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
+        names = list(columns)
+        statement = str(insert(table).compile(dialect=connection.dialect, column_keys=names))
+        rows = list(zip(*(_values(columns[name]) for name in names), strict=True))
+        if rows:
+            connection.exec_driver_sql(statement, rows)
+
+    def analyse(self, connection: Connection, table: Table) -> None:
+        """Nothing: a temporary table is joined in the order the statement names."""
+
+    def before_upgrade(self, url: URL) -> str | None:
+        original = Path(url.database or "")
+        for number in itertools.count():
+            copy = original.with_name(f"{original.name}.before-upgrade{f'-{number}' if number else ''}")
+            if not copy.exists():
+                break
+        shutil.copymode(original, _online_copy(original, copy))
+        return str(copy)
+
+    def size(self, connection: Connection) -> int:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        page_size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+        return int(pages) * int(page_size)
+
+    def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:
+        message = one_line(error)
+        for part, kind in _DIAGNOSES:
+            if part in message:
+                return kind, message
+        return failed(error)
+
+
+def _values(column: NDArray[np.generic] | Iterable[object]) -> Iterable[object]:
+    return column.tolist() if isinstance(column, np.ndarray) else column
+
+
+def _online_copy(original: Path, copy: Path) -> Path:
+    """A consistent copy, also while others write: SQLite's backup interface."""
+    source, target = sqlite3.connect(original), sqlite3.connect(copy)
+    try:
+        source.backup(target)
+    finally:
+        target.close()
+        source.close()
+    return copy
+
+
+def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
+    # None: the driver begins no transaction of its own; _on_begin does.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    # NORMAL in WAL: a power cut can undo the last commits, never tear the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("lshdb_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

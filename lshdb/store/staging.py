@@ -1,0 +1,101 @@
+"""Temporary tables through which many values reach one statement: no IN list of unknown length anywhere.
+
+They belong to one connection, hold what `Transaction.stage` put there last, and are never seen by others.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, LargeBinary, MetaData, PrimaryKeyConstraint, SmallInteger, Table
+
+from lshdb.store.schema import Key, Name
+
+__all__ = ["staged_bucket", "staged_digest", "staged_document", "staged_key", "staged_pair", "staged_probe", "staged_source"]
+__all__ += ["staged_text"]
+
+_metadata = MetaData()
+_TEMPORARY = ["TEMPORARY"]
+
+staged_key = Table(
+    "staged_key", _metadata, Column("staged_key", Key, nullable=False), PrimaryKeyConstraint("staged_key"), prefixes=_TEMPORARY
+)
+
+staged_digest = Table(
+    "staged_digest",
+    _metadata,
+    Column("ordinal", Key, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("ordinal"),
+    prefixes=_TEMPORARY,
+)
+
+staged_document = Table(
+    "staged_document",
+    _metadata,
+    Column("ordinal", Key, nullable=False),
+    Column("doc_id", Name, nullable=False),
+    Column("source_key", BigInteger, nullable=True),
+    Column("locator", Name, nullable=False),
+    Column("content_key", BigInteger, nullable=True),
+    PrimaryKeyConstraint("ordinal"),
+    prefixes=_TEMPORARY,
+)
+
+staged_source = Table(
+    "staged_source",
+    _metadata,
+    Column("uri", Name, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("mtime_ns", BigInteger, nullable=False),
+    Column("digest", LargeBinary, nullable=True),
+    Column("state", Name, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("num_documents", BigInteger, nullable=False),
+    Column("options", Name, nullable=False),
+    Column("reading_run", BigInteger, nullable=False),
+    PrimaryKeyConstraint("uri"),
+    prefixes=_TEMPORARY,
+)
+
+staged_bucket = Table(
+    "staged_bucket",
+    _metadata,
+    Column("band", SmallInteger, nullable=False),
+    Column("bucket_hash", BigInteger, nullable=False),
+    Column("content_key", BigInteger, nullable=False),
+    PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
+    prefixes=_TEMPORARY,
+    sqlite_with_rowid=False,
+)
+
+staged_pair = Table(
+    "staged_pair",
+    _metadata,
+    Column("left_key", BigInteger, nullable=False),
+    Column("right_key", BigInteger, nullable=False),
+    Column("similarity", Float, nullable=False),
+    Column("exact", Boolean, nullable=False),
+    PrimaryKeyConstraint("left_key", "right_key"),
+    prefixes=_TEMPORARY,
+    sqlite_with_rowid=False,
+)
+
+staged_text = Table(
+    "staged_text",
+    _metadata,
+    Column("content_key", Key, nullable=False),
+    Column("text", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("content_key"),
+    prefixes=_TEMPORARY,
+)
+
+staged_probe = Table(
+    "staged_probe",
+    _metadata,
+    Column("band", SmallInteger, nullable=False),
+    Column("bucket_hash", BigInteger, nullable=False),
+    Column("content_key", BigInteger, nullable=False),
+    Column("limit_key", BigInteger, nullable=False),
+    PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
+    prefixes=_TEMPORARY,
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,67 @@
+"""Exact similarity of pairs, and how few equal minima a pair may show before it is worth none.
+
+Owns no threshold and no storage.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb import kernels
+from lshdb.errors import InvalidParams
+from lshdb.model import ShingleSets
+
+__all__ = ["jaccard", "min_agreement"]
+
+
+def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The exact Jaccard similarity of pairs of sets, the size of the intersection over that of the union.
+
+    Args:
+        sets: sorted and unique, as `shingling.distinct` returns them.
+        left, right: int64, shape (m,); set left[i] and set right[i] are a pair.
+
+    Returns: float64, shape (m,), in [0, 1]; 0 where both are empty, for an empty document is like nothing.
+    Source: Jaccard 1912, The distribution of the flora in the alpine zone.
+    """
+    shared = kernels.intersections(sets.hashes, sets.offsets, left, right)
+    union = sets.sizes[left] + sets.sizes[right] - shared
+    similarity = np.zeros(len(shared), np.float64)
+    np.divide(shared, union, out=similarity, where=union > 0)
+    return similarity
+
+
+def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:
+    """The least number of equal minima at which a pair of this similarity is still kept.
+
+    Each of num_perm minima of a pair is equal with probability J, so their number is binomial; the answer is the
+    greatest t with P(Binomial(num_perm, similarity) < t) <= loss. A pair at or above the similarity shows fewer
+    with probability at most `loss`.
+
+    Args: similarity, loss: in [0, 1].
+    Raises: InvalidParams: one is out of its range.
+    Source: Broder 1997 (one minimum agrees with probability J); the binomial distribution's lower tail, summed.
+    """
+    for name, value in (("similarity", similarity), ("loss", loss)):
+        if not 0.0 <= value <= 1.0:
+            raise InvalidParams(name=name, value=value, reason="it must be from 0 to 1")
+    if similarity == 1.0:
+        return num_perm
+    below, agreement = 0.0, 0
+    while agreement < num_perm:
+        below += _binomial(num_perm, agreement, similarity)
+        if below > loss:
+            break
+        agreement += 1
+    return agreement
+
+
+def _binomial(trials: int, successes: int, probability: float) -> float:
+    """P(Binomial(trials, probability) = successes), by logarithms: the coefficients overflow from 1,030 trials on."""
+    if probability == 0.0:
+        return float(successes == 0)
+    choose = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(trials - successes + 1)
+    return math.exp(choose + successes * math.log(probability) + (trials - successes) * math.log1p(-probability))

@@ -1,0 +1,1 @@
+"""The revisions of the schema, oldest first; installed as lshdb.migrations."""

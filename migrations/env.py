@@ -1,0 +1,15 @@
+"""Runs the revisions on the connection, and in the transaction, that lshdb.store.upgrade hands over."""
+
+from alembic import context
+
+from lshdb.store.schema import metadata
+from lshdb.store.upgrade import VERSION_TABLE
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=VERSION_TABLE,
+    transactional_ddl=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,63 @@
+"""The golden vectors: what an index made by a released version holds.
+
+    python tests/kernels/golden.py
+
+writes tests/golden/sketches.json anew. New vectors are a new scheme name or a new `params.TABLE_VERSION`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lshdb.model import Document
+from lshdb.normalization import normalise
+from lshdb.params import Params
+from lshdb.pipeline import sketch, text_of
+from lshdb.shingling import shingle
+
+FOLDER = Path(__file__).parent.parent / "golden"
+GOLDEN = FOLDER / "sketches.json"
+
+DOCUMENTS = json.loads((FOLDER / "documents.json").read_text("utf-8"))
+PARAMS = {
+    "word:5 fss1": Params(),
+    "word:5 universal": Params(scheme="universal"),
+    "word:2 multiset fss1": Params(shingle="word:2", multiset=True, bands=4, rows=2, seed=7),
+    "char:5 fss1": Params(shingle="char:5"),
+    "char:10 universal": Params(shingle="char:10", scheme="universal", bands=16, rows=8, seed=2**63 - 1),
+    "set fss1": Params(shingle="set"),
+    "set universal": Params(shingle="set", scheme="universal", bands=10, rows=3),
+    "set multiset fss1": Params(shingle="set", multiset=True),
+}
+HEAD = 8  # of the shingles, minima and band keys
+
+
+def vectors() -> dict[str, Any]:
+    """For each parameter set and document: digest, number of shingles, and the heads of the arrays."""
+    return {name: _vectors(params) for name, params in PARAMS.items()}
+
+
+def _vectors(params: Params) -> dict[str, Any]:
+    if params.shingling.kind == "set":
+        documents = [Document(name, features=tuple(features)) for name, features in DOCUMENTS["sets"].items()]
+    else:
+        documents = [Document(name, text=text) for name, text in DOCUMENTS["texts"].items()]
+    sketches = sketch(documents, params)
+    texts = [text_of(document, params) for document in documents]
+    sets = shingle(normalise(texts, params.shingling), params.shingling)
+    return {
+        document.doc_id: {
+            "digest": sketches.digests[row].tobytes().hex(),
+            "num_shingles": int(sketches.num_shingles[row]),
+            "shingles": " ".join(f"{x:016x}" for x in sets.hashes[sets.offsets[row] : sets.offsets[row + 1]][:HEAD]),
+            "minima": " ".join(f"{x:08x}" for x in sketches.signatures.minima[row, :HEAD]),
+            "band_keys": " ".join(f"{x:016x}" for x in sketches.band_keys.keys[row, :HEAD]),
+        }
+        for row, document in enumerate(documents)
+    }
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(vectors(), indent=1) + "\n")

@@ -1,0 +1,63 @@
+"""When Numba is loaded, and where its cache cannot be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lshdb import kernels
+from lshdb.kernels import reference
+
+ROOT = Path(__file__).parent.parent.parent
+
+SKETCH = """
+from lshdb.model import Document
+from lshdb.params import Params
+from lshdb.pipeline import sketch
+print(sketch([Document("a", text="hello world")], Params()).num_shingles.tolist())
+"""
+
+
+def run(code: str, folder: Path, **environment: str) -> str:
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**inherited, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("module", ["kernels", "pipeline", "verification", "kernels.reference", "kernels.codepoints"])
+def test_importing_the_pure_half_does_not_load_numba(module: str) -> None:
+    code = f"import sys, lshdb.{module}; print('numba' in sys.modules)"
+    assert run(code, ROOT) == "False\n"
+
+
+def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "lshdb", tmp_path / "lshdb", ignore=shutil.ignore_patterns("__pycache__"))
+    # A file where the folder would be: permission bits do not stop root.
+    (tmp_path / "lshdb" / "kernels" / "__pycache__").touch()
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), "/dev/null/cache")
+    cache = "\nfrom lshdb.kernels.compilation import mix\nprint(type(mix._cache).__name__)\n"
+    assert run(SKETCH + cache, tmp_path, **nowhere) == "[1]\nNullCache\n"
+
+
+def test_every_kernel_has_a_reference_of_its_name() -> None:
+    for name in kernels.__all__:
+        assert callable(getattr(kernels, name))
+        assert name in reference.__all__
+
+
+def test_an_unknown_kernel_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_kernel"):
+        kernels.no_such_kernel  # noqa: B018

@@ -1,0 +1,15 @@
+"""The sample crawl still is what its truth says."""
+
+from __future__ import annotations
+
+from benchmarks.truth import SAMPLE_DATA, read_truth, true_pairs
+
+
+def test_the_truth_of_the_sample_crawl_is_what_the_oracle_computes() -> None:
+    assert read_truth() == true_pairs()
+
+
+def test_the_sample_crawl_holds_pages_and_nothing_else() -> None:
+    suffixes = [path.suffix for path in (SAMPLE_DATA / "crawl").rglob("*") if path.is_file()]
+    assert len(suffixes) == 30
+    assert set(suffixes) == {".html", ".md", ".txt"}

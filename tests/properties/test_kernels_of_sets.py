@@ -1,0 +1,68 @@
+"""The compiled kernels from shingles to buckets and similarities equal their references."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import ragged, rows
+
+from lshdb import kernels
+from lshdb.kernels import reference
+
+num_perms = st.one_of(st.integers(1, 8), st.integers(1, 300))
+seeds = st.integers(0, 2**63 - 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows)
+def test_compiled_numbering_of_occurrences_equals_the_reference(lists: list[list[int]]) -> None:
+    hashes, offsets = ragged(lists)
+    expected = reference.number_occurrences(hashes, offsets)
+    np.testing.assert_array_equal(kernels.number_occurrences(hashes, offsets), expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows)
+def test_compiled_first_occurrences_equal_the_reference(lists: list[list[int]]) -> None:
+    hashes, offsets = ragged([sorted(numbers) for numbers in lists])
+    compiled, expected = kernels.first_occurrences(hashes, offsets), reference.first_occurrences(hashes, offsets)
+    np.testing.assert_array_equal(compiled[0], expected[0])
+    np.testing.assert_array_equal(compiled[1], expected[1])
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows, num_perms, seeds)
+def test_compiled_fss1_minima_equal_the_reference(lists: list[list[int]], num_perm: int, seed: int) -> None:
+    hashes, offsets = ragged(lists)
+    numbers = np.random.default_rng(seed).integers(0, 2**64, 2 * num_perm, np.uint64)
+    expected = reference.fss1_minima(hashes, offsets, numbers, num_perm)
+    np.testing.assert_array_equal(kernels.fss1_minima(hashes, offsets, numbers, num_perm), expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows, num_perms, seeds)
+def test_compiled_universal_minima_equal_the_reference(lists: list[list[int]], num_perm: int, seed: int) -> None:
+    hashes, offsets = ragged(lists)
+    multipliers, addends = np.random.default_rng(seed).integers(0, 2**64, (2, num_perm), np.uint64)
+    multipliers |= np.uint64(1)
+    expected = reference.universal_minima(hashes, offsets, multipliers, addends)
+    np.testing.assert_array_equal(kernels.universal_minima(hashes, offsets, multipliers, addends), expected)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 4), st.integers(1, 12), st.integers(1, 12), seeds)
+def test_compiled_band_hashes_equal_the_reference(count: int, bands: int, size: int, seed: int) -> None:
+    minima = np.random.default_rng(seed).integers(0, 2**32, (count, bands * size), np.uint32)
+    expected = reference.band_hashes(minima, bands, size)
+    np.testing.assert_array_equal(kernels.band_hashes(minima, bands, size), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows.filter(len), st.data())
+def test_compiled_intersections_equal_the_reference(lists: list[list[int]], data: st.DataObject) -> None:
+    hashes, offsets = ragged([sorted(set(numbers)) for numbers in lists])
+    pairs = data.draw(st.lists(st.tuples(*[st.integers(0, len(lists) - 1)] * 2), max_size=10))
+    left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
+    expected = reference.intersections(hashes, offsets, left, right)
+    np.testing.assert_array_equal(kernels.intersections(hashes, offsets, left, right), expected)

@@ -1,0 +1,90 @@
+"""The compiled kernels from texts to shingles equal their references, and the normal form its definition."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from strategies import batches, texts
+
+from lshdb import kernels
+from lshdb.kernels import codepoints, reference
+from lshdb.model import NormalForms
+from lshdb.normalization import normalise
+from lshdb.params import Shingling
+
+WORDS = Shingling("word", 1)
+TABLE = codepoints.table()
+
+
+def encoded(batch: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    parts = [text.encode("utf-8", "surrogatepass") for text in batch]
+    return np.frombuffer(b"".join(parts), np.uint8), np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+def strings(forms: NormalForms) -> list[str]:
+    bounds = zip(forms.offsets[:-1].tolist(), forms.offsets[1:].tolist(), strict=True)
+    return ["".join(map(chr, forms.codepoints[start:stop].tolist())) for start, stop in bounds]
+
+
+def normal_form(text: str) -> str:
+    """The definition: NFKC, drop, lower-case until nothing changes; then separators."""
+    while True:
+        entries = [int(TABLE[ord(character)]) for character in unicodedata.normalize("NFKC", text)]
+        kept = [entry for entry in entries if entry >> codepoints.KIND_SHIFT & 3 != codepoints.DROPPED]
+        folded = "".join(chr(entry & codepoints.CODEPOINT_MASK) for entry in kept)
+        if folded == text:
+            return " ".join(part for part in text.split(" ") if part)
+        text = folded
+
+
+@settings(max_examples=500, deadline=None)
+@given(batches)
+def test_normal_forms_are_what_the_definition_says(batch: list[str]) -> None:
+    assert strings(normalise(batch, WORDS)) == [normal_form(text) for text in batch]
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches)
+def test_normalising_a_normal_form_changes_nothing(batch: list[str]) -> None:
+    once = strings(normalise(batch, WORDS))
+    assert strings(normalise(once, WORDS)) == once
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches, st.data())
+def test_compiled_contextual_spans_equal_the_reference(batch: list[str], data: st.DataObject) -> None:
+    utf8, offsets = encoded(batch)
+    skip = np.array([text.isascii() and data.draw(st.booleans()) for text in batch], np.bool_)
+    expected = reference.contextual_spans(utf8, offsets, skip, TABLE)
+    np.testing.assert_array_equal(kernels.contextual_spans(utf8, offsets, skip, TABLE), expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches, st.data())
+def test_compiled_fold_equals_the_reference(batch: list[str], data: st.DataObject) -> None:
+    utf8, offsets = encoded(batch)
+    spans = reference.contextual_spans(utf8, offsets, np.zeros(len(batch), np.bool_), TABLE)
+    settled, settled_offsets = encoded([data.draw(texts) for _ in spans])
+    compiled = kernels.fold(utf8, offsets, TABLE, spans, settled, settled_offsets)
+    expected = reference.fold(utf8, offsets, TABLE, spans, settled, settled_offsets)
+    np.testing.assert_array_equal(compiled[0], expected[0])
+    np.testing.assert_array_equal(compiled[1], expected[1])
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches, st.integers(1, 64))
+def test_compiled_shingles_equal_the_reference(batch: list[str], size: int) -> None:
+    forms = normalise(batch, WORDS)
+    lines = normalise(batch, Shingling("set", 1))
+    for name, arguments in (
+        ("shingle_words", (forms.codepoints, forms.offsets, size, TABLE)),
+        ("shingle_chars", (forms.codepoints, forms.offsets, size)),
+        ("shingle_lines", (lines.codepoints, lines.offsets)),
+    ):
+        compiled, expected = getattr(kernels, name)(*arguments), getattr(reference, name)(*arguments)
+        np.testing.assert_array_equal(compiled[0], expected[0], err_msg=name)
+        np.testing.assert_array_equal(compiled[1], expected[1], err_msg=name)

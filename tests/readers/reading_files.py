@@ -1,0 +1,41 @@
+"""What the tests of the readers share: reading a file as ingest does, and being nobody."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from lshdb.readers import Item, ReadOptions, read_source, source_file
+
+T = TypeVar("T")
+NOBODY = 65534
+
+
+def read(path: Path, options: ReadOptions = ReadOptions()) -> list[Item]:  # noqa: B008
+    """The items of one named file."""
+    return list(read_source(source_file(path), options))
+
+
+def texts(path: Path, options: ReadOptions = ReadOptions()) -> list[str]:  # noqa: B008
+    """The texts of a file of which nothing is rejected."""
+    return [item.text for item in read(path, options)]  # type: ignore[union-attr]
+
+
+def as_nobody(function: Callable[[], T]) -> T:
+    """What the function gives to a process that permissions hold for; root is not such a one."""
+    if os.geteuid() != 0:
+        return function()
+    receiver, sender = os.pipe()
+    if (child := os.fork()) == 0:
+        os.setuid(NOBODY)
+        os.write(sender, pickle.dumps(function()))
+        os._exit(0)
+    os.close(sender)
+    with os.fdopen(receiver, "rb") as stream:
+        answer = stream.read()
+    os.waitpid(child, 0)
+    result: T = pickle.loads(answer)
+    return result

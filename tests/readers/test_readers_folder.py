@@ -1,0 +1,161 @@
+"""The walk: what is found, in which order, and what is passed over."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from reading_files import as_nobody
+
+from lshdb.errors import PathMissing
+from lshdb.readers import Rejection, Skipped, SourceFile, walk
+
+
+def names(*paths: Path, exclude: frozenset[Path] = frozenset()) -> list[str]:
+    return [found.path.name for found in walk(paths, exclude) if isinstance(found, SourceFile)]
+
+
+def write(path: Path, content: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def test_files_come_sorted_by_name_folder_by_folder(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.txt", "a/b/c.txt", "c.txt", "a.txt"):
+        write(tmp_path / name)
+    assert names(tmp_path) == ["c.txt", "z.txt", "a.txt", "b.txt", "c.txt"]
+
+
+def test_a_file_is_described_by_uri_size_time_and_root(tmp_path: Path) -> None:
+    path = write(tmp_path / "a b.txt", "four")
+    os.utime(path, ns=(0, 1_234_567_890_123_456_789))
+    [found] = walk([tmp_path])
+    assert found == SourceFile(
+        uri=f"{tmp_path.as_uri()}/a%20b.txt",
+        path=path,
+        size=4,
+        mtime_ns=1_234_567_890_123_456_789,
+        root=tmp_path.as_uri(),
+    )
+
+
+def test_a_named_file_is_its_own_root(tmp_path: Path) -> None:
+    [found] = walk([write(tmp_path / "a.txt")])
+    assert isinstance(found, SourceFile)
+    assert found.root == found.uri
+    assert found.named
+
+
+def test_two_dots_in_a_path_are_resolved_and_symbolic_links_are_not(tmp_path: Path) -> None:
+    write(tmp_path / "real" / "a.txt")
+    (tmp_path / "link").symlink_to("real")
+    [found] = walk([tmp_path / "real" / ".." / "link"])
+    assert isinstance(found, SourceFile)
+    assert found.path == tmp_path / "link" / "a.txt"
+
+
+def test_a_relative_path_gives_the_same_uri_as_an_absolute_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a.txt")
+    monkeypatch.chdir(tmp_path)
+    assert list(walk(["a.txt"])) == list(walk([tmp_path / "a.txt"]))
+
+
+def test_a_linked_file_is_read_and_a_linked_folder_is_not_followed(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt")
+    (tmp_path / "b.txt").symlink_to("a.txt")
+    (tmp_path / "loop").symlink_to(".")
+    assert [type(found) for found in walk([tmp_path])] == [SourceFile, SourceFile, Skipped]
+    assert list(walk([tmp_path]))[-1] == Skipped(f"{tmp_path.as_uri()}/loop", "symbolic link to a folder")
+
+
+def test_links_that_lead_nowhere_are_rejected_with_their_reason(tmp_path: Path) -> None:
+    (tmp_path / "gone").symlink_to("nothing")
+    (tmp_path / "self").symlink_to("self")
+    reasons = [found.reason for found in walk([tmp_path]) if isinstance(found, Rejection)]
+    assert reasons == ["symbolic link to nothing", "Too many levels of symbolic links"]
+
+
+def test_pipes_and_sockets_are_skipped_without_being_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        reasons = [found.reason for found in walk([tmp_path]) if isinstance(found, Skipped)]
+    assert reasons == ["not a regular file", "not a regular file"]
+
+
+def test_a_named_pipe_that_was_asked_for_is_rejected(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert list(walk([tmp_path / "pipe.txt"])) == [
+        Rejection(f"{tmp_path.as_uri()}/pipe.txt", "", "not a regular file")
+    ]
+
+
+def test_hidden_files_are_read_and_version_control_is_not(tmp_path: Path) -> None:
+    for name in (".hidden.txt", ".config/a.txt", ".git/config", ".hg/store", ".svn/entries"):
+        write(tmp_path / name)
+    assert names(tmp_path) == ["a.txt", ".hidden.txt"]
+
+
+def test_the_index_and_the_files_beside_it_are_passed_over(tmp_path: Path) -> None:
+    for name in ("lshdb.db", "lshdb.db-wal", "lshdb.db-shm", "lshdb.db-journal", "lshdb.db.txt"):
+        write(tmp_path / name)
+    assert names(tmp_path, exclude=frozenset({tmp_path / "lshdb.db"})) == ["lshdb.db.txt"]
+
+
+def test_a_missing_path_is_an_error_before_anything_is_walked(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt")
+    with pytest.raises(PathMissing, match="b.txt: no such file or folder"):
+        walk([tmp_path / "a.txt", tmp_path / "b.txt"])
+
+
+def test_a_path_that_is_named_twice_or_lies_under_another_is_walked_once(tmp_path: Path) -> None:
+    inner = write(tmp_path / "a" / "b.txt")
+    write(tmp_path / "c.txt")
+    assert names(tmp_path, tmp_path, tmp_path / "a", inner) == ["c.txt", "b.txt"]
+
+
+def test_a_name_that_is_not_utf8_or_has_a_line_end_survives_in_the_uri(tmp_path: Path) -> None:
+    for name in (b"caf\xe9.txt", b"two\nlines.txt"):
+        (Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))).write_text("text")
+    uris = [found.uri for found in walk([tmp_path]) if isinstance(found, SourceFile)]
+    assert uris == [f"{tmp_path.as_uri()}/caf%E9.txt", f"{tmp_path.as_uri()}/two%0Alines.txt"]
+    assert uris == [found.path.as_uri() for found in walk([tmp_path]) if isinstance(found, SourceFile)]
+
+
+def test_a_folder_that_may_not_be_read_is_rejected_and_the_others_are_walked(public_path: Path) -> None:
+    write(public_path / "closed" / "a.txt")
+    write(public_path / "open" / "b.txt")
+    (public_path / "closed").chmod(0o700 if os.geteuid() == 0 else 0)
+    found = as_nobody(lambda: list(walk([public_path])))
+    (public_path / "closed").chmod(0o755)
+    assert found[0] == Rejection(f"{public_path.as_uri()}/closed", "", "Permission denied")
+    assert [type(each) for each in found[1:]] == [SourceFile]
+
+
+def test_a_file_that_vanishes_during_the_walk_is_rejected(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt")
+    doomed = write(tmp_path / "b.txt")
+    found = walk([tmp_path])
+    next(found)
+    doomed.unlink()
+    assert list(found) == [Rejection(doomed.as_uri(), "", "it is gone")]
+
+
+def test_folders_nest_deeper_than_pythons_recursion_limit(tmp_path: Path) -> None:
+    deepest = tmp_path
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here, deepest = inner, deepest / "d"
+    os.close(here)
+    write(deepest / "a.txt")
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_an_empty_folder_gives_nothing(tmp_path: Path) -> None:
+    assert list(walk([tmp_path])) == []
