@@ -4,7 +4,8 @@ A normal form is what NFKC, dropping, lower-casing and one space between runs of
 texts with one normal form are one content. Normalising a normal form changes nothing.
 
 Limitations: lower-casing is one to one (no German sharp s to ss); soft hyphens, joiners and variation selectors
-are dropped; punctuation and emoji are separators, so a text of emoji alone is empty. NFKC itself comes from the
+are dropped; punctuation and emoji are separators, so a text of emoji alone is empty; a letter with more than 256
+bytes of marks is normalised in parts. NFKC itself comes from the
 running Python, whose Unicode versions never differ for a code point assigned in the shipped table's version.
 """
 

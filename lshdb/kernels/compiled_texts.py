@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lshdb.kernels import codepoints as entries
 from lshdb.kernels.compilation import kernel, longest, mix
-from lshdb.kernels.constants import SHINGLE_BASE, TOKEN_BASE
+from lshdb.kernels.constants import LONGEST_CLUSTER, SHINGLE_BASE, TOKEN_BASE
 
 __all__ = ["contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"]
 
@@ -20,6 +20,7 @@ SPACE = np.uint32(0x20)
 LINE_FEED = np.uint32(0x0A)
 FIRST_SOLO = np.uint32(0x0E00)  # below Thai nothing is solo: no look-up needed
 NO_JOIN = np.uint32(0)
+LONGEST = np.uint64(LONGEST_CLUSTER)
 
 CODEPOINT_MASK = np.uint32(entries.CODEPOINT_MASK)
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
@@ -49,8 +50,8 @@ def _decode(utf8: NDArray[np.uint8], i: np.uint64) -> tuple[np.uint32, np.uint64
 
 
 @kernel
-def _span_end(utf8: NDArray[np.uint8], i: np.uint64, stop: np.uint64, table: NDArray[np.uint32]) -> np.uint64:
-    """The first byte from i on that begins a code point that joins nothing before it."""
+def _cluster_end(utf8: NDArray[np.uint8], i: np.uint64, stop: np.uint64, table: NDArray[np.uint32]) -> np.uint64:
+    """The first byte from i to `stop` that begins a code point that joins nothing before it."""
     while i < stop and utf8[i] >= 0x80:
         codepoint, after = _decode(utf8, i)
         entry = table[codepoint]
@@ -78,18 +79,16 @@ def _find_spans(
             continue
         codepoint, after = _decode(utf8, i)
         entry = table[codepoint]
-        join = entry >> JOIN_SHIFT
-        if entry & KIND_MASK == DROPPED:
-            i = after
-        elif entry & CONTEXTUAL != 0 or (join != NO_JOIN and join < last_join):
-            start = i if join == NO_JOIN else start
-            i = _span_end(utf8, after, stop, table)
+        join, dropped = entry >> JOIN_SHIFT, entry & KIND_MASK == DROPPED
+        if (join == NO_JOIN and not dropped) or i - start >= LONGEST:
+            start, last_join = i, NO_JOIN
+        if entry & CONTEXTUAL != 0 or (join != NO_JOIN and join < last_join):
+            i = _cluster_end(utf8, after, min(stop, start + LONGEST), table)
             spans[count, 0], spans[count, 1] = start, i
             count += ONE
             start, last_join = i, NO_JOIN
         else:
-            start = i if join == NO_JOIN else start
-            last_join = join
+            last_join = last_join if dropped else join
             i = after
     return count
 
@@ -100,8 +99,9 @@ def contextual_spans(
 ) -> NDArray[np.int64]:
     """Where single code points do not tell what they become: bytes [start, stop), int64, shape (m, 2).
 
-    A span runs from the last code point that joins nothing before it through a contextual one, or one out of
-    canonical order, to the next that joins nothing; within it, and nowhere else, NFKC looks at neighbours.
+    A cluster is a code point and those after it that join it. NFKC looks at neighbours within a cluster only, and
+    changes more than single code points only where one is contextual or out of canonical order. A cluster longer
+    than LONGEST_CLUSTER bytes is cut there.
 
     Args: utf8, offsets: n texts; skip: bool, shape (n,), texts known to have none.
     Source: Unicode Standard Annex 15, section 9 (quick check) and section 8 (stable code points).

@@ -10,6 +10,7 @@ __all__ = [
     "EMPTY_MINIMUM",
     "EMPTY_SLOT",
     "GOLDEN",
+    "LONGEST_CLUSTER",
     "MIX_1",
     "MIX_2",
     "SHINGLE_BASE",
@@ -34,3 +35,7 @@ SHINGLE_BASE: Final = np.uint64(0xAF251AF3B0F025B5)
 
 EMPTY_SLOT: Final = np.uint64(2**64 - 1)
 EMPTY_MINIMUM: Final = np.uint32(2**32 - 1)
+
+# Bytes of UTF-8. NFKC sorts marks in quadratic time, and a page may hold a million; text has under 30 to a letter.
+# Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format.
+LONGEST_CLUSTER: Final = 256

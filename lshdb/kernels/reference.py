@@ -17,6 +17,7 @@ from lshdb.kernels.constants import (
     EMPTY_MINIMUM,
     EMPTY_SLOT,
     GOLDEN,
+    LONGEST_CLUSTER,
     MIX_1,
     MIX_2,
     SHINGLE_BASE,
@@ -66,10 +67,11 @@ def contextual_spans(
 
 
 def _clusters(text: str, table: NDArray[np.uint32]) -> list[str]:
-    """The text cut before each code point that joins nothing before it."""
+    """The text cut before each code point that joins nothing before it, and where a cluster would be too long."""
     clusters = [""]
     for character in text:
-        if _join(character, table) or _kind(character, table) == entries.DROPPED:
+        joins = _join(character, table) or _kind(character, table) == entries.DROPPED
+        if joins and len(clusters[-1].encode("utf-8", "surrogatepass")) < LONGEST_CLUSTER:
             clusters[-1] += character
         else:
             clusters.append(character)

@@ -25,6 +25,7 @@ __all__ = [
     "Rejection",
     "Skipped",
     "SourceFile",
+    "Unfit",
     "absolute",
     "file_doc_id",
     "megabytes",
@@ -107,6 +108,10 @@ class ReadOptions:
         _check_field("text_field", self.text_field)
         if self.id_field == self.text_field:
             raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is the id_field too")
+
+
+class Unfit(ValueError):
+    """Raised inside a reader for one item that is no document; the message is the reason of its Rejection."""
 
 
 class Reader(Protocol):

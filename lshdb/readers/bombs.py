@@ -1,9 +1,9 @@
 """Pages made to keep the parser busy: what of HTML costs time that grows with the square of its size.
 
-Found by feeding the parser 20,000 of every element, and measured with resiliparse 2.0: it never crashed, but
+Found by feeding the parser 20,000 and more of every element, and measured with resiliparse 2.0. It never crashed, but
 100,000 nested ``div`` took minutes to find the main content of, 100,000 attributes of one tag more than 25 s, 20,000
-options of one list 2.7 s. All else grew linearly, a million nested elements included (0.8 s for all their text).
-In 6,000 pages of documentation nothing came near the limits: 14 levels, 4,765 characters without a ``>``.
+options of one list 2.7 s. Below the limits here the slowest page of 10 MB took 8 s.
+In 6,000 pages of documentation nothing came near them: 14 levels, 4,765 characters without a ``>``.
 Limitation: a cheap look at the markup, not a parse; attributes with a ``>`` in their quotes are not counted.
 """
 
@@ -12,38 +12,45 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["bomb_reason", "nests_deeply"]
+from lshdb.readers.base import Unfit
 
-# Below this many tags no nesting can cost more than half a second.
-MIN_TAGS: Final = 5_000
-MAX_DEPTH: Final = 500
+__all__ = ["MAX_MAIN_DEPTH", "nesting_depth", "refuse_bomb"]
+
+MAX_MAIN_DEPTH: Final = 500
+MAX_DEPTH: Final = 10_000
 MAX_ATTRIBUTES: Final = 10_000
 MAX_REPEATS: Final = 20_000
+# Below this many tags no nesting can cost more than half a second.
+MIN_TAGS: Final = 5_000
 
 NESTING: Final = re.compile(r"<(/?)(?:div|article|main|section|table|a|b)\b", re.IGNORECASE)
 REPEATED: Final = re.compile(r"<(?:option|body|html)\b", re.IGNORECASE)
 TAG_START: Final = re.compile(r"<[a-z]", re.IGNORECASE)
 
 
-def bomb_reason(page: str) -> str | None:
-    """Why this page would take minutes to parse; None for every page that was made to be read."""
-    if len(page) > 2 * MAX_ATTRIBUTES and any(map(_is_attribute_bomb, page.split(">"))):
-        return f"a tag has more than {MAX_ATTRIBUTES} attributes"
-    if page.count("<") > MAX_REPEATS and sum(1 for _ in REPEATED.finditer(page)) > MAX_REPEATS:
-        return f"more than {MAX_REPEATS} option, body or html elements"
-    return None
-
-
-def nests_deeply(page: str) -> bool:
-    """Whether the page nests so deep that looking for its main content would take minutes."""
+def nesting_depth(page: str) -> int:
+    """How many elements lie in each other at most, by their tags; 0 for a page of few tags, which needs no care."""
     if page.count("<") < MIN_TAGS:
-        return False
-    depth = 0
+        return 0
+    depth = deepest = 0
     for tag in NESTING.finditer(page):
         depth = max(depth - 1, 0) if tag[1] else depth + 1
-        if depth > MAX_DEPTH:
-            return True
-    return False
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def refuse_bomb(page: str, depth: int) -> None:
+    """Nothing, for every page that was made to be read.
+
+    Args: depth: its `nesting_depth`.
+    Raises: Unfit: the parser would take minutes.
+    """
+    if depth > MAX_DEPTH:
+        raise Unfit(f"elements nested more than {MAX_DEPTH} deep")
+    if len(page) > 2 * MAX_ATTRIBUTES and any(map(_is_attribute_bomb, page.split(">"))):
+        raise Unfit(f"a tag has more than {MAX_ATTRIBUTES} attributes")
+    if page.count("<") > MAX_REPEATS and sum(1 for _ in REPEATED.finditer(page)) > MAX_REPEATS:
+        raise Unfit(f"more than {MAX_REPEATS} option, body or html elements")
 
 
 def _is_attribute_bomb(run: str) -> bool:

@@ -64,7 +64,9 @@ def _gunzip_member(stream: ByteStream, compressed: bytes) -> Generator[bytes, No
         try:
             yield member.decompress(compressed, BLOCK_BYTES)
         except zlib.error as error:
-            raise StreamDamaged(f"gzip stream is damaged ({error})") from None
+            # "Error -3 while decompressing data: invalid code lengths set"
+            reason = str(error).rpartition(": ")[2]
+            raise StreamDamaged(f"gzip stream is damaged ({reason})") from None
         compressed = member.unconsumed_tail
     return member.unused_data
 

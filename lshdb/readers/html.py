@@ -15,8 +15,8 @@ from resiliparse.parse.encoding import map_encoding_to_html5
 
 from lshdb.model import Document
 from lshdb.params import HtmlText
-from lshdb.readers.base import MAX_PAGE_BYTES, ReadOptions, Rejection, SourceFile, file_doc_id, megabytes
-from lshdb.readers.bombs import bomb_reason, nests_deeply
+from lshdb.readers.base import MAX_PAGE_BYTES, ReadOptions, Rejection, SourceFile, Unfit, file_doc_id, megabytes
+from lshdb.readers.bombs import MAX_MAIN_DEPTH, nesting_depth, refuse_bomb
 from lshdb.readers.decoding import decode
 from lshdb.readers.streams import read_whole
 
@@ -44,10 +44,11 @@ class HtmlReader:
             yield Rejection(source.uri, "", f"larger than {megabytes(MAX_PAGE_BYTES)}")
             return
         page, num_replaced = decode(raw, declared_charset(raw))
-        if (reason := bomb_reason(page)) is not None:
-            yield Rejection(source.uri, "", reason)
+        try:
+            text = page_text(page, options.html)
+        except Unfit as error:
+            yield Rejection(source.uri, "", str(error))
             return
-        text = page_text(page, options.html)
         yield Document(file_doc_id(source, options), text, source=source.uri, num_replaced=num_replaced)
 
 
@@ -69,8 +70,11 @@ def page_text(page: str, html: HtmlText) -> str:
 
     All text is also what a page gives that has no main content (8 of 3,000 pages of documentation, all of them lists
     of links), and one nested too deep to look for it.
+    Raises: Unfit: a page that was made to keep the parser busy.
     """
-    if html == "main" and not nests_deeply(page) and (text := _extract(page, main_content=True)):
+    depth = nesting_depth(page)
+    refuse_bomb(page, depth)
+    if html == "main" and depth <= MAX_MAIN_DEPTH and (text := _extract(page, main_content=True)):
         return text
     return _extract(page, main_content=False)
 

@@ -11,17 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias
 
 from lshdb.model import Document
-from lshdb.readers.base import MAX_LINE_BYTES, Rejection, SourceFile, megabytes, reason_of
+from lshdb.readers.base import MAX_LINE_BYTES, Rejection, SourceFile, Unfit, megabytes, reason_of
 from lshdb.readers.streams import BLOCK_BYTES
 
-__all__ = ["LineParser", "Unfit", "checked_doc_id", "read_documents", "read_lines"]
+__all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
 
 # (line, URI of the source, locator) -> its document; raises Unfit.
 LineParser: TypeAlias = Callable[[bytes, str, str], Document]
-
-
-class Unfit(ValueError):
-    """A line that is no document; the message is the reason."""
 
 
 def read_documents(source: SourceFile, stream: BinaryIO, parse: LineParser) -> Iterator[Document | Rejection]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from lshdb.model import Document
-from lshdb.readers.base import ReadOptions, Rejection, SourceFile
+from lshdb.readers.base import ReadOptions, Rejection, SourceFile, Unfit
 from lshdb.readers.decoding import decode
-from lshdb.readers.lines import Unfit, checked_doc_id, read_documents
+from lshdb.readers.lines import checked_doc_id, read_documents
 
 __all__ = ["SetsReader"]
 

@@ -45,8 +45,8 @@ def looks_like_text(head: bytes) -> bool:
 
 def _is_utf8(head: bytes) -> bool:
     try:
-        # An incremental decoder forgives the character that the end of the head cuts.
-        codecs.getincrementaldecoder("utf-8")().decode(head)
+        # The end of a full head may cut a character; the end of a shorter one is the file's.
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < SNIFF_BYTES)
     except UnicodeDecodeError:
         return False
     return True

@@ -15,7 +15,7 @@ from sqlalchemy import URL, Connection, Engine, Table
 
 from lshdb.errors import StoreError, StoreFailed, UsageError
 
-__all__ = ["Columns", "Dialect", "dialect_for"]
+__all__ = ["Columns", "Dialect", "as_list", "dialect_for", "failed", "one_line"]
 
 # Column name -> its values, all of one length.
 Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
@@ -91,6 +91,11 @@ def dialect_for(url: URL) -> Dialect:
     except KeyError:
         known = ", ".join(sorted(Dialect.registry))
         raise UsageError(reason=f"--db: {backend} is not a database lshdb knows ({known}, or a plain path)") from None
+
+
+def as_list(column: NDArray[np.generic] | Sequence[object]) -> Sequence[object]:
+    """A column as Python values."""
+    return column.tolist() if isinstance(column, np.ndarray) else column
 
 
 def one_line(error: BaseException) -> str:

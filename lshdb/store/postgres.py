@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import psycopg
-from numpy.typing import NDArray
 from psycopg import sql
 from sqlalchemy import URL, Connection, Engine, Table, text
 
 from lshdb.errors import AccessDenied, IndexBusy, StoreError, StoreUnreachable
-from lshdb.store.dialect import Columns, Dialect, failed, one_line
+from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 
 __all__ = ["Postgres"]
 
@@ -67,7 +66,7 @@ class Postgres(Dialect):
                 copy.write(_copy_bytes(columns))
             else:
                 copy.set_types([_type_name(table, name) for name in columns])
-                for row in zip(*(_values(column) for column in columns.values()), strict=True):
+                for row in zip(*(as_list(column) for column in columns.values()), strict=True):
                     copy.write_row(row)
 
     def analyse(self, connection: Connection, table: Table) -> None:
@@ -96,10 +95,6 @@ class Postgres(Dialect):
         if state is None and isinstance(error, psycopg.OperationalError):
             return StoreUnreachable, message
         return failed(error)
-
-
-def _values(column: Any) -> Any:
-    return column.tolist() if isinstance(column, np.ndarray) else column
 
 
 def _type_name(table: Table, name: str) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import itertools
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table, event, insert
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexDamaged, NotAnIndex, StoreError, StoreUnreachable
-from lshdb.store.dialect import Columns, Dialect, failed, one_line
+from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 
 __all__ = ["Sqlite"]
 
@@ -22,6 +21,8 @@ __all__ = ["Sqlite"]
 PAGE_SIZE = 16_384
 CACHE_KIB = 131_072
 BUSY_SECONDS = 30.0
+# Of one statement; SQLite's own default limit was 999 until 2020.
+MAX_VARIABLES = 900
 # "LSHD": what file(1) and we know an index by.
 APPLICATION_ID = 0x4C534844
 
@@ -67,11 +68,16 @@ class Sqlite(Dialect):
         """Nothing left to do: a writing transaction begins with BEGIN IMMEDIATE."""
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
-        names = list(columns)
-        statement = str(insert(table).compile(dialect=connection.dialect, column_keys=names))
-        rows = list(zip(*(_values(columns[name]) for name in names), strict=True))
-        if rows:
-            connection.exec_driver_sql(statement, rows)
+        values = list(chain.from_iterable(zip(*(as_list(column) for column in columns.values()), strict=True)))
+        width = len(columns)
+        step = MAX_VARIABLES // width * width
+        whole = len(values) - len(values) % step
+        if whole:
+            blocks = [tuple(values[start : start + step]) for start in range(0, whole, step)]
+            connection.exec_driver_sql(_insertion(connection, table, columns, step // width), blocks)
+        if len(values) > whole:
+            rest = tuple(values[whole:])
+            connection.exec_driver_sql(_insertion(connection, table, columns, len(rest) // width), rest)
 
     def analyse(self, connection: Connection, table: Table) -> None:
         """Nothing: a temporary table is joined in the order the statement names."""
@@ -98,8 +104,11 @@ class Sqlite(Dialect):
         return failed(error)
 
 
-def _values(column: NDArray[np.generic] | Iterable[object]) -> Iterable[object]:
-    return column.tolist() if isinstance(column, np.ndarray) else column
+def _insertion(connection: Connection, table: Table, columns: Columns, num_rows: int) -> str:
+    """An INSERT of `num_rows` rows: half the time of one row a statement (measured at 250 rows)."""
+    one = str(insert(table).compile(dialect=connection.dialect, column_keys=list(columns)))
+    row = f"({', '.join('?' * len(columns))})"
+    return one + f", {row}" * (num_rows - 1)
 
 
 def _online_copy(original: Path, copy: Path) -> Path:

@@ -28,7 +28,8 @@ class Transaction:
 
     def execute(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> CursorResult[Any]:
         """The result of a statement that gives few rows or none."""
-        return self.connection.execute(statement, parameters or {})
+        # psycopg's row count of an INSERT ... SELECT is dropped otherwise.
+        return self.connection.execute(statement, parameters or {}, execution_options={"preserve_rowcount": True})
 
     def stream(
         self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS

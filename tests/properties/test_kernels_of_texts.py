@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -26,8 +27,8 @@ def encoded(batch: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def strings(forms: NormalForms) -> list[str]:
-    bounds = zip(forms.offsets[:-1].tolist(), forms.offsets[1:].tolist(), strict=True)
-    return ["".join(map(chr, forms.codepoints[start:stop].tolist())) for start, stop in bounds]
+    rows = pairwise(forms.offsets.tolist())
+    return ["".join(map(chr, forms.codepoints[start:stop].tolist())) for start, stop in rows]
 
 
 def normal_form(text: str) -> str:
@@ -59,6 +60,15 @@ def test_normalising_a_normal_form_changes_nothing(batch: list[str]) -> None:
 def test_compiled_contextual_spans_equal_the_reference(batch: list[str], data: st.DataObject) -> None:
     utf8, offsets = encoded(batch)
     skip = np.array([text.isascii() and data.draw(st.booleans()) for text in batch], np.bool_)
+    expected = reference.contextual_spans(utf8, offsets, skip, TABLE)
+    np.testing.assert_array_equal(kernels.contextual_spans(utf8, offsets, skip, TABLE), expected)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text("\u0301\u0323\u3099\u200d\U0001d165a", min_size=100, max_size=400), max_size=2))
+def test_compiled_contextual_spans_of_long_clusters_equal_the_reference(batch: list[str]) -> None:
+    utf8, offsets = encoded(batch)
+    skip = np.zeros(len(batch), np.bool_)
     expected = reference.contextual_spans(utf8, offsets, skip, TABLE)
     np.testing.assert_array_equal(kernels.contextual_spans(utf8, offsets, skip, TABLE), expected)
 

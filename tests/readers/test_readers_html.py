@@ -48,7 +48,7 @@ def test_words_of_neighbouring_cells_do_not_run_together() -> None:
 
 
 def test_script_style_links_and_image_descriptions_are_no_text() -> None:
-    page = "<p>word<script>let x</script><style>p{}</style><img src=i alt=picture><a href='/target'>link</a>"
+    page = "<p>word<script>let x</script><style>p{}</style><img src=i alt=picture> <a href='/target'>link</a>"
     assert page_text(page, "all").split() == ["word", "link"]
 
 
@@ -81,7 +81,7 @@ def test_a_declaration_that_does_not_fit_gives_way_to_utf8(tmp_path: Path) -> No
     assert page_of(tmp_path / "a.html", raw) == ("née ünd Öà", 0)
 
 
-@pytest.mark.parametrize("charset", [b"nonsense", b"rot13", b"utf-7", b"\xff\xfe", b"utf-16", b"x" * 3000])
+@pytest.mark.parametrize("charset", [b"nonsense", b"rot13", b"utf-7", b"replacement", b"utf-16", b"x" * 3000])
 def test_an_unknown_charset_is_read_as_utf8(tmp_path: Path, charset: bytes) -> None:
     assert page_of(tmp_path / "a.html", b"<meta charset=" + charset + b"><p>" + "née".encode()) == ("née", 0)
 
@@ -137,6 +137,8 @@ def test_a_bomb_is_rejected_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_text("<p " + " ".join(f"a{i}" for i in range(10_001)) + ">word")
     assert read(path) == [Rejection(path.as_uri(), "", "a tag has more than 10000 attributes")]
+    path.write_text("<div>" * 10_001)
+    assert read(path) == [Rejection(path.as_uri(), "", "elements nested more than 10000 deep")]
     path.write_text("<select>" + "<option>" * 20_001)
     assert read(path) == [Rejection(path.as_uri(), "", "more than 20000 option, body or html elements")]
 

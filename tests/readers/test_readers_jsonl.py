@@ -1,0 +1,205 @@
+"""JSON lines: what is read of a record, and why a line is rejected."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+from reading_files import read, texts
+
+from lshdb.errors import InvalidParams
+from lshdb.model import Document
+from lshdb.readers import ReadOptions, Rejection, read_source, source_file
+from lshdb.readers import lines as lines_module
+from lshdb.readers.lines import read_lines
+from lshdb.readers.streams import ByteStream
+
+SETS = ReadOptions(kind="set")
+
+
+def write(path: Path, *lines: str | bytes) -> Path:
+    path.write_bytes(b"".join(line if isinstance(line, bytes) else line.encode() + b"\n" for line in lines))
+    return path
+
+
+def reason(path: Path, line: str | bytes, options: ReadOptions = ReadOptions()) -> str:  # noqa: B008
+    """Why a line is rejected, between two that are not."""
+    good = b'{"id": "a", "text": []}' if options.kind == "set" else b'{"id": "a", "text": "one"}'
+    line = line if isinstance(line, bytes) else line.encode()
+    path.write_bytes(b"\n".join([good, line, good, b""]))
+    before, rejection, after = read(path, options)
+    assert isinstance(before, Document)
+    assert isinstance(after, Document)
+    assert isinstance(rejection, Rejection)
+    assert (rejection.source, rejection.locator) == (path.as_uri(), "line 2")
+    return rejection.reason
+
+
+def test_a_line_is_a_document_with_its_id_text_and_place(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"id": "a", "text": "one", "other": [1, {"x": null}]}', '{"text":"née","id":7}')
+    assert read(path) == [
+        Document("a", "one", source=path.as_uri(), locator="line 1"),
+        Document("7", "née", source=path.as_uri(), locator="line 2"),
+    ]
+
+
+def test_the_fields_may_have_other_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"url": "http://x/", "raw content": "one", "id": null, "text": 5}')
+    [item] = read(path, ReadOptions(id_field="url", text_field="raw content"))
+    assert (item.doc_id, item.text) == ("http://x/", "one")
+
+
+@pytest.mark.parametrize("name", ["", 'a"b', "a\\b", "a\nb", "\ud800"])
+def test_a_field_name_that_cannot_be_looked_for_is_a_usage_error(name: str) -> None:
+    with pytest.raises(InvalidParams):
+        ReadOptions(text_field=name)
+
+
+def test_one_field_cannot_be_both() -> None:
+    with pytest.raises(InvalidParams, match="it is the id_field too"):
+        ReadOptions(id_field="url", text_field="url")
+
+
+def test_blank_lines_line_ends_and_a_byte_order_mark_are_no_records(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.jsonl", b"\xef\xbb\xbf", b'{"id":"a","text":"one"}\r\n', "", "  \t", b'{"id":"b","text":"two"}'
+    )
+    assert [(item.doc_id, item.locator) for item in read(path)] == [("a", "line 1"), ("b", "line 4")]
+
+
+def test_an_empty_file_has_no_documents(tmp_path: Path) -> None:
+    assert read(write(tmp_path / "a.jsonl")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("word", "not JSON: Expecting value at character 1"),
+        ('{"id": "b", "text": "x"', "not JSON: Expecting ',' delimiter at character 24"),
+        ('{"id": "b", "text": "x"} {}', "not JSON: Extra data at character 26"),
+        ('{"id": "b", "text": "x\ty"}', "not JSON: Invalid control character at at character 23"),
+        ('["b", "x"]', "not a JSON object but an array"),
+        ("null", "not a JSON object but null"),
+        ('{"id": "b"}', 'no field "text"'),
+        ('{"text": "x"}', 'no field "id"'),
+        ('{"id": "b", "text": null}', 'field "text" is null, not a string'),
+        ('{"id": "b", "text": 5}', 'field "text" is a number, not a string'),
+        ('{"id": "b", "text": ["x"]}', 'field "text" is an array, not a string'),
+        ('{"id": null, "text": "x"}', 'field "id" is null, not a string or an integer'),
+        ('{"id": 1.5, "text": "x"}', 'field "id" is a number, not a string or an integer'),
+        ('{"id": true, "text": "x"}', 'field "id" is a boolean, not a string or an integer'),
+        ('{"id": "", "text": "x"}', "the id is empty"),
+        (r'{"id": "b\u0000", "text": "x"}', "the id holds a NUL character"),
+        (r'{"id": "b", "text": "x\ud800"}', 'field "text" holds a lone surrogate at character 2'),
+        (r'{"id": "\udfff", "text": "x"}', 'field "id" holds a lone surrogate at character 1'),
+        ('{"id": "b", "text": "x", "deep": ' + "[" * 100_000, "not JSON: nested too deeply"),
+        ('{"id": ' + "1" * 5000 + ', "text": "x"}', "not JSON: an integer of more than 4300 digits"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_bad_line_is_rejected_with_its_reason_and_the_others_are_read(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    assert reason(tmp_path / "a.jsonl", line) == expected
+
+
+@pytest.mark.parametrize("other", ["NaN", r'"\ud800"', "1e999", "[" * 200 + "]" * 200, '"\\u0000"'])
+def test_what_lies_in_other_fields_costs_no_document(tmp_path: Path, other: str) -> None:
+    path = write(tmp_path / "a.jsonl", f'{{"id": "a", "other": {other}, "text": "one"}}')
+    assert texts(path) == ["one"]
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", b'{"id": "a", "text": "caf\xe9 \xff"}\n')
+    [item] = read(path)
+    assert (item.text, item.num_replaced) == ("caf\ufffd \ufffd", 2)
+
+
+def test_a_text_may_hold_escapes_pairs_of_surrogates_and_nul(tmp_path: Path) -> None:
+    assert texts(write(tmp_path / "a.jsonl", r'{"id": "a", "text": "\ud83d\ude00 \u0000 \n"}')) == ["😀 \0 \n"]
+
+
+def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:
+    assert texts(write(tmp_path / "a.jsonl", '{"id": "a", "text": "one", "text": "two"}')) == ["two"]
+
+
+def test_an_index_of_sets_reads_arrays_as_features(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"id": "a", "text": ["x", 5, "née", "x"]}', '{"id": "b", "text": []}')
+    assert read(path, SETS) == [
+        Document("a", features=("x", "5", "née", "x"), source=path.as_uri(), locator="line 1"),
+        Document("b", features=(), source=path.as_uri(), locator="line 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ('"x y"', 'field "text" is a string, not an array of features'),
+        ('["x", null]', 'field "text" holds null; features are strings or integers'),
+        ("[true]", 'field "text" holds a boolean; features are strings or integers'),
+        ("[1.5]", 'field "text" holds a number; features are strings or integers'),
+        ('[""]', 'field "text" holds a feature that is empty or has a line end'),
+        (r'["a\nb"]', 'field "text" holds a feature that is empty or has a line end'),
+        (r'["a\n"]', 'field "text" holds a feature that is empty or has a line end'),
+        (r'["\ud800"]', 'field "text" holds a lone surrogate at character 1'),
+    ],
+)
+def test_what_is_no_feature_is_rejected(tmp_path: Path, value: str, expected: str) -> None:
+    assert reason(tmp_path / "a.jsonl", f'{{"id": "b", "text": {value}}}', SETS) == expected
+
+
+def test_an_overlong_line_is_rejected_and_the_next_one_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 1_000_000)
+    long = '{"id": "b", "text": "' + "x" * 1_000_000 + '"}'
+    path = write(tmp_path / "a.jsonl", '{"id":"a","text":"one"}', long, '{"id":"c","text":"three"}', long)
+    first, second, third, fourth = read(path)
+    assert [first.doc_id, third.doc_id] == ["a", "c"]
+    assert second == Rejection(path.as_uri(), "line 2", "longer than 1 MB")
+    assert fourth == Rejection(path.as_uri(), "line 4", "longer than 1 MB")
+
+
+def test_an_overlong_line_is_not_held_in_memory() -> None:
+    num_blocks, block = 10_000, b"x" * 200_000
+
+    def blocks() -> Iterator[bytes]:
+        for _ in range(num_blocks):
+            yield block
+        yield b"\nlast"
+
+    # 2 GB in all, of which at most 1 MB is kept.
+    assert list(read_lines(ByteStream(blocks()).binary, 1_000_000)) == [None, b"last"]
+
+
+def test_lines_are_the_same_whatever_pieces_they_come_in() -> None:
+    text = b"one\n\ntwo\r\nthree"
+    for size in range(1, len(text) + 1):
+        pieces = [text[i : i + size] for i in range(0, len(text), size)]
+        assert list(read_lines(ByteStream(iter(pieces)).binary, 1_000_000)) == [b"one", b"", b"two\r", b"three"]
+
+
+def test_a_stream_that_fails_gives_the_lines_before_and_says_where(tmp_path: Path) -> None:
+    class Failing(io.RawIOBase):
+        def __init__(self) -> None:
+            self.blocks = [b'{"id":"a","text":"one"}\n{"id":"b",', b""]
+
+        def read(self, _num_bytes: int = -1) -> bytes:
+            if block := self.blocks.pop(0):
+                return block
+            raise OSError(5, "Input/output error")
+
+    from lshdb.readers import read_stream
+
+    source = source_file(write(tmp_path / "a.jsonl"))
+    first, second = read_stream(source, cast(io.BufferedReader, Failing()), ReadOptions())
+    assert isinstance(first, Document)
+    assert second == Rejection(source.uri, "line 2", "Input/output error after line 1")
+
+
+def test_a_large_file_is_read_in_order(tmp_path: Path) -> None:
+    records = [json.dumps({"id": i, "text": "x" * (i % 977)}) for i in range(20_000)]
+    reading = read_source(source_file(write(tmp_path / "a.jsonl", *records)), ReadOptions())
+    assert [item.locator for item in reading] == [f"line {i}" for i in range(1, 20_001)]

@@ -1,0 +1,90 @@
+"""Exact similarities, and how few equal minima still count."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lshdb.errors import InvalidParams
+from lshdb.params import Params
+from lshdb.pipeline import shingle_sets
+from lshdb.verification import jaccard, min_agreement
+
+words = st.lists(st.sampled_from(["a", "b", "c", "\u0627\u0644", "\u4e2d"]), max_size=25)
+
+
+def similarity(one: str, other: str, params: Params) -> float:
+    sets = shingle_sets([one, other], params)
+    return float(jaccard(sets, np.array([0]), np.array([1]))[0])
+
+
+def grams(tokens: list[str], size: int) -> list[tuple[str, ...]]:
+    return [tuple(tokens[i : i + size]) for i in range(max(len(tokens) - size + 1, min(1, len(tokens))))]
+
+
+@settings(max_examples=200, deadline=None)
+@given(words, words, st.integers(1, 4))
+def test_jaccard_is_that_of_the_sets_of_token_tuples(one: list[str], other: list[str], size: int) -> None:
+    left, right = set(grams(one, size)), set(grams(other, size))
+    expected = len(left & right) / len(left | right) if left | right else 0.0
+    assert similarity(" ".join(one), " ".join(other), Params(shingle=f"word:{size}")) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("ab ", max_size=30), st.text("ab ", max_size=30), st.integers(1, 4))
+def test_char_jaccard_is_that_of_the_sets_of_substrings(one: str, other: str, size: int) -> None:
+    left, right = (set(grams(list(" ".join(text.split())), size)) for text in (one, other))
+    expected = len(left & right) / len(left | right) if left | right else 0.0
+    assert similarity(one, other, Params(shingle=f"char:{size}")) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(words, words, st.integers(1, 3))
+def test_multiset_jaccard_is_the_bag_jaccard(one: list[str], other: list[str], size: int) -> None:
+    left, right = Counter(grams(one, size)), Counter(grams(other, size))
+    expected = (left & right).total() / (left | right).total() if left | right else 0.0
+    assert similarity(" ".join(one), " ".join(other), Params(shingle=f"word:{size}", multiset=True)) == expected
+
+
+def test_many_pairs_are_computed_at_once() -> None:
+    sets = shingle_sets(["a b c", "b c d", "", "x"], Params(shingle="word:1"))
+    similarities = jaccard(sets, np.array([0, 0, 0, 2, 1]), np.array([0, 1, 2, 2, 3]))
+    assert similarities.dtype == np.float64
+    assert similarities.tolist() == [1.0, 0.5, 0.0, 0.0, 0.0]
+
+
+def test_no_pairs_have_no_similarities() -> None:
+    none = np.empty(0, np.int64)
+    assert jaccard(shingle_sets([], Params()), none, none).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("num_perm", "percent"), [(1, 50), (10, 50), (100, 50), (100, 80), (128, 90), (100, 5), (300, 99)]
+)
+@pytest.mark.parametrize("loss", [1e-5, 1e-2])
+def test_min_agreement_is_the_exact_binomial_bound(num_perm: int, percent: int, loss: float) -> None:
+    p = Fraction(percent, 100)
+    terms = [math.comb(num_perm, k) * p**k * (1 - p) ** (num_perm - k) for k in range(num_perm + 1)]
+    agreement = min_agreement(num_perm, percent / 100, loss)
+    assert sum(terms[:agreement]) <= loss < sum(terms[: agreement + 1])
+
+
+def test_min_agreement_of_a_hundred_minima_at_one_half_is_29() -> None:
+    assert min_agreement(100, 0.5) == 29
+
+
+def test_min_agreement_at_the_ends() -> None:
+    assert min_agreement(100, 1.0) == 100
+    assert min_agreement(100, 0.0) == 0
+    assert min_agreement(65_536, 0.5) == 32_222
+
+
+def test_a_similarity_above_one_is_refused() -> None:
+    with pytest.raises(InvalidParams, match="similarity"):
+        min_agreement(100, 1.1)
