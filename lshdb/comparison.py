@@ -19,7 +19,7 @@ from lshdb.store import Transaction, graph
 from lshdb.texts import unpack
 from lshdb.verification import jaccard, min_agreement
 
-__all__ = ["Contents", "compare", "contents_of", "promising"]
+__all__ = ["Contents", "compare", "contents_of", "promising", "signatures_of"]
 
 # Shingles of the contents of a group: 64 MB of hashes, and about as much again while they are sorted.
 GROUP_SHINGLES: Final = 8_000_000
@@ -50,8 +50,14 @@ class Contents:
 def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
     """Those of the contents that are still there."""
     stored = graph.signatures(transaction, np.unique(keys))
-    minima = np.frombuffer(stored.signatures, dtype="<u4").reshape(-1, params.num_perm)
-    return Contents(stored.keys, stored.num_shingles, Signatures(minima, params.scheme))
+    return Contents(stored.keys, stored.num_shingles, signatures_of(stored.signatures, params))
+
+
+def signatures_of(stored: bytes, params: Params) -> Signatures:
+    """Signatures from their stored bytes, one behind the other."""
+    # A bytearray: Numba compiles once more for an array that cannot be written to.
+    minima = np.frombuffer(bytearray(stored), dtype="<u4")
+    return Signatures(minima.reshape(-1, params.num_perm), params.scheme)
 
 
 def promising(contents: Contents, candidates: CandidatePairs, params: Params) -> VerifiedPairs:

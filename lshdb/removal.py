@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.banding import band_keys
-from lshdb.model import Signatures
+from lshdb.comparison import signatures_of
 from lshdb.params import Params
 from lshdb.store import Transaction, documents
 
@@ -20,7 +20,6 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     """Deletes those of the released contents that no document points to any more."""
     if not len(released):
         return
-    keys, frames = documents.orphans(transaction, released)
-    minima = np.frombuffer(b"".join(frames), dtype="<u4").reshape(-1, params.num_perm)
-    buckets = band_keys(Signatures(minima, params.scheme), params.banding)
+    keys, stored = documents.orphans(transaction, released)
+    buckets = band_keys(signatures_of(b"".join(stored), params), params.banding)
     documents.delete_contents(transaction, keys, buckets)

@@ -21,8 +21,8 @@ Compression: TypeAlias = Literal["gzip", "zstd"]
 COMPRESSION_SUFFIXES: Final = (".gz", ".zst")
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
-# A zstd call has no output limit, and 4 bytes of a frame can stand for 128 KB: 4 KB of input are 134 MB at worst.
-ZSTD_INPUT_BYTES: Final = 1 << 12
+# A zstd call has no output limit, and 4 bytes of a frame can stand for 128 KB: 1 KB of input is 34 MB at worst.
+ZSTD_INPUT_BYTES: Final = 1 << 10
 
 
 def compression_of(head: bytes) -> Compression | None:

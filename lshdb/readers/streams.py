@@ -32,7 +32,7 @@ class ByteStream(io.RawIOBase):
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
-        self._ahead = b""
+        self._chunk, self._start = b"", 0  # What of the chunk precedes the start was read.
         self._failure: OSError | None = None
 
     @property
@@ -46,19 +46,22 @@ class ByteStream(io.RawIOBase):
 
     def peek(self, num_bytes: int) -> bytes:
         """The next bytes, at most `num_bytes` and fewer only before the end or a failure; they stay unread."""
-        while len(self._ahead) < num_bytes and (chunk := self._next_chunk()):
-            self._ahead += chunk
-        return self._ahead[:num_bytes]
+        while len(self._chunk) - self._start < num_bytes and (chunk := self._next_chunk()):
+            self._chunk, self._start = self._chunk[self._start :] + chunk, 0
+        return self._chunk[self._start : self._start + num_bytes]
 
     def read(self, num_bytes: int = -1, /) -> bytes:
         """At most `num_bytes` bytes, at least one before the end; all of them where it is negative."""
         if num_bytes < 0:
             return b"".join(iter(lambda: self.read(BLOCK_BYTES), b""))
-        block = self._ahead or self._next_chunk()
-        if not block and self._failure is not None:
-            raise self._failure
-        self._ahead = block[num_bytes:]
-        return block[:num_bytes] if self._ahead else block
+        if self._start == len(self._chunk):
+            self._chunk, self._start = self._next_chunk(), 0
+            if not self._chunk and self._failure is not None:
+                raise self._failure
+        # By position: a chunk of 100 MB that lost its first piece at every read would be copied a thousand times.
+        block = self._chunk[self._start : self._start + num_bytes]
+        self._start += len(block)
+        return block
 
     def readinto(self, buffer: object, /) -> int:
         """The number of bytes put into `buffer`."""
