@@ -52,7 +52,9 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
     candidates = graph.candidates_of(transaction, asked.band_keys)
     keys, similarity, exact = _similarities(transaction, text_of(document, params), asked, candidates, params)
     near = similarity >= min_sim
-    scores = dict(zip(keys[near].tolist(), zip(similarity[near].tolist(), exact[near].tolist(), strict=True), strict=True))
+    scores = dict(
+        zip(keys[near].tolist(), zip(similarity[near].tolist(), exact[near].tolist(), strict=True), strict=True)
+    )
     found = [Match(doc_id, *scores[key]) for key, doc_id in answers.documents_of(transaction, keys[near])]
     return sorted(found, key=lambda match: -match.similarity)
 

@@ -90,7 +90,8 @@ def compare(
 
 def _equal_minima(contents: Contents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     minima = contents.signatures.minima
-    return np.count_nonzero(minima[rows[:, 0]] == minima[rows[:, 1]], axis=1)
+    equal: NDArray[np.int64] = np.count_nonzero(minima[rows[:, 0]] == minima[rows[:, 1]], axis=1)
+    return equal
 
 
 def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -147,7 +147,8 @@ class ParamsMismatch(StoreError):
 
 
 class StoreUnreachable(StoreError):
-    """The database {url} does not answer: {reason}. Check that the server runs and that host, port and name are right."""
+    """The database {url} does not answer: {reason}. Check that the server runs and that host, port
+    and name are right."""
 
     exit_code = 16
 

@@ -41,7 +41,8 @@ def complete_buckets(blocks: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np
 def num_expanded(num_contents: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many pairs buckets of these sizes expand to, int64, the shape of the argument."""
     dense = np.minimum(num_contents, CAP)
-    return dense * (dense - 1) // 2 + (num_contents - dense) * HUBS
+    expanded: NDArray[np.int64] = dense * (dense - 1) // 2 + (num_contents - dense) * HUBS
+    return expanded
 
 
 def hot_among(band: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -58,7 +59,7 @@ def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def expand(rows: NDArray[np.int64], is_new: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-    """The candidate pairs of whole buckets that have a new content, int64, shape (m, 2), left < right; repeats possible.
+    """The candidate pairs of whole buckets that have a new content, int64, shape (m, 2), left < right.
 
     Args: rows: (bucket_hash, content_key), int64, shape (n, 2), sorted. is_new: bool, shape (n,).
     """

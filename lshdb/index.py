@@ -15,7 +15,7 @@ from lshdb.answering import Match, matches, only_document
 from lshdb.errors import AccessDenied, BelowFloor, DocumentUnknown, IndexBusy, IndexExists, ParamsMismatch, StoreError
 from lshdb.ingestion import Ingestion, IngestOptions
 from lshdb.linking import Linking
-from lshdb.model import Document
+from lshdb.model import Counts, Document, Rejection
 from lshdb.params import Params
 from lshdb.pipeline import sketch
 from lshdb.progress import Progress
@@ -23,7 +23,7 @@ from lshdb.readers import ReadOptions
 from lshdb.removal import retire
 from lshdb.reports import IngestReport, Pair, Stats, VerifyReport
 from lshdb.reverification import Reverification
-from lshdb.store import Counts, RejectedItem, Store, answers, documents, graph, runs
+from lshdb.store import Store, answers, documents, graph, runs
 from lshdb.store.upgrade import Upgrade
 
 __all__ = ["Index"]
@@ -212,7 +212,7 @@ class Index:
             figures, last = answers.figures(transaction), answers.runs(transaction, SHOWN_RUNS)
         return Stats(self.url, self.params, figures, tuple(last))
 
-    def rejections(self, run: int) -> Iterator[RejectedItem]:
+    def rejections(self, run: int) -> Iterator[Rejection]:
         """What a run could not ingest."""
         with self._store.reading() as transaction:
             yield from answers.rejections(transaction, run)

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from lshdb.errors import NothingToRead, PruneRefused
-from lshdb.model import Document
+from lshdb.model import Counts, Document, Rejection
 from lshdb.portions import Portion, SourceProgress, Task, concatenate, portions
 from lshdb.progress import Progress
-from lshdb.readers import Found, ReadOptions, Rejection, Skipped, SourceFile, digest, path_uri, record, walk
+from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, digest, path_uri, record, walk
 from lshdb.removal import retire
-from lshdb.store import Counts, RejectedItem, SourceState, Store, Transaction, documents, runs, sources
+from lshdb.store import SourceState, Store, Transaction, documents, runs, sources
 
 __all__ = ["IngestOptions", "Ingestion"]
 
@@ -167,9 +167,7 @@ class Ingestion:
             reading_run=before.reading_run if before is not None and resumed else self._run_key,
         )
 
-    def _put_documents(
-        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]
-    ) -> Counts:
+    def _put_documents(self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]) -> Counts:
         params = self._store.params
         found: list[Document] = list(chain.from_iterable(portion.documents for portion in batch))
         sketches = concatenate([portion.sketches for portion in batch], params)
@@ -188,12 +186,11 @@ class Ingestion:
         )
 
     def _record(self, transaction: Transaction, rejections: Sequence[Rejection], counts: Counts) -> None:
-        items = [RejectedItem(rejection.source, rejection.locator, rejection.reason) for rejection in rejections]
-        if items:
-            runs.reject(transaction, self._run_key, items)
+        if rejections:
+            runs.reject(transaction, self._run_key, rejections)
         runs.record(transaction, self._run_key, counts)
-        for item in items:
-            self._progress.rejected(item)
+        for rejection in rejections:
+            self._progress.rejected(rejection)
 
     def _remove(self, transaction: Transaction, doc_keys: Sequence[int]) -> Counts:
         if doc_keys:

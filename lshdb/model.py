@@ -10,7 +10,7 @@ Arrays are never written to after they are made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ from lshdb.params import Scheme
 __all__ = [
     "BandKeys",
     "CandidatePairs",
+    "Counts",
     "Document",
     "NormalForms",
+    "Rejection",
     "ShingleSets",
     "Signatures",
     "Sketches",
@@ -159,3 +161,30 @@ class VerifiedPairs:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One bad item that was left out: ``reason`` says why, ``locator`` where in the source (may be empty)."""
+
+    source: str
+    locator: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a run, or one batch of it, did; documents but for the last two."""
+
+    num_added: int = 0
+    num_updated: int = 0
+    num_unchanged: int = 0
+    num_removed: int = 0
+    num_empty: int = 0
+    num_rejected: int = 0
+    num_replaced: int = 0
+    num_contents: int = 0
+    num_bytes: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))

@@ -13,7 +13,7 @@ from typing import Final, Literal, get_args
 
 from lshdb.errors import InvalidParams
 
-__all__ = ["Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling", "TABLE_VERSION"]
+__all__ = ["TABLE_VERSION", "Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling"]
 
 Scheme = Literal["fss1", "universal"]
 ShingleKind = Literal["word", "char", "set"]
@@ -144,7 +144,9 @@ def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
     match = re.fullmatch(r"(word|char):([1-9][0-9]?)", shingle)
     if match is None or int(match[2]) > MAX_SHINGLE_SIZE:
         raise InvalidParams(
-            name="shingle", value=repr(shingle), reason=f"it must be word:N, char:N (N from 1 to {MAX_SHINGLE_SIZE}) or set"
+            name="shingle",
+            value=repr(shingle),
+            reason=f"it must be word:N, char:N (N from 1 to {MAX_SHINGLE_SIZE}) or set",
         )
     return ("word" if match[1] == "word" else "char"), int(match[2])
 

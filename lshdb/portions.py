@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 
 from lshdb.errors import BadDocument
-from lshdb.model import BandKeys, Document, Signatures, Sketches
+from lshdb.model import BandKeys, Document, Rejection, Signatures, Sketches
 from lshdb.params import Params
 from lshdb.pipeline import require_fit, sketch
-from lshdb.readers import Item, Reading, ReadOptions, Rejection, Skipped, SourceFile
+from lshdb.readers import Item, Reading, ReadOptions, Skipped, SourceFile
 
 __all__ = ["Portion", "SourceProgress", "Task", "concatenate", "portions"]
 

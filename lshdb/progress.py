@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lshdb.store import Counts, RejectedItem
+from lshdb.model import Counts, Rejection
 
 __all__ = ["Progress"]
 
@@ -13,7 +13,7 @@ class Progress:
     def ingested(self, counts: Counts) -> None:
         """What the run did so far, behind each commit."""
 
-    def rejected(self, item: RejectedItem) -> None:
+    def rejected(self, item: Rejection) -> None:
         """One item could not be ingested."""
 
     def linked(self, share: float) -> None:

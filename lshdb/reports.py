@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
+from lshdb.model import Counts
 from lshdb.params import Params
-from lshdb.store import Counts
 from lshdb.store.answers import Figures, RunRow
 
 __all__ = ["IngestReport", "Pair", "Stats", "VerifyCounts", "VerifyReport"]

@@ -7,6 +7,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -30,28 +31,40 @@ def postgres_server() -> Iterator[str]:
             yield server.get_uri()
 
 
-@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.sqlite), pytest.param("postgres", marks=pytest.mark.postgres)])
-def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+@pytest.fixture(
+    params=[pytest.param("sqlite", marks=pytest.mark.sqlite), pytest.param("postgres", marks=pytest.mark.postgres)]
+)
+def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Makes URLs of empty places for an index, on each database in turn."""
     if request.param == "sqlite":
-        return lambda: str(tmp_path / f"{uuid.uuid4().hex[:8]}.db")
-    server = request.getfixturevalue("postgres_server")
-    schemas: list[str] = []
+        yield lambda: str(tmp_path / f"{uuid.uuid4().hex[:8]}.db")
+        return
+    schemas = Schemas(request.getfixturevalue("postgres_server"))
+    yield schemas.new
+    schemas.drop()
 
-    def new() -> str:
-        schema = f"t_{uuid.uuid4().hex[:12]}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-        schemas.append(schema)
-        return f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{schema}"
 
-    def drop() -> None:
-        with psycopg.connect(server, autocommit=True) as connection:
-            for schema in schemas:
-                connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+class Schemas:
+    """Schemas of a Postgres database, dropped at the end."""
 
-    request.addfinalizer(drop)
-    return new
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._names: list[str] = []
+
+    def new(self) -> str:
+        """The URL of an empty schema."""
+        self._names.append(f"t_{uuid.uuid4().hex[:12]}")
+        self._execute("CREATE SCHEMA {}", self._names[-1])
+        return f"{self._server}{'&' if '?' in self._server else '?'}options=-csearch_path%3D{self._names[-1]}"
+
+    def drop(self) -> None:
+        """Drops them all."""
+        for name in self._names:
+            self._execute("DROP SCHEMA {} CASCADE", name)
+
+    def _execute(self, statement: LiteralString, name: str) -> None:
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
 
 
 @pytest.fixture

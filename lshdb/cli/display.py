@@ -9,8 +9,8 @@ from rich.live import Live
 from rich.text import Text
 
 from lshdb.cli.options import Settings
+from lshdb.model import Counts, Rejection
 from lshdb.progress import Progress
-from lshdb.store import Counts, RejectedItem
 
 __all__ = ["Display", "progress_for"]
 
@@ -43,7 +43,7 @@ class Display(Progress):
     def verified(self, share: float) -> None:
         self._show_share("verify", share)
 
-    def rejected(self, item: RejectedItem) -> None:
+    def rejected(self, item: Rejection) -> None:
         place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
         self._print(f"rejected  {place}: {item.reason}")
 

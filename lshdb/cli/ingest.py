@@ -31,13 +31,17 @@ def register(app: typer.Typer) -> None:
 def ingest(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
-    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")
+    ] = False,
     no_link: Annotated[bool, typer.Option("--no-link", help="Leave the pairs to the first question for them.")] = False,
     collection: options.Collection = "default",
     json: options.Json = False,
     base: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Name files relative to this. Default: by absolute path.", rich_help_panel=READING),
+        typer.Option(
+            metavar="FOLDER", help="Name files relative to this. Default: by absolute path.", rich_help_panel=READING
+        ),
     ] = None,
     id_field: options.IdField = "id",
     text_field: options.TextField = "text",

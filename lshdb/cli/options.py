@@ -78,7 +78,9 @@ FormatOption = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 MinSim = Annotated[
     float | None,
-    typer.Option("--min-sim", min=0.0, max=1.0, help="Least similarity; by default the index's own.", show_default=False),
+    typer.Option(
+        "--min-sim", min=0.0, max=1.0, help="Least similarity; by default the index's own.", show_default=False
+    ),
 ]
 Collection = Annotated[str, typer.Option("--collection", metavar="NAME", help="The namespace of the documents' ids.")]
 
@@ -99,7 +101,9 @@ Floor = Annotated[
 ]
 KeepText = Annotated[
     bool | None,
-    typer.Option("--keep-text/--no-keep-text", help="Keep texts for exact similarities. Default: keep.", rich_help_panel=MAKING),
+    typer.Option(
+        "--keep-text/--no-keep-text", help="Keep texts for exact similarities. Default: keep.", rich_help_panel=MAKING
+    ),
 ]
 Html = Annotated[
     HtmlName | None, typer.Option(help="Text of a page: main content or all. Default main.", rich_help_panel=MAKING)
@@ -109,7 +113,9 @@ IdField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the id
 TextField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the text.", rich_help_panel=READING)]
 InputFormat = Annotated[
     str | None,
-    typer.Option(metavar="text|html|jsonl|sets", help="Read every file as this.", rich_help_panel=READING, show_default=False),
+    typer.Option(
+        metavar="text|html|jsonl|sets", help="Read every file as this.", rich_help_panel=READING, show_default=False
+    ),
 ]
 
 
@@ -122,7 +128,11 @@ def settings_of(context: typer.Context) -> Settings:
 
 def chosen(**options: object) -> dict[str, Any]:
     """The options that were given: by name, as `Params` takes them."""
-    return {name: value.value if isinstance(value, StrEnum) else value for name, value in options.items() if value is not None}
+    return {
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, value in options.items()
+        if value is not None
+    }
 
 
 def open_index(context: typer.Context) -> Index:

@@ -53,7 +53,7 @@ def _lines(stats: Stats) -> list[str]:
         "index": stats.url,
         "size": f"{figures.num_bytes / 1e6:,.1f} MB",
         "documents": f"{figures.num_documents:,} ({figures.num_empty:,} empty) from {figures.num_sources:,} sources",
-        "contents": f"{figures.num_contents:,} ({figures.num_texts:,} texts kept, {figures.num_unlinked:,} not linked yet)",
+        "contents": f"{figures.num_contents:,} ({figures.num_texts:,} texts kept, {figures.num_unlinked:,} not linked)",
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
         "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
         "shingles": f"{params.shingle}{', multiset' if params.multiset else ''}",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
 
 from lshdb.errors import InvalidParams
-from lshdb.model import Document
+from lshdb.model import Document, Rejection
 from lshdb.params import HtmlText, ShingleKind
 
 __all__ = [
@@ -60,15 +60,6 @@ class SourceFile:
     def named(self) -> bool:
         """Whether the caller named this very file, rather than a folder above it."""
         return self.uri == self.root
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """One bad item that was left out: ``reason`` says why, ``locator`` where in the source (may be empty)."""
-
-    source: str
-    locator: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

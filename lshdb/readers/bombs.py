@@ -20,8 +20,8 @@ MAX_MAIN_DEPTH: Final = 500
 MAX_DEPTH: Final = 10_000
 MAX_ATTRIBUTES: Final = 10_000
 MAX_REPEATS: Final = 20_000
-# Below this many tags no nesting can cost more than half a second.
-MIN_TAGS: Final = 5_000
+# Below this many tags no nesting can cost more than 2 s.
+MIN_TAGS: Final = 10_000
 
 NESTING: Final = re.compile(r"<(/?)(?:div|article|main|section|table|a|b)\b", re.IGNORECASE)
 REPEATED: Final = re.compile(r"<(?:option|body|html)\b", re.IGNORECASE)
@@ -47,10 +47,21 @@ def refuse_bomb(page: str, depth: int) -> None:
     """
     if depth > MAX_DEPTH:
         raise Unfit(f"elements nested more than {MAX_DEPTH} deep")
-    if len(page) > 2 * MAX_ATTRIBUTES and any(map(_is_attribute_bomb, page.split(">"))):
+    if _has_long_run(page) and any(map(_is_attribute_bomb, page.split(">"))):
         raise Unfit(f"a tag has more than {MAX_ATTRIBUTES} attributes")
     if page.count("<") > MAX_REPEATS and sum(1 for _ in REPEATED.finditer(page)) > MAX_REPEATS:
         raise Unfit(f"more than {MAX_REPEATS} option, body or html elements")
+
+
+def _has_long_run(page: str) -> bool:
+    """Whether so many characters follow each other without a ``>`` that a tag of too many attributes would fit."""
+    # In leaps backwards from the longest end: 40 GB/s, where splitting the page takes a tenth of its extraction.
+    start, length = 0, 2 * MAX_ATTRIBUTES
+    while start + length <= len(page):
+        if (end := page.rfind(">", start, start + length)) < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def _is_attribute_bomb(run: str) -> bool:

@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 from lshdb.store.graph import HotBuckets
-from lshdb.store.runs import Counts, RejectedItem
 from lshdb.store.sources import SourceState
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Counts", "HotBuckets", "RejectedItem", "SourceState", "Store", "Transaction"]
+__all__ = ["HotBuckets", "SourceState", "Store", "Transaction"]

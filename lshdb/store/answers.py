@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Table, func, select
 
+from lshdb.model import Rejection
 from lshdb.store import statements
-from lshdb.store.runs import RejectedItem
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -26,7 +26,18 @@ from lshdb.store.schema import (
 from lshdb.store.staging import staged_key
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Figures", "RunRow", "content_of", "doc_keys", "documents_of", "figures", "neighbours", "pairs", "rejections", "runs"]
+__all__ = [
+    "Figures",
+    "RunRow",
+    "content_of",
+    "doc_keys",
+    "documents_of",
+    "figures",
+    "neighbours",
+    "pairs",
+    "rejections",
+    "runs",
+]
 
 # (left doc_id, right doc_id, similarity, exact)
 PairRow = tuple[str, str, float, bool]
@@ -134,7 +145,7 @@ def runs(transaction: Transaction, count: int) -> list[RunRow]:
     return [RunRow(*row) for row in transaction.execute(statement)]
 
 
-def rejections(transaction: Transaction, run_key: int) -> Iterator[RejectedItem]:
+def rejections(transaction: Transaction, run_key: int) -> Iterator[Rejection]:
     """What a run could not ingest, in the order it was met."""
     statement = (
         select(rejected.c.source, rejected.c.locator, rejected.c.reason)
@@ -142,7 +153,7 @@ def rejections(transaction: Transaction, run_key: int) -> Iterator[RejectedItem]
         .order_by(rejected.c.rejected_key)
     )
     for block in transaction.stream(statement):
-        yield from (RejectedItem(*row) for row in block)
+        yield from (Rejection(*row) for row in block)
 
 
 def _count(transaction: Transaction, table: Table, condition: object = None) -> int:

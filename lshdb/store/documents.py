@@ -18,7 +18,7 @@ from lshdb.store.schema import band_bucket, content, content_text, document, pai
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
 from lshdb.store.transaction import Transaction
 
-__all__ = ["PutOutcome", "Place", "delete_contents", "orphans", "put", "remove"]
+__all__ = ["Place", "PutOutcome", "delete_contents", "orphans", "put", "remove"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,9 @@ def _insert_contents(
         },
     )
     if sketches.texts is not None:
-        transaction.bulk_insert(content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]})
+        transaction.bulk_insert(
+            content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]}
+        )
     transaction.bulk_insert(band_bucket, bucket_rows(keys, BandKeys(sketches.band_keys.keys[rows])))
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
@@ -196,7 +198,7 @@ def _known_documents(transaction: Transaction, collection: str) -> dict[int, int
         document,
         and_(document.c.collection == collection, document.c.doc_id == staged_document.c.doc_id),
     )
-    return {ordinal: key for ordinal, key in transaction.execute(statement)}
+    return {row.ordinal: row.content_key for row in transaction.execute(statement)}
 
 
 def _update_documents(transaction: Transaction, place: Place) -> None:

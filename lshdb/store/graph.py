@@ -89,7 +89,7 @@ def unlinked_keys(transaction: Transaction) -> NDArray[np.int64]:
 
 
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (bucket_hash, content_key), int64, shape (n, 2), sorted: the band's buckets with two contents or more."""
+    """Blocks of (bucket_hash, content_key), int64, shape (n, 2), sorted: the buckets with two contents or more."""
     for block in transaction.stream(statements.shared_buckets(), {"band": band}):
         yield _integers(block)
 
@@ -97,9 +97,9 @@ def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.i
 def bucket_mates(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, cap: int, hubs: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (content_key, mate_key), int64, shape (n, 2), for unlinked contents; a pair once for each shared band."""
+    """Blocks of (content_key, mate_key), int64, shape (n, 2), for unlinked contents; a pair for each shared band."""
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    transaction.stage(staged_probe, {name: [] for name in staged_probe.c.keys()})
+    transaction.stage(staged_probe, dict.fromkeys(staged_probe.columns.keys(), ()))
     transaction.execute(statements.probes(), {"cap": cap, "hubs": hubs})
     for block in transaction.stream(statements.bucket_mates()):
         yield _integers(block)
@@ -180,7 +180,7 @@ def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
     """Records the buckets that were too hot to expand, in place of what was recorded of them."""
     if not len(hot.bands):
         return
-    rows = {"band": hot.bands, "bucket_hash": hot.hashes}
+    rows: dict[str, NDArray[np.generic]] = {"band": hot.bands, "bucket_hash": hot.hashes}
     transaction.stage(staged_bucket, {**rows, "content_key": np.zeros(len(hot.bands), dtype=np.int64)})
     mine = select(staged_bucket.c.band, staged_bucket.c.bucket_hash)
     transaction.execute(delete(skipped_bucket).where(tuple_(*skipped_bucket.primary_key.columns).in_(mine)))

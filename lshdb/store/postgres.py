@@ -24,7 +24,13 @@ _COPY_TRAILER = b"\xff\xff"
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
 
-_ACCESS = ("password authentication failed", "no password supplied", "permission denied", "no pg_hba.conf entry", "role ")
+_ACCESS = (
+    "password authentication failed",
+    "no password supplied",
+    "permission denied",
+    "no pg_hba.conf entry",
+    "role ",
+)
 
 
 class Postgres(Dialect):
@@ -53,7 +59,8 @@ class Postgres(Dialect):
 
     def lock(self, connection: Connection) -> None:
         connection.execute(
-            text("SELECT pg_advisory_xact_lock(:space, current_schema()::regnamespace::oid::int)"), {"space": LOCK_SPACE}
+            text("SELECT pg_advisory_xact_lock(:space, current_schema()::regnamespace::oid::int)"),
+            {"space": LOCK_SPACE},
         )
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
@@ -82,7 +89,10 @@ class Postgres(Dialect):
         from lshdb.store.schema import metadata
 
         return sum(
-            int(connection.execute(text("SELECT pg_total_relation_size(to_regclass(:name))"), {"name": name}).scalar() or 0)
+            int(
+                connection.execute(text("SELECT pg_total_relation_size(to_regclass(:name))"), {"name": name}).scalar()
+                or 0
+            )
             for name in metadata.tables
         )
 
@@ -99,7 +109,9 @@ class Postgres(Dialect):
 
 def _type_name(table: Table, name: str) -> str:
     kind = type(table.columns[name].type).__name__
-    return {"LargeBinary": "bytea", "String": "text", "BigInteger": "int8", "SmallInteger": "int2", "Integer": "int4"}[kind]
+    return {"LargeBinary": "bytea", "String": "text", "BigInteger": "int8", "SmallInteger": "int2", "Integer": "int4"}[
+        kind
+    ]
 
 
 def _copy_bytes(columns: Columns) -> bytes:

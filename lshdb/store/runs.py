@@ -3,48 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
 from sqlalchemy import insert, select, update
 
+from lshdb.model import Counts, Rejection
 from lshdb.store.schema import rejected, run
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Counts", "RejectedItem", "begin", "counts", "finish", "record", "reject"]
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What a run, or one batch of it, did; documents but for the last two."""
-
-    num_added: int = 0
-    num_updated: int = 0
-    num_unchanged: int = 0
-    num_removed: int = 0
-    num_empty: int = 0
-    num_rejected: int = 0
-    num_replaced: int = 0
-    num_contents: int = 0
-    num_bytes: int = 0
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
-
-
-@dataclass(frozen=True, slots=True)
-class RejectedItem:
-    """One item that could not be ingested: the source's URI, where in it, and why."""
-
-    source: str
-    locator: str
-    reason: str
+__all__ = ["begin", "counts", "finish", "record", "reject"]
 
 
 def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
     """The run_key of a new run in state ``running``."""
     (key,) = transaction.allocate(run, 1).tolist()
-    values = {"verb": verb, "collection": collection, "state": "running", "started_at": _now(), "lshdb_version": version}
+    values = {
+        "verb": verb,
+        "collection": collection,
+        "state": "running",
+        "started_at": _now(),
+        "lshdb_version": version,
+    }
     transaction.execute(insert(run).values(run_key=key, **values, **asdict(Counts())))
     return int(key)
 
@@ -67,7 +47,7 @@ def finish(transaction: Transaction, run_key: int, state: str) -> None:
     transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=_now()))
 
 
-def reject(transaction: Transaction, run_key: int, items: Sequence[RejectedItem]) -> None:
+def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -> None:
     """Records items that could not be ingested."""
     columns = {
         "rejected_key": transaction.allocate(rejected, len(items)).tolist(),

@@ -39,7 +39,11 @@ __all__ = [
 ]
 
 metadata = MetaData(
-    naming_convention={"pk": "pk_%(table_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s", "ix": "ix_%(column_0_N_label)s"}
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(column_0_N_label)s",
+    }
 )
 
 # "C" in Postgres: byte order, as in SQLite, whatever the database's locale; ranges over a prefix need it.

@@ -123,7 +123,7 @@ def _values(states: Sequence[SourceState]) -> dict[str, Sequence[object]]:
 
 def _keys(transaction: Transaction, collection: str) -> dict[str, int]:
     statement = select(source.c.uri, source.c.source_key).join_from(staged_source, source, _same(collection))
-    return {uri: key for uri, key in transaction.execute(statement)}
+    return {row.uri: row.source_key for row in transaction.execute(statement)}
 
 
 def _same(collection: str) -> ColumnElement[bool]:

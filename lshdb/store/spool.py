@@ -64,5 +64,5 @@ def lost(transaction: Transaction) -> Iterator[LostSource]:
 
 def put(transaction: Transaction, texts: Sequence[tuple[int, bytes]]) -> None:
     """Holds (content_key, zstd frame) rows until the next `begin`."""
-    columns = {"content_key": [key for key, _ in texts], "text": [frame for _, frame in texts]}
+    columns: dict[str, list[object]] = {"content_key": [key for key, _ in texts], "text": [frame for _, frame in texts]}
     transaction.bulk_insert(staged_text, columns)

@@ -5,18 +5,40 @@ They belong to one connection, hold what `Transaction.stage` put there last, and
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, LargeBinary, MetaData, PrimaryKeyConstraint, SmallInteger, Table
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+)
 
 from lshdb.store.schema import Key, Name
 
-__all__ = ["staged_bucket", "staged_digest", "staged_document", "staged_key", "staged_pair", "staged_probe", "staged_source"]
+__all__ = [
+    "staged_bucket",
+    "staged_digest",
+    "staged_document",
+    "staged_key",
+    "staged_pair",
+    "staged_probe",
+    "staged_source",
+]
 __all__ += ["staged_text"]
 
 _metadata = MetaData()
 _TEMPORARY = ["TEMPORARY"]
 
 staged_key = Table(
-    "staged_key", _metadata, Column("staged_key", Key, nullable=False), PrimaryKeyConstraint("staged_key"), prefixes=_TEMPORARY
+    "staged_key",
+    _metadata,
+    Column("staged_key", Key, nullable=False),
+    PrimaryKeyConstraint("staged_key"),
+    prefixes=_TEMPORARY,
 )
 
 staged_digest = Table(

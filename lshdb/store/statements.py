@@ -5,9 +5,24 @@ The tests keep its compiled text for both dialects and assert its query plans.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from sqlalchemy import ScalarSelect, Select, and_, bindparam, case, func, insert, literal, or_, select, true, tuple_, union_all
+from sqlalchemy import (
+    BindParameter,
+    ScalarSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    tuple_,
+    union_all,
+)
 from sqlalchemy.sql.dml import Insert
 
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
@@ -15,6 +30,7 @@ from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_p
 
 __all__ = [
     "NO_LIMIT",
+    "Rows",
     "bucket_mates",
     "candidate_contents",
     "expanded_pairs",
@@ -32,10 +48,13 @@ __all__ = [
     "surviving_pairs",
 ]
 
+# A statement whose rows are tuples.
+Rows: TypeAlias = "Select[*tuple[Any, ...]]"
+
 NO_LIMIT: Final = 2**63 - 1
 
 
-def shared_buckets() -> Select[Any]:
+def shared_buckets() -> Rows:
     """(bucket_hash, content_key) of the buckets of ``:band`` with two contents or more, in that order."""
     shared = (
         select(band_bucket.c.bucket_hash)
@@ -80,7 +99,7 @@ def _key_at(offset: Any) -> ScalarSelect[int]:
     )
 
 
-def bucket_mates() -> Select[Any]:
+def bucket_mates() -> Rows:
     """(content_key, mate_key) for the staged probes: mates that are linked already, or come earlier.
 
     Of two unlinked mates only the later one's probe meets the earlier one, so no pair is met from both ends.
@@ -104,7 +123,7 @@ def bucket_mates() -> Select[Any]:
     )
 
 
-def hot_buckets() -> Select[Any]:
+def hot_buckets() -> Rows:
     """(band, bucket_hash, num_contents) of the staged probes' buckets that are beyond the cap."""
     hot = (
         select(staged_probe.c.band, staged_probe.c.bucket_hash)
@@ -121,7 +140,7 @@ def hot_buckets() -> Select[Any]:
     )
 
 
-def candidate_contents() -> Select[Any]:
+def candidate_contents() -> Rows:
     """content_key of every content in one of the staged buckets, once."""
     return (
         select(band_bucket.c.content_key)
@@ -134,7 +153,7 @@ def candidate_contents() -> Select[Any]:
     )
 
 
-def signatures() -> Select[Any]:
+def signatures() -> Rows:
     """(content_key, num_shingles, signature) of the staged keys, ascending."""
     return (
         select(content.c.content_key, content.c.num_shingles, content.c.signature)
@@ -143,7 +162,7 @@ def signatures() -> Select[Any]:
     )
 
 
-def kept_texts() -> Select[Any]:
+def kept_texts() -> Rows:
     """(content_key, text) of the staged keys whose text is kept, ascending."""
     return (
         select(content_text.c.content_key, content_text.c.text)
@@ -152,7 +171,7 @@ def kept_texts() -> Select[Any]:
     )
 
 
-def spooled_texts() -> Select[Any]:
+def spooled_texts() -> Rows:
     """(content_key, text) of the staged keys whose text was read again, ascending."""
     return (
         select(staged_text.c.content_key, staged_text.c.text)
@@ -172,14 +191,14 @@ def surviving_pairs(run_key: int | None) -> Insert:
     return insert(pair).from_select([*staged_pair.c.keys(), "run_key"], rows)
 
 
-def pair_page() -> Select[Any]:
+def pair_page() -> Rows:
     """The ``:count`` pairs after (``:left_key``, ``:right_key``)."""
     after = tuple_(pair.c.left_key, pair.c.right_key) > tuple_(bindparam("left_key"), bindparam("right_key"))
     columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
     return select(*columns).where(after).order_by(pair.c.left_key, pair.c.right_key).limit(bindparam("count"))
 
 
-def first_documents_pairs() -> Select[Any]:
+def first_documents_pairs() -> Rows:
     """(left, right, similarity, exact) at ``:min_sim`` or more, each content by its first document."""
     left, right = document.alias("left_document"), document.alias("right_document")
     return _at_least(
@@ -189,7 +208,7 @@ def first_documents_pairs() -> Select[Any]:
     )
 
 
-def expanded_pairs() -> Select[Any]:
+def expanded_pairs() -> Rows:
     """(left, right, similarity, exact) at ``:min_sim`` or more, for every two documents of the two contents."""
     left, right = document.alias("left_document"), document.alias("right_document")
     return _at_least(
@@ -199,7 +218,7 @@ def expanded_pairs() -> Select[Any]:
     )
 
 
-def repeated_documents() -> Select[Any]:
+def repeated_documents() -> Rows:
     """(left, right) for each content with several documents: its first one, and each other."""
     first, other = document.alias("first_document"), document.alias("other_document")
     return (
@@ -210,7 +229,7 @@ def repeated_documents() -> Select[Any]:
     )
 
 
-def identical_documents() -> Select[Any]:
+def identical_documents() -> Rows:
     """(left, right) for every two documents of one content."""
     left, right = document.alias("left_document"), document.alias("right_document")
     return (
@@ -220,9 +239,10 @@ def identical_documents() -> Select[Any]:
     )
 
 
-def neighbours() -> Select[Any]:
+def neighbours() -> Rows:
     """(doc_id, similarity, exact) for ``:content_key`` at ``:min_sim`` or more, its own documents first."""
-    key, least = bindparam("content_key"), pair.c.similarity >= bindparam("min_sim")
+    key: BindParameter[int] = bindparam("content_key")
+    least = pair.c.similarity >= bindparam("min_sim")
     mates = union_all(
         select(key.label("content_key"), literal(1.0).label("similarity"), true().label("exact")),
         select(pair.c.right_key, pair.c.similarity, pair.c.exact).where(pair.c.left_key == key, least),
@@ -235,7 +255,7 @@ def neighbours() -> Select[Any]:
     )
 
 
-def _at_least(statement: Select[Any]) -> Select[Any]:
+def _at_least(statement: Rows) -> Rows:
     return statement.where(pair.c.similarity >= bindparam("min_sim")).order_by(pair.c.left_key, pair.c.right_key)
 
 

@@ -26,14 +26,16 @@ class Transaction:
     connection: Connection
     dialect: Dialect
 
-    def execute(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> CursorResult[Any]:
+    def execute(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None
+    ) -> CursorResult[*tuple[Any, ...]]:
         """The result of a statement that gives few rows or none."""
         # psycopg's row count of an INSERT ... SELECT is dropped otherwise.
         return self.connection.execute(statement, parameters or {}, execution_options={"preserve_rowcount": True})
 
     def stream(
         self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS
-    ) -> Iterator[list[Row[Any]]]:
+    ) -> Iterator[list[Row[*tuple[Any, ...]]]]:
         """The rows of a large result, `rows` at a time; the whole of it is never in memory."""
         options = {"stream_results": True, "max_row_buffer": rows}
         with self.connection.execute(statement, parameters or {}, execution_options=options) as result:

@@ -114,16 +114,14 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(lshdb: Run, url: str, 
     assert report["contents_added"] == 2
 
 
-def test_bad_json_lines_are_rejected_one_by_one_and_their_neighbours_stay(
-    lshdb: Run, url: str, tmp_path: Path
-) -> None:
+def test_bad_json_lines_are_rejected_one_by_one_and_their_neighbours_stay(lshdb: Run, url: str, tmp_path: Path) -> None:
     lines = [
-        '{"id": "a", "text": "%s"}' % GOOD,
+        json.dumps({"id": "a", "text": GOOD}),
         "{not json",
         '{"id": "b"}',
         '{"text": "no id"}',
         '{"id": "c", "text": 7}',
-        '{"id": "d", "text": "%s"}' % GOOD,
+        json.dumps({"id": "d", "text": GOOD}),
     ]
     (tmp_path / "lines.jsonl").write_text("\n".join(lines))
     ended = lshdb(url, "ingest", "--json", tmp_path / "lines.jsonl")
@@ -132,7 +130,7 @@ def test_bad_json_lines_are_rejected_one_by_one_and_their_neighbours_stay(
     assert (report["documents"]["added"], report["documents"]["rejected"]) == (2, 4)
     said = ended.err.splitlines()
     assert [line.split("lines.jsonl, ")[1].split(":")[0] for line in said] == ["line 2", "line 3", "line 4", "line 5"]
-    assert 'text' in said[1]
+    assert "text" in said[1]
     recorded = lshdb(url, "stats", "--rejected", report["run"]).rows
     assert [row[1] for row in recorded] == ["line 2", "line 3", "line 4", "line 5"]
 

@@ -18,9 +18,7 @@ EDITS = 5
 
 
 @pytest.mark.parametrize("seed", range(SEQUENCES))
-def test_an_edited_folder_answers_as_a_fresh_index_of_it(
-    seed: int, tmp_path: Path, new_url: Callable[[], str]
-) -> None:
+def test_an_edited_folder_answers_as_a_fresh_index_of_it(seed: int, tmp_path: Path, new_url: Callable[[], str]) -> None:
     editor = Editor(random.Random(seed), tmp_path / "folder")
     url = new_url()
     for _ in range(EDITS):
@@ -38,7 +36,9 @@ def answers(url: str, folder: Path) -> tuple[object, ...]:
     """Everything that may not depend on the order in which the documents came."""
     ingest(url, folder)
     with Index.open(url) as index:
-        pairs = {(*sorted((pair.left, pair.right)), pair.similarity, pair.exact) for pair in index.pairs(0.5, expand=True)}
+        pairs = {
+            (*sorted((pair.left, pair.right)), pair.similarity, pair.exact) for pair in index.pairs(0.5, expand=True)
+        }
         figures = index.stats().figures
         ids = sorted(str(path) for path in folder.rglob("*.txt"))
         neighbours = [sorted((match.id, match.similarity) for match in index.query_id(one, 0.5)) for one in ids]
