@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
+from lshdb.engines.threaded import work_ahead
 from lshdb.errors import NothingToRead, PruneRefused
 from lshdb.model import Counts, Document, Rejection
 from lshdb.portions import Portion, SourceProgress, Task, concatenate, portions
@@ -77,14 +79,18 @@ class Ingestion:
         Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
         """
         tasks = self._tasks(walk(paths, self._options.exclude))
-        for batch in _batches(portions(tasks, self._store.params, self._options.read)):
-            self._commit(batch)
+        with closing(work_ahead(tasks, self._portions)) as made:
+            for batch in _batches(made):
+                self._commit(batch)
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
         if self._options.prune:
             self._prune(roots, empty)
         if len(empty) == len(roots):
             raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
+
+    def _portions(self, tasks: Iterable[Task]) -> Iterator[Portion]:
+        return portions(tasks, self._store.params, self._options.read)
 
     def _tasks(self, found: Iterable[Found]) -> Iterator[Task]:
         """The files that have to be read."""

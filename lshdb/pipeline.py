@@ -14,7 +14,7 @@ from lshdb.model import Document, ShingleSets, Sketches
 from lshdb.normalization import digests, normalise
 from lshdb.params import Params
 from lshdb.shingling import distinct, shingle
-from lshdb.texts import pack
+from lshdb.texts import packing
 
 __all__ = ["require_fit", "shingle_sets", "sketch", "text_of"]
 
@@ -25,12 +25,12 @@ def sketch(documents: Sequence[Document], params: Params) -> Sketches:
     Raises: BadDocument: a document does not suit the index; see `text_of`.
     """
     texts = [text_of(document, params) for document in documents]
+    packed = packing(texts) if params.keep_text else None
     forms = normalise(texts, params.shingling)
     sets = shingle(forms, params.shingling)
     signatures = sign(sets, params.permutations)
     keys = band_keys(signatures, params.banding)
-    packed = tuple(map(pack, texts)) if params.keep_text else None
-    return Sketches(digests(forms), sets.sizes, signatures, keys, packed)
+    return Sketches(digests(forms), sets.sizes, signatures, keys, packed.result() if packed else None)
 
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 
 import zstandard
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "packing", "unpack"]
 
 _LEVEL = 1
 
 _thread = threading.local()
+
+
+def packing(texts: Sequence[str]) -> Future[tuple[bytes, ...]]:
+    """`pack` of each text, in a thread beside the caller's: zstd and the kernels both leave the interpreter alone.
+
+    Half of the time of a sketch is compression, so a second core makes it up to twice as fast.
+    """
+    return _beside().submit(lambda: tuple(map(pack, texts)))
+
+
+@cache
+def _beside() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="lshdb-pack")
 
 
 def pack(text: str) -> bytes:

@@ -111,7 +111,7 @@ source = Table(
     Column("reading_run", BigInteger, nullable=False, comment="run in which its last reading began"),
     Column("last_seen_run", BigInteger, nullable=False),
     PrimaryKeyConstraint("source_key"),
-    UniqueConstraint("collection", "uri"),  # sources.unchanged, sources.put, sources.gone
+    UniqueConstraint("collection", "uri"),  # sources.known, sources.put, sources.gone
     comment="files that documents came from",
 )
 
@@ -183,7 +183,7 @@ pair = Table(
     Column("exact", Boolean, nullable=False, comment="false: estimated from the signatures"),
     Column("run_key", BigInteger, nullable=True, comment="run that linked it; NULL outside of a run"),
     PrimaryKeyConstraint("left_key", "right_key"),
-    Index(None, "right_key"),  # graph.delete_pairs, answers.pairs_of
+    Index(None, "right_key"),  # documents.delete_contents, statements.neighbours
     comment="pairs of contents at or above the floor",
     sqlite_with_rowid=False,
 )

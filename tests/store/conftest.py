@@ -1,0 +1,100 @@
+"""A store of each database, and contents whose buckets a test chooses.
+
+A content is written as its minima, ``(7, 1, 2)``: with one row a band, each number names a bucket. Two contents
+with one number at one place share that bucket, and their estimated similarity is the share of such places.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+from sqlalchemy import Table, func, select
+
+from lshdb.banding import band_keys
+from lshdb.linking import Linking
+from lshdb.model import Document, Signatures, Sketches
+from lshdb.params import Params
+from lshdb.progress import Progress
+from lshdb.store import Store, Transaction, answers, documents
+
+Minima = tuple[int, ...]
+
+# Every candidate pair is stored: sharing one band of three is a similarity of 1/3.
+PARAMS = Params(shingle="set", bands=3, rows=1, floor=0.1, min_sim=0.1, keep_text=False)
+
+
+@pytest.fixture
+def new_store(new_url: Callable[[], str]) -> Iterator[Callable[[], Store]]:
+    """Makes empty stores on each database in turn."""
+    opened: list[Store] = []
+
+    def make() -> Store:
+        opened.append(Store.create(new_url(), PARAMS, "test"))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(new_store: Callable[[], Store]) -> Store:
+    """An empty store."""
+    return new_store()
+
+
+def sketches_of(contents: Sequence[Minima | None], params: Params = PARAMS) -> Sketches:
+    """Sketches with these minima; None for an empty document."""
+    minima = np.array([[0] * params.num_perm if one is None else one for one in contents], dtype=np.uint32)
+    signatures = Signatures(minima.reshape(-1, params.num_perm), params.scheme)
+    digests = [bytes(16) if one is None else hashlib.md5(repr(one).encode()).digest() for one in contents]
+    return Sketches(
+        digests=np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 16),
+        num_shingles=np.array([one is not None for one in contents], dtype=np.int64),
+        signatures=signatures,
+        band_keys=band_keys(signatures, params.banding),
+        texts=tuple(repr(one).encode() for one in contents) if params.keep_text else None,
+    )
+
+
+def put(
+    transaction: Transaction, contents: Mapping[str, Minima | None] | Sequence[tuple[str, Minima | None]]
+) -> documents.PutOutcome:
+    """Puts documents by their ids, as one batch of run 1."""
+    items = list(contents.items()) if isinstance(contents, Mapping) else list(contents)
+    batch = [Document(doc_id) for doc_id, _ in items]
+    sketches = sketches_of([one for _, one in items])
+    return documents.put(transaction, batch, sketches, documents.Place(1, "default", {}))
+
+
+def add(store: Store, contents: Mapping[str, Minima | None]) -> documents.PutOutcome:
+    """Puts documents in a transaction of their own."""
+    with store.writing() as transaction:
+        return put(transaction, contents)
+
+
+def link(store: Store) -> int:
+    """Links what is not linked yet."""
+    return Linking(store, None, Progress()).link()
+
+
+def linked_pairs(store: Store) -> set[tuple[str, str]]:
+    """The pairs of documents with different contents, each in alphabetical order."""
+    with store.reading() as transaction:
+        rows = list(answers.pairs(transaction, 0.0, expand=True))
+    return {(min(left, right), max(left, right)) for left, right, similarity, _ in rows if similarity < 1.0}
+
+
+def count(transaction: Transaction, table: Table) -> int:
+    """The number of rows."""
+    return int(transaction.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def content_key_of(transaction: Transaction, doc_id: str) -> int | None:
+    """The content that a document points to."""
+    is_there, key = answers.content_of(transaction, "default", doc_id)
+    assert is_there, doc_id
+    return key

@@ -1,0 +1,2 @@
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right"
+FROM document AS left_document JOIN document AS right_document ON left_document.content_key = right_document.content_key AND left_document.doc_key < right_document.doc_key ORDER BY left_document.content_key, left_document.doc_key, right_document.doc_key

@@ -1,0 +1,138 @@
+"""The migrations make exactly what `lshdb.store.schema` declares, and the declaration is documented and named."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, Engine, Row, Table, create_engine, text
+
+from lshdb.store import Store, address, schema, upgrade
+from lshdb.store.dialect import dialect_for
+from lshdb.store.schema import metadata
+from tests.store.conftest import PARAMS
+
+TABLES = list(metadata.tables.values())
+
+# All that Postgres knows of our tables; what a later version might declare is in here too.
+POSTGRES_CATALOG = {
+    "columns": """
+        SELECT c.relname, a.attname, a.attnum, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
+               a.attgenerated, coll.collname, pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum)
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+        LEFT JOIN pg_collation coll ON coll.oid = a.attcollation
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> :version_table
+        ORDER BY 1, 3""",
+    "constraints": """
+        SELECT conrelid::regclass::text, conname, contype::text, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text <> :version_table
+        ORDER BY 1, 2""",
+    "indexes": """
+        SELECT tablename, indexname, replace(indexdef, current_schema() || '.', '') FROM pg_indexes
+        WHERE schemaname = current_schema() AND tablename <> :version_table ORDER BY 1, 2""",
+    "comments": """
+        SELECT relname, obj_description(oid, 'pg_class') FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> :version_table
+        ORDER BY 1""",
+}
+# SQLite keeps the CREATE statements themselves.
+SQLITE_CATALOG = {
+    "objects": """
+        SELECT type, name, tbl_name, sql FROM sqlite_master WHERE tbl_name <> :version_table ORDER BY 1, 2""",
+}
+
+
+def engine_at(url: str) -> Engine:
+    """An engine of SQLAlchemy's alone: none of the store's settings."""
+    parsed = address.parse(url)
+    return create_engine(dialect_for(parsed).normalised(parsed))
+
+
+def catalog(connection: Connection) -> dict[str, list[Row[tuple[object, ...]]]]:
+    """What the database says of every table, column, constraint, index and comment."""
+    asked = SQLITE_CATALOG if connection.dialect.name == "sqlite" else POSTGRES_CATALOG
+    parameters = {"version_table": upgrade.VERSION_TABLE}
+    return {name: list(connection.execute(text(statement), parameters)) for name, statement in asked.items()}
+
+
+def test_alembic_finds_no_difference_between_the_migrations_and_the_metadata(url: str) -> None:
+    Store.create(url, PARAMS, "test").close()
+    engine = engine_at(url)
+    with engine.connect() as connection:
+        options = {"version_table": upgrade.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def test_the_catalog_after_the_migrations_is_the_one_the_metadata_makes(new_url: Callable[[], str]) -> None:
+    """Also what Alembic does not compare: primary keys, collations, comments, WITHOUT ROWID, the columns' order."""
+    migrated, declared = new_url(), new_url()
+    Store.create(migrated, PARAMS, "test").close()
+    engine = engine_at(declared)
+    metadata.create_all(engine)
+    with engine.connect() as connection:
+        expected = catalog(connection)
+    engine.dispose()
+    engine = engine_at(migrated)
+    with engine.connect() as connection:
+        found = catalog(connection)
+    engine.dispose()
+    assert sum(map(len, expected.values())) > len(TABLES)
+    assert found == expected
+
+
+@pytest.mark.sqlite
+def test_a_new_sqlite_index_has_our_page_size_mode_and_mark(tmp_path: object) -> None:
+    store = Store.create(f"{tmp_path}/new.db", PARAMS, "test")
+    with store.reading() as transaction:
+        found = {
+            name: transaction.connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("page_size", "journal_mode", "application_id", "synchronous")
+        }
+    store.close()
+    assert found == {"page_size": 16384, "journal_mode": "wal", "application_id": 0x4C534844, "synchronous": 1}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_every_table_says_what_it_holds(table: Table) -> None:
+    assert table.comment
+    assert len(table.comment) >= 20
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_every_key_constraint_and_index_has_the_name_that_the_convention_gives(table: Table) -> None:
+    names = [str(constraint.name) for constraint in table.constraints] + [str(index.name) for index in table.indexes]
+    assert f"pk_{table.name}" in names
+    assert all(re.fullmatch(rf"(pk|uq|ix)_{table.name}\w*", name) for name in names), names
+    # Postgres cuts longer names, and the cut one is not found again.
+    assert max(map(len, names)) <= 63
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_every_table_has_a_primary_key_that_is_never_null(table: Table) -> None:
+    assert len(table.primary_key.columns) > 0
+    assert not any(column.nullable for column in table.primary_key.columns)
+
+
+def test_every_index_names_the_statements_that_need_it() -> None:
+    lines = inspect.getsource(schema).splitlines()
+    declared = [line for line in lines if re.search(r"^ {4}(UniqueConstraint|Index)\(", line)]
+    assert len(declared) == sum(len(table.indexes) + len(table.constraints) - 1 for table in TABLES)
+    for line in declared:
+        _, _, said = line.partition("  # ")
+        named = said.split(", ")
+        assert all(re.fullmatch(r"\w+\.\w+", name) for name in named), line
+        for module, function in (name.split(".") for name in named):
+            assert hasattr(importlib.import_module(f"lshdb.store.{module}"), function), f"no such statement: {line}"
+
+
+def test_every_declared_table_is_exported() -> None:
+    exported = {name for name in schema.__all__ if name != "metadata"}
+    assert exported == set(metadata.tables)

@@ -1,0 +1,329 @@
+"""The SQL of the hot paths: its text for both dialects, and the plans that real databases make for it.
+
+``LSHDB_UPDATE_SNAPSHOTS=1 python -m pytest tests/store/test_statements.py`` writes the snapshots anew.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import Connection, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Dialect
+
+from lshdb.banding import band_keys
+from lshdb.model import Document, Signatures, VerifiedPairs
+from lshdb.params import Params
+from lshdb.store import SourceState, Store, Transaction, answers, documents, graph, sources, statements
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
+from tests.conftest import Schemas
+from tests.store.conftest import sketches_of
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+UPDATE_VARIABLE = "LSHDB_UPDATE_SNAPSHOTS"
+DIALECTS: dict[str, Dialect] = {
+    "sqlite": sqlite.dialect(),  # type: ignore[no-untyped-call]
+    "postgres": postgresql.psycopg.dialect(),  # type: ignore[no-untyped-call]
+}
+ARGUMENTS: dict[str, tuple[object, ...]] = {"surviving_pairs": (7,)}
+FUNCTIONS = [name for name in statements.__all__ if inspect.isfunction(getattr(statements, name))]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_statement_compiles_to_its_snapshot(function: str, dialect: str) -> None:
+    statement = getattr(statements, function)(*ARGUMENTS.get(function, ()))
+    compiled = "\n".join(line.rstrip() for line in str(statement.compile(dialect=DIALECTS[dialect])).splitlines())
+    path = SNAPSHOTS / f"{function}.{dialect}.sql"
+    if os.environ.get(UPDATE_VARIABLE):
+        path.write_text(f"{compiled}\n")
+    kept = path.read_text() if path.exists() else ""
+    lines = difflib.unified_diff(kept.splitlines(), compiled.splitlines(), "snapshot", "compiled", lineterm="")
+    difference = "\n".join(lines)
+    assert not difference, f"{path.name} (to accept it, set {UPDATE_VARIABLE}=1)\n{difference}"
+
+
+def test_every_snapshot_belongs_to_a_statement() -> None:
+    expected = {f"{function}.{dialect}.sql" for function in FUNCTIONS for dialect in DIALECTS}
+    assert {path.name for path in SNAPSHOTS.iterdir()} == expected
+
+
+def test_every_public_function_is_a_statement_that_has_a_snapshot() -> None:
+    defined = [name for name, _ in inspect.getmembers(statements, inspect.isfunction) if not name.startswith("_")]
+    ours = [name for name in defined if getattr(statements, name).__module__ == statements.__name__]
+    assert sorted(ours) == sorted(FUNCTIONS)
+
+
+# Plans.
+
+NUM_CONTENTS = 10_000
+NUM_DOCUMENTS = 12_000
+NUM_PAIRS = 20_000
+DELTA = 20
+# Keys from all over a table: of a range at its start, a merge join would read no more than that.
+SPREAD = np.arange(137, NUM_CONTENTS, 499)
+BANDED = Params(keep_text=True)
+# What must never be read as a whole for a question about a few rows.
+BIG = {table.name for table in (band_bucket, content, content_text, document, pair, source)}
+
+
+@dataclass
+class Plans:
+    """The plans of the statements that ran while it was recording."""
+
+    statements: list[str] = field(default_factory=list)
+    scanned: set[str] = field(default_factory=set)
+    sorts: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.statements, *self.steps])
+
+
+class RolledBack(Exception):
+    """Ends a recording: what was written in it is undone."""
+
+
+@contextmanager
+def recorded(store: Store) -> Iterator[tuple[Transaction, Plans]]:
+    """A transaction, rolled back at its end, and the plans of what it executes, each made just before it runs."""
+    plans = Plans()
+
+    def explain(
+        connection: Connection, _cursor: object, statement: str, parameters: Any, context: Any, many: bool
+    ) -> None:
+        if not many and re.match(r"SELECT|INSERT INTO \w+ \([^)]*\) SELECT|UPDATE|DELETE", statement):
+            plans.statements.append(statement)
+            streams = bool(context.execution_options.get("stream_results"))
+            EXPLAIN[connection.dialect.name](connection, statement, parameters, streams, plans)
+
+    with pytest.raises(RolledBack), store.writing() as transaction:
+        event.listen(transaction.connection, "before_cursor_execute", explain)
+        yield transaction, plans
+        raise RolledBack
+
+
+def explain_sqlite(connection: Connection, statement: str, parameters: Any, _streams: bool, plans: Plans) -> None:
+    cursor = connection.connection.cursor()
+    cursor.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+    aliases = aliased(statement)
+    for *_, step in cursor.fetchall():
+        plans.steps.append(step)
+        if found := re.match(r"SCAN (\w+)", step):
+            plans.scanned.add(aliases.get(found[1], found[1]))
+        if "TEMP B-TREE" in step:
+            plans.sorts.append(step)
+
+
+def explain_postgres(connection: Connection, statement: str, parameters: Any, streams: bool, plans: Plans) -> None:
+    # A cursor is planned for its first rows, which is another plan at times.
+    declared = f"DECLARE explained CURSOR FOR {statement}" if streams else statement
+    cursor = connection.connection.cursor()
+    cursor.execute(f"EXPLAIN (FORMAT JSON) {declared}", parameters)
+    (answer,) = cursor.fetchone() or (None,)
+    nodes = [(answer if isinstance(answer, list) else json.loads(answer))[0]["Plan"]]
+    while nodes:
+        node = nodes.pop()
+        nodes += node.get("Plans", [])
+        plans.steps.append(f"{node['Node Type']} {node.get('Relation Name', '')} {node.get('Index Name', '')}")
+        if node["Node Type"] == "Seq Scan" and node.get("Parent Relationship") != "Member":
+            plans.scanned.add(node["Relation Name"])
+        if node["Node Type"] in ("Index Scan", "Index Only Scan", "Bitmap Index Scan") and "Index Cond" not in node:
+            plans.scanned.add(node.get("Relation Name", node["Index Name"]))
+
+
+EXPLAIN: dict[str, Callable[[Connection, str, Any, bool, Plans], None]] = {
+    "sqlite": explain_sqlite,
+    "postgresql": explain_postgres,
+}
+
+
+def aliased(statement: str) -> dict[str, str]:
+    """The tables behind the aliases of a statement."""
+    return {alias: table for table, alias in re.findall(r"(\w+) AS (\w+)", statement) if table in metadata.tables}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("sqlite", marks=pytest.mark.sqlite), pytest.param("postgres", marks=pytest.mark.postgres)],
+)
+def big_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """An index of some ten thousand documents, half of whose contents are paired."""
+    schemas = None
+    if request.param == "sqlite":
+        url = str(tmp_path_factory.mktemp("plans") / "big.db")
+    else:
+        schemas = Schemas(request.getfixturevalue("postgres_server"))
+        url = schemas.new()
+    with Store.create(url, BANDED, "test") as store:
+        with store.writing() as transaction:
+            fill(transaction)
+        with store.writing() as transaction:
+            for table in metadata.tables.values():
+                transaction.dialect.analyse(transaction.connection, table)
+        yield store
+    if schemas:
+        schemas.drop()
+
+
+def minima_of(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Signatures:
+    """Random signatures; one in ten contents has the first band of its neighbour."""
+    minima = np.stack([np.random.default_rng(int(key)).integers(0, 2**32, 100, dtype=np.uint32) for key in keys])
+    twins = keys % 10 == 1
+    for row, key in zip(np.flatnonzero(twins), keys[twins] - 1, strict=True):
+        minima[row, :5] = np.random.default_rng(int(key)).integers(0, 2**32, 100, dtype=np.uint32)[:5]
+    return Signatures(minima, "fss1")
+
+
+def fill(transaction: Transaction) -> None:
+    """Inserts the rows."""
+    keys = transaction.allocate(content, NUM_CONTENTS)
+    signatures = minima_of(keys)
+    transaction.bulk_insert(
+        content,
+        {
+            "content_key": keys,
+            "digest": [int(key).to_bytes(16, "big") for key in keys],
+            "num_shingles": np.full(NUM_CONTENTS, 100),
+            "signature": [row.tobytes() for row in signatures.minima],
+        },
+    )
+    transaction.bulk_insert(content_text, {"content_key": keys, "text": [b"frame" * 40] * NUM_CONTENTS})
+    transaction.bulk_insert(band_bucket, bucket_rows(keys, band_keys(signatures, BANDED.banding)))
+    transaction.bulk_insert(unlinked, {"content_key": keys[-DELTA:]})
+    fill_documents(transaction, keys)
+    left = np.sort(np.random.default_rng(1).choice(NUM_CONTENTS**2 // 8, NUM_PAIRS, replace=False))
+    width = NUM_CONTENTS // 4
+    transaction.bulk_insert(
+        pair,
+        {
+            "left_key": left // width + 1,
+            "right_key": left % width + NUM_CONTENTS // 2 + 1,
+            "similarity": np.full(NUM_PAIRS, 0.9),
+            "exact": np.ones(NUM_PAIRS, dtype=np.bool_),
+            "run_key": np.ones(NUM_PAIRS, dtype=np.int64),
+        },
+    )
+
+
+def fill_documents(transaction: Transaction, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    """Inserts documents, one of each content and a second one of some, each from its own source."""
+    doc_keys = transaction.allocate(document, NUM_DOCUMENTS)
+    transaction.bulk_insert(
+        document,
+        {
+            "doc_key": doc_keys,
+            "collection": ["default"] * NUM_DOCUMENTS,
+            "doc_id": [f"/crawl/{key}.txt" for key in doc_keys],
+            "source_key": doc_keys,
+            "locator": [""] * NUM_DOCUMENTS,
+            "content_key": np.resize(keys, NUM_DOCUMENTS),
+            "first_seen_run": np.ones(NUM_DOCUMENTS, dtype=np.int64),
+            "last_seen_run": np.ones(NUM_DOCUMENTS, dtype=np.int64),
+        },
+    )
+    states = [state_of(f"file:///crawl/{key}.txt") for key in doc_keys]
+    sources.put(transaction, "default", states, 1)
+
+
+def state_of(uri: str) -> SourceState:
+    """A file that was read to its end."""
+    return SourceState(uri, 100, 1, bytes(16), sources.DONE, 1, 1, "{}", 1)
+
+
+def new_documents(transaction: Transaction) -> None:
+    """Puts documents, some new, some known with another content."""
+    batch = [Document(f"/crawl/{key}.txt") for key in range(NUM_DOCUMENTS - 10, NUM_DOCUMENTS + 10)]
+    sketches = sketches_of([tuple(range(number, number + 100)) for number in range(20)], BANDED)
+    documents.put(transaction, batch, sketches, documents.Place(2, "default", {}))
+
+
+def delta(transaction: Transaction) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Any]:
+    """The unlinked contents and their buckets."""
+    keys = graph.unlinked_keys(transaction)
+    assert len(keys) == DELTA
+    return keys, band_keys(minima_of(keys), BANDED.banding)
+
+
+def mates_of_the_delta(transaction: Transaction) -> None:
+    keys, buckets = delta(transaction)
+    assert sum(map(len, graph.bucket_mates(transaction, keys, buckets, 2000, 10))) == 2
+    graph.hot_buckets(transaction)
+
+
+def some_pairs(transaction: Transaction) -> VerifiedPairs:
+    pages = [graph.pair_page(transaction, (key, 0), 1) for key in SPREAD.tolist() if key <= NUM_CONTENTS // 2]
+    return VerifiedPairs(
+        keys=np.concatenate([page.keys for page in pages]),
+        similarity=np.concatenate([page.similarity for page in pages]),
+        exact=np.concatenate([page.exact for page in pages]),
+    )
+
+
+SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
+    "documents.put": new_documents,
+    "documents.remove": lambda transaction: documents.remove(transaction, SPREAD.tolist()),
+    "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),
+    "documents.delete_contents": lambda transaction: documents.delete_contents(transaction, *delta(transaction)),
+    "graph.bucket_mates": mates_of_the_delta,
+    "graph.candidates_of": lambda transaction: graph.candidates_of(
+        transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
+    ),
+    "graph.signatures": lambda transaction: graph.signatures(transaction, SPREAD),
+    "graph.texts": lambda transaction: list(graph.texts(transaction, SPREAD)),
+    "graph.pair_page": some_pairs,
+    "graph.put_pairs": lambda transaction: graph.put_pairs(transaction, some_pairs(transaction), 2),
+    "graph.change_pairs": lambda transaction: graph.change_pairs(transaction, some_pairs(transaction)),
+    "graph.delete_pairs": lambda transaction: graph.delete_pairs(transaction, some_pairs(transaction)),
+    "graph.mark_linked": lambda transaction: graph.mark_linked(transaction, SPREAD),
+    "sources.known": lambda transaction: sources.known(transaction, "default", ["file:///crawl/7.txt"]),
+    "sources.see": lambda transaction: sources.see(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
+    "sources.put": lambda transaction: sources.put(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
+    "sources.gone": lambda transaction: sources.gone(transaction, "default", "file:///crawl/77", 2),
+    "sources.vanished": lambda transaction: sources.vanished(transaction, SPREAD.tolist()),
+    "sources.remove": lambda transaction: sources.remove(transaction, SPREAD.tolist()),
+    "answers.documents_of": lambda transaction: list(answers.documents_of(transaction, SPREAD)),
+    "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
+    "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),
+    "answers.neighbours": lambda transaction: answers.neighbours(transaction, 7, 0.8),
+}
+
+
+@pytest.mark.parametrize("question", SMALL_QUESTIONS)
+def test_a_question_about_a_few_rows_scans_no_big_table(question: str, big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        SMALL_QUESTIONS[question](transaction)
+    assert plans.statements
+    assert not plans.scanned & BIG, str(plans)
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_the_pairs_are_read_in_order_and_each_document_by_its_content(expand: bool, big_store: Store) -> None:
+    """One pass over the pairs, which are stored in the order they are printed in."""
+    with recorded(big_store) as (transaction, plans):
+        rows = list(answers.pairs(transaction, 0.8, expand=expand))
+    assert len(rows) >= NUM_PAIRS + NUM_DOCUMENTS - NUM_CONTENTS
+    if transaction.connection.dialect.name == "sqlite":
+        assert plans.sorts == [], plans
+
+
+@pytest.mark.sqlite
+def test_sqlite_reads_the_shared_buckets_of_a_band_without_sorting(big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        rows = np.concatenate(list(graph.shared_buckets(transaction, 0)))
+    assert len(rows) == 2 * (NUM_CONTENTS // 10 - 1)
+    if transaction.connection.dialect.name == "sqlite":
+        assert plans.sorts == [], plans
+        assert not plans.scanned & BIG, plans
