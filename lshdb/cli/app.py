@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
-import click
 import typer
+from typer.core import TyperGroup
 
 from lshdb.cli import dupes, ingest, init, link, query, remove, stats, upgrade, verify
 from lshdb.cli.options import Settings
@@ -17,11 +17,32 @@ from lshdb.errors import LshdbError
 __all__ = ["app", "main"]
 
 INTERRUPTED = 130
+SWITCH_SECONDS = 0.0005
 # What a shell reports for a program that SIGPIPE ended.
 BROKEN_PIPE = 141
 
+
+class Verbs(TyperGroup):
+    """The verbs, each of whose errors becomes a line and an exit code; wrong usage is Typer's to explain."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except LshdbError as error:
+            _end(str(error), error.exit_code)
+        except KeyboardInterrupt:
+            _end("interrupted. What was committed is kept; run the same command again to go on.", INTERRUPTED)
+        except BrokenPipeError:
+            # The reader has gone, as in `lshdb dupes | head`; nothing is left to flush at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+        return result
+
+
 app = typer.Typer(
     name="lshdb",
+    cls=Verbs,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -61,23 +82,11 @@ def settings(
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
-    try:
-        code = app(standalone_mode=False)
-        sys.stdout.flush()
-    except LshdbError as error:
-        code = _complain(str(error), error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        code = _complain("interrupted. What was committed is kept; run the same command again to go on.", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader has gone, as in `lshdb dupes | head`; nothing is left to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = BROKEN_PIPE
-    sys.exit(code if isinstance(code, int) else 0)
+    # The thread that sketches and the one that writes hand the interpreter to each other; 5 ms is a long wait.
+    sys.setswitchinterval(SWITCH_SECONDS)
+    app()
 
 
-def _complain(message: str, code: int) -> int:
+def _end(message: str, code: int) -> NoReturn:
     typer.echo(f"lshdb: {message}", err=True)
-    return code
+    raise typer.Exit(code) from None

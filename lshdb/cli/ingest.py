@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")
     ] = False,
@@ -83,11 +83,11 @@ def _summary(report: IngestReport) -> str:
         "updated": counts.num_updated,
         "unchanged": counts.num_unchanged,
         "removed": counts.num_removed,
-        "empty": counts.num_empty,
+        "of them empty": counts.num_empty,
+        "of them with bytes replaced": counts.num_replaced,
         "rejected": counts.num_rejected,
-        "with bytes replaced": counts.num_replaced,
     }
-    said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing new"
+    said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
     skipped = f"; {report.num_skipped:,} files skipped" if report.num_skipped else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
     return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}; {rate}"

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 def remove(
     context: typer.Context,
-    doc_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The documents' ids.")],
+    doc_ids: Annotated[list[str], typer.Argument(metavar="ID", help="The documents' ids.")],
     collection: options.Collection = "default",
 ) -> None:
     """Remove documents from the index, with the pairs that only they had."""

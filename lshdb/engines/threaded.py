@@ -6,7 +6,7 @@ Tasks are taken in the caller's thread, for finding out what to read asks the da
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from queue import Empty, Queue
 from threading import Event, Thread
@@ -24,7 +24,7 @@ WAITING: Final = 4
 HANDED: Final = 256
 
 
-def work_ahead(tasks: Iterable[_Task], work: Callable[[Iterable[_Task]], Iterable[_Made]]) -> Iterator[_Made]:
+def work_ahead(tasks: Iterable[_Task], work: Callable[[Iterable[_Task]], Iterable[_Made]]) -> Generator[_Made, None, None]:
     """What ``work(tasks)`` gives, made in a thread ahead of the caller.
 
     Raises: whatever `work` or `tasks` raises. A caller that stops early ends the thread behind its current result.
@@ -83,8 +83,10 @@ class _Worker(Generic[_Task, _Made]):
 
     def _hand_over(self, tasks: Iterator[_Task]) -> None:
         some = list(islice(tasks, HANDED))
-        for task in some or [_NO_MORE]:
+        for task in some:
             self._tasks.put(task)
+        if not some:
+            self._tasks.put(_NO_MORE)
 
     def _run(self) -> None:
         try:

@@ -28,9 +28,16 @@ class StreamDamaged(OSError):
 
 
 class ByteStream(io.RawIOBase):
-    """Chunks as a stream: `read` gives what there is, `peek` looks ahead; a failure comes after what preceded it."""
+    """Chunks as a stream: `read` gives what there is, `peek` looks ahead; a failure comes after what preceded it.
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    Attributes:
+        position: how many bytes were read and not put back.
+        origin: the open file whose very bytes these are, for who must jump about in it; None where there is none.
+    """
+
+    def __init__(self, chunks: Iterator[bytes], origin: io.FileIO | None = None) -> None:
+        self.position = 0
+        self.origin = origin
         self._chunks = chunks
         self._chunk, self._start = b"", 0  # What of the chunk precedes the start was read.
         self._failure: OSError | None = None
@@ -61,7 +68,24 @@ class ByteStream(io.RawIOBase):
         # By position: a chunk of 100 MB that lost its first piece at every read would be copied a thousand times.
         block = self._chunk[self._start : self._start + num_bytes]
         self._start += len(block)
+        self.position += len(block)
         return block
+
+    def skip(self, num_bytes: int) -> int:
+        """How many of the next `num_bytes` bytes there were; they are read and dropped."""
+        left = num_bytes
+        while left and (block := self.read(min(left, BLOCK_BYTES))):
+            left -= len(block)
+        return num_bytes - left
+
+    def put_back(self, block: bytes) -> None:
+        """Makes the last bytes that were read the next ones again."""
+        if block:
+            # What the last read gave is still held, unless a peek has made room.
+            held = self._chunk.endswith(block, 0, self._start)
+            self._chunk = self._chunk if held else block + self._chunk[self._start :]
+            self._start = self._start - len(block) if held else 0
+            self.position -= len(block)
 
     def readinto(self, buffer: object, /) -> int:
         """The number of bytes put into `buffer`."""

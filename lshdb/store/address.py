@@ -12,7 +12,7 @@ from lshdb.errors import UsageError
 __all__ = ["masked", "parse"]
 
 # libpq takes secrets as query parameters too.
-_SECRETS = frozenset({"password", "sslpassword"})
+_SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
 
 
 def parse(address: str) -> URL:
@@ -33,4 +33,5 @@ def masked(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return url.database or "sqlite://"
     shown = {key: "***" if key in _SECRETS else value for key, value in url.query.items()}
-    return url.set(query=shown, drivername=url.get_backend_name()).render_as_string(hide_password=True)
+    rendered = url.set(query=shown, drivername=url.get_backend_name()).render_as_string(hide_password=True)
+    return rendered.replace("=%2A%2A%2A", "=***")

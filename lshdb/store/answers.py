@@ -93,7 +93,8 @@ def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> I
     statement = (
         select(document.c.content_key, document.c.doc_id)
         .join_from(staged_key, document, document.c.content_key == staged_key.c.staged_key)
-        .order_by(document.c.content_key, document.c.doc_key)
+        # By the staged key: SQLite then begins there, and not with a scan of the documents in their order.
+        .order_by(staged_key.c.staged_key, document.c.doc_key)
     )
     for block in transaction.stream(statement):
         yield from ((key, doc_id) for key, doc_id in block)

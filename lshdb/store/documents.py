@@ -80,7 +80,8 @@ def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[
         select(content.c.content_key, content.c.signature)
         .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
         .where(~exists().where(document.c.content_key == content.c.content_key))
-        .order_by(content.c.content_key)
+        # By the staged key: SQLite then begins there, and not with a scan of the contents in their order.
+        .order_by(staged_key.c.staged_key)
     )
     rows = transaction.execute(statement).all()
     return np.asarray([row.content_key for row in rows], dtype=np.int64), [row.signature for row in rows]

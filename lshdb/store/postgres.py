@@ -24,6 +24,17 @@ _COPY_TRAILER = b"\xff\xff"
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
 
+# SQLAlchemy's type -> Postgres's, for a COPY of Python values.
+_TYPES = {
+    "BigInteger": "int8",
+    "Boolean": "bool",
+    "Float": "float8",
+    "Integer": "int4",
+    "LargeBinary": "bytea",
+    "SmallInteger": "int2",
+    "String": "text",
+}
+
 _ACCESS = (
     "password authentication failed",
     "no password supplied",
@@ -108,10 +119,7 @@ class Postgres(Dialect):
 
 
 def _type_name(table: Table, name: str) -> str:
-    kind = type(table.columns[name].type).__name__
-    return {"LargeBinary": "bytea", "String": "text", "BigInteger": "int8", "SmallInteger": "int2", "Integer": "int4"}[
-        kind
-    ]
+    return _TYPES[type(table.columns[name].type).__name__]
 
 
 def _copy_bytes(columns: Columns) -> bytes:

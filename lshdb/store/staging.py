@@ -74,7 +74,7 @@ staged_source = Table(
     Column("num_documents", BigInteger, nullable=False),
     Column("options", Name, nullable=False),
     Column("reading_run", BigInteger, nullable=False),
-    PrimaryKeyConstraint("uri"),
+    # No key: with an index on uri, SQLite walks all sources of the collection and looks each one up here.
     prefixes=_TEMPORARY,
 )
 

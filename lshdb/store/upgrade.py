@@ -77,10 +77,15 @@ def to_head(connection: Connection) -> None:
     command.upgrade(config, "head")
 
 
+def _folder() -> str:
+    """Where the revisions are."""
+    return str(files("lshdb.migrations"))
+
+
 def _config() -> Config:
     config = Config()
     # A "%" in a path would be read as an interpolation.
-    config.set_main_option("script_location", str(files("lshdb.migrations")).replace("%", "%%"))
+    config.set_main_option("script_location", _folder().replace("%", "%%"))
     return config
 
 

@@ -1,0 +1,47 @@
+# Needs python3 (3.11 or newer) with venv, and make; everything else is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := $(VENV)/demo.db
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.installed
+	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
+	$(BIN)/lshdb --db $(DEMO) ingest --base sample_data sample_data/crawl
+	$(BIN)/lshdb --db $(DEMO) dupes --min-sim 0.5 --format table
+
+test: $(VENV)/.tested
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.linted
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The speed of an ingest, against datasketch in the same run; FILE is JSON lines, made by `python -m benchmarks.data`.
+bench: $(VENV)/.benched
+	$(BIN)/python -m benchmarks.ingest $(FILE)
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.tested: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.linted: $(VENV)/.tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint]"
+	@touch $@
+
+$(VENV)/.benched: $(VENV)/.tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,bench]"
+	@touch $@

@@ -1,0 +1,202 @@
+"""WARC records: where each begins and ends, its header fields, and its block in bounded memory.
+
+Owns framing and nothing of what a block means. Every record is looked at twice: as its length says it, and whether
+another record, or the end, lies behind it. One whose length lies is reported, and its neighbours are found again.
+Source: ISO 28500:2017, WARC 1.1; read as leniently as warcio reads it (LF for CR LF, any version, missing blank lines).
+Limitation: of a record too long for its length only the first 64 MB behind the first record inside it are held.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from lshdb.readers.base import Unfit, reason_of
+from lshdb.readers.segments import RECORD_MAGIC, Segment, segments
+from lshdb.readers.streams import BLOCK_BYTES, ByteStream
+
+__all__ = ["Damage", "Fields", "Record", "parse_fields", "read_header", "records"]
+
+# By lower-cased name; of fields that occur twice the first counts.
+Fields: TypeAlias = dict[str, str]
+
+MAX_HEADER_BYTES: Final = 1 << 16
+USUAL_HEADER_BYTES: Final = 1 << 12
+MAX_HELD_BYTES: Final = 64_000_000
+HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
+RECORD_START: Final = re.compile(rb"(?:\A|\n)(?=WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:)")
+# The longest beginning of a record that a search may have cut.
+START_BYTES: Final = 64
+LINE_ENDS: Final = b"\r\n"
+
+
+class Damage(NamedTuple):
+    """A place where a record should be and none can be read."""
+
+    locator: str
+    reason: str
+
+
+class Record:
+    """One record; read what you need of `block`, then `close` it.
+
+    Attributes:
+        locator: ``offset N`` in the file; of later records that were compressed together, ``offset N record K``.
+        fields: the named fields of its header.
+        block: its bytes.
+    """
+
+    def __init__(self, locator: str, fields: Fields, num_bytes: int, stream: ByteStream) -> None:
+        self.locator = locator
+        self.fields = fields
+        self.num_bytes = num_bytes
+        self.block = ByteStream(self._chunks())
+        self._stream = stream
+        self._num_read = 0
+        # What follows the first record that lies, or seems to lie, inside this one.
+        self._held: list[bytes] = []
+        self._num_held = 0
+        self._tail = b""
+
+    def close(self) -> str | None:
+        """Reads the block to its end; the reason why it is none, or None for a sound record."""
+        reason = None
+        try:
+            while self.block.read(BLOCK_BYTES):
+                pass
+            reason = self._misfit()
+        except OSError as error:
+            return reason_of(error)
+        if reason is not None and self._held:
+            self._stream.put_back(b"".join(self._held))
+        self._held.clear()
+        return reason
+
+    def _misfit(self) -> str | None:
+        if self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
+            return f"truncated: {self._num_read} of {self.num_bytes} bytes"
+        behind = self._stream.peek(START_BYTES).lstrip(LINE_ENDS)
+        if self._num_held > MAX_HELD_BYTES or (behind and not behind.startswith(RECORD_MAGIC)):
+            return f"its Content-Length {self.num_bytes} is wrong: no record begins behind it"
+        return None
+
+    def _chunks(self) -> Iterator[bytes]:
+        while self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
+            block = self._stream.read(min(self.num_bytes - self._num_read, BLOCK_BYTES))
+            if not block:
+                return
+            self._num_read += len(block)
+            self._hold(block)
+            yield block
+
+    def _hold(self, block: bytes) -> None:
+        if not self._held:
+            window = self._tail + block
+            self._tail = window[-START_BYTES:]
+            # The plain search first: the pattern alone would cost as much as all other reading.
+            inside = RECORD_START.search(window) if RECORD_MAGIC in window else None
+            block = b"" if inside is None else window[inside.end() :]
+        if block:
+            self._held.append(block)
+            self._num_held += len(block)
+
+
+def records(stream: ByteStream) -> Iterator[Record | Damage]:
+    """The records of a WARC in their order; each must be closed before the next is taken."""
+    for segment in segments(stream):
+        yield from _Framing(segment).records()
+
+
+def read_header(stream: ByteStream) -> list[str] | None:
+    """The lines up to the first blank one, continuations joined; None where that is not within 64 KB.
+
+    What is not UTF-8 is shown as ``\\xff``. A stream that ends before a blank line is all header.
+    """
+    for limit in (USUAL_HEADER_BYTES, MAX_HEADER_BYTES):
+        head = stream.peek(limit)
+        if (end := HEADER_END.search(head)) is not None:
+            stream.skip(end.end())
+            return _lines(head[: end.start()])
+        if len(head) < limit:
+            stream.skip(len(head))
+            return _lines(head)
+    return None
+
+
+def parse_fields(lines: list[str]) -> Fields:
+    """The named fields; a line without a colon is none."""
+    fields: Fields = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if colon:
+            fields.setdefault(name.strip().lower(), value.strip())
+    return fields
+
+
+def _lines(head: bytes) -> list[str]:
+    text = head.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+    return re.sub(r"\n[ \t]+", " ", text).split("\n")
+
+
+class _Framing:
+    """The records of one segment."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._stream = segment.stream
+        self._number = 0
+
+    def records(self) -> Iterator[Record | Damage]:
+        """Each of them, and each damage; a segment that fails ends with a damage."""
+        try:
+            while self._skip_line_ends():
+                self._number += 1
+                locator = self._locator()
+                try:
+                    yield self._record(locator)
+                except Unfit as error:
+                    yield Damage(locator, str(error))
+                    self._seek_record()
+                else:
+                    self._seek_record()
+            self._stream.read(1)  # Raises where the segment did not end but fail.
+        except OSError as error:
+            self._number += 1
+            yield Damage(self._locator(), reason_of(error))
+
+    def _record(self, locator: str) -> Record:
+        if self._stream.peek(len(RECORD_MAGIC)) != RECORD_MAGIC:
+            raise Unfit("not a WARC record")
+        if (lines := read_header(self._stream)) is None:
+            self._stream.skip(len(RECORD_MAGIC))
+            raise Unfit("the header of the record is longer than 64 KB")
+        fields = parse_fields(lines[1:])
+        length = fields.get("content-length", "")
+        if not (length.isascii() and length.isdigit() and len(length) < 19):
+            raise Unfit(f"its Content-Length is {length!r}, not a number")
+        return Record(locator, fields, int(length), self._stream)
+
+    def _locator(self) -> str:
+        if not self._segment.compressed:
+            return f"offset {self._segment.offset + self._stream.position}"
+        number = f" record {self._number}" if self._number > 1 else ""
+        return f"offset {self._segment.offset}{number}"
+
+    def _skip_line_ends(self) -> bool:
+        while head := self._stream.peek(START_BYTES):
+            if kept := head.lstrip(LINE_ENDS):
+                self._stream.skip(len(head) - len(kept))
+                return True
+            self._stream.skip(len(head))
+        return False
+
+    def _seek_record(self) -> None:
+        """Passes over what is no record, up to one or to the end."""
+        if not self._skip_line_ends() or self._stream.peek(len(RECORD_MAGIC)) == RECORD_MAGIC:
+            return
+        while window := self._stream.peek(BLOCK_BYTES):
+            if (found := RECORD_START.search(window)) is not None:
+                self._stream.skip(found.end())
+                return
+            self._stream.skip(max(len(window) - START_BYTES, 1))

@@ -1,0 +1,155 @@
+"""The decompressed stretches of a WARC file, each of which begins with a record.
+
+A WARC is compressed record by record, so that a reader can start at any of them: each member (gzip) or frame (zstd)
+that begins with a record begins a segment. That is what a damaged file is saved by: the member that is damaged ends
+its segment with an OSError, and the next member that holds a record is looked for in the raw bytes. fastwarc 2.0
+gives up there: of 400 files with one damaged member among ten it lost all records behind it, every time.
+A member that begins otherwise goes on with the record before it, as where a whole WARC was cut into blocks.
+Limitations: a WARC compressed as one member, or by bzip2 or xz, ends where it is damaged; of a damaged member of more
+than 4 MB only the last 4 MB are searched for the next one; of 100 damaged ones in a row those behind are searched from
+where each was found to be damaged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from lshdb.readers.compression import Compression, compression_of, decompress, member, skip_padding
+from lshdb.readers.streams import BLOCK_BYTES, ByteStream, StreamDamaged
+
+__all__ = ["RECORD_MAGIC", "Segment", "segments"]
+
+RECORD_MAGIC: Final = b"WARC/"
+MEMBER_MAGICS: Final[dict[Compression, re.Pattern[bytes]]] = {
+    "gzip": re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+MAGIC_BYTES: Final = 4
+HELD_BYTES: Final = 4_000_000
+MAX_DAMAGED_IN_A_ROW: Final = 100
+MAX_TRIALS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of records.
+
+    Args:
+        offset: where it begins in the file, bytes; those of the compressed file, where `compressed`.
+        stream: its bytes; it fails where the file is damaged.
+        compressed: whether only its beginning has an offset in the file.
+    """
+
+    offset: int
+    stream: ByteStream
+    compressed: bool
+
+
+def segments(stream: ByteStream) -> Iterator[Segment]:
+    """The segments of a file in their order; each has to be read to its end, or failure, before the next is taken."""
+    compression = compression_of(stream.peek(10))
+    if compression in MEMBER_MAGICS:
+        return _Members(stream, compression).segments()
+    return iter([Segment(0, decompress(stream, compression), compressed=compression is not None)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    offset: int
+    stream: ByteStream
+
+    @property
+    def begins_record(self) -> bool:
+        """Whether its first bytes are those of a record; also where it ends or fails before it could be told."""
+        head = self.stream.peek(len(RECORD_MAGIC))
+        return head == RECORD_MAGIC or len(head) < len(RECORD_MAGIC)
+
+
+class _Members:
+    """A compressed file, member by member; what the current one was read from can be searched again."""
+
+    def __init__(self, stream: ByteStream, compression: Compression) -> None:
+        self._stream = stream
+        self._compression = compression
+        self._magic = MEMBER_MAGICS[compression]
+        self._held: deque[bytes] = deque()
+        self._num_held = 0
+        self._next: _Member | None = None
+        self._is_damaged = False
+        self._num_in_a_row = 0
+
+    def segments(self) -> Iterator[Segment]:
+        """Every stretch that begins with a record, and the first whatever it begins with."""
+        current = self._open()
+        while current is not None:
+            self._next, self._is_damaged = None, False
+            yield Segment(current.offset, ByteStream(self._joined(current)), compressed=True)
+            current = self._found_again() if self._is_damaged else self._next
+
+    def read(self, num_bytes: int, /) -> bytes:
+        """At most `num_bytes` raw bytes, which are held in case the member they belong to is damaged."""
+        block = self._stream.read(num_bytes)
+        self._held.append(block)
+        self._num_held += len(block)
+        while self._num_held - len(self._held[0]) > HELD_BYTES:
+            self._num_held -= len(self._held.popleft())
+        return block
+
+    def _open(self) -> _Member | None:
+        skip_padding(self._stream)
+        if not self._stream.peek(1):
+            return None
+        self._held.clear()
+        self._num_held = 0
+        return _Member(self._stream.position, ByteStream(self._decompressed()))
+
+    def _decompressed(self) -> Generator[bytes, None, None]:
+        self._stream.put_back((yield from member(self, self._compression)))
+        self._num_in_a_row = 0
+
+    def _joined(self, current: _Member | None) -> Iterator[bytes]:
+        """The bytes of a member and of those that go on with it; leaves the one behind them as the next."""
+        try:
+            while current is not None:
+                while block := current.stream.read(BLOCK_BYTES):
+                    yield block
+                current = self._open()
+                if current is not None and current.begins_record:
+                    self._next = current
+                    return
+            self._stream.read(1)  # Raises where the file did not end but could not be read on.
+        except StreamDamaged:
+            self._is_damaged = True
+            raise
+
+    def _found_again(self) -> _Member | None:
+        """The next member that begins with a record, looked for from behind the start of the damaged one."""
+        self._num_in_a_row += 1
+        if self._num_in_a_row <= MAX_DAMAGED_IN_A_ROW:
+            self._rewind()
+        for _ in range(MAX_TRIALS):
+            if not self._seek_magic():
+                return None
+            found = self._open()
+            if found is not None and found.stream.peek(len(RECORD_MAGIC)) == RECORD_MAGIC:
+                return found
+            self._rewind()
+        return None
+
+    def _rewind(self) -> None:
+        held = b"".join(self._held)
+        self._stream.put_back(held[1:])
+        self._held.clear()
+        self._num_held = 0
+
+    def _seek_magic(self) -> bool:
+        while window := self._stream.peek(BLOCK_BYTES):
+            if (found := self._magic.search(window)) is not None:
+                self._stream.skip(found.start())
+                return True
+            self._stream.skip(max(len(window) - MAGIC_BYTES + 1, 1))
+        return False

@@ -1,0 +1,313 @@
+"""What both databases must do alike, whatever it takes them: bulk insert, transactions, locks, keys, addresses."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    delete,
+    insert,
+    select,
+)
+
+from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable
+from lshdb.store import Store, address
+from lshdb.store.dialect import dialect_for
+from lshdb.store.schema import Key, Name, content, key_counter, skipped_bucket, unlinked
+from tests.store.conftest import PARAMS, count
+
+# A column of every type that our tables have.
+SAMPLE = Table(
+    "sample",
+    MetaData(),
+    Column("key", Key),
+    Column("small", SmallInteger),
+    Column("normal", Integer),
+    Column("big", BigInteger),
+    Column("number", Float),
+    Column("flag", Boolean),
+    Column("name", Name),
+    Column("word", String),
+    Column("octets", LargeBinary),
+    prefixes=["TEMPORARY"],
+)
+
+LEAST = (-(2**63), -(2**15), -(2**31), -(2**63), -1.7976931348623157e308, False, "", "", b"")
+MOST = (2**63 - 1, 2**15 - 1, 2**31 - 1, 2**63 - 1, 5e-324, True, "\U0010ffff" * 3, "\uffff" * 3, bytes(range(256)))
+ODD = (-1, 0, -1, 0, -0.0, True, "a\tb\nc\\d'e\"f", "\\N", b"\\N\x00\xff")
+NOTHING: tuple[None, ...] = (None,) * 9
+
+
+@pytest.fixture
+def sample(store: Store) -> Callable[[Sequence[Sequence[object]]], list[tuple[object, ...]]]:
+    """Inserts rows into the sample table, and returns what is in it then, in the order of `key`."""
+
+    def back_and_forth(rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
+        columns = {name: [row[i] for row in rows] for i, name in enumerate(SAMPLE.columns.keys())}
+        with store.writing() as transaction:
+            transaction.stage(SAMPLE, columns)
+            return [tuple(row) for row in transaction.execute(select(SAMPLE).order_by(SAMPLE.c.key.asc().nullsfirst()))]
+
+    return back_and_forth
+
+
+Sample = Callable[[Sequence[Sequence[object]]], list[tuple[object, ...]]]
+
+
+@pytest.mark.parametrize("row", [LEAST, MOST, ODD, NOTHING], ids=["least", "most", "odd", "null"])
+def test_a_row_of_every_type_comes_back_as_it_was(row: tuple[object, ...], sample: Sample) -> None:
+    assert sample([row]) == [row]
+
+
+def test_null_may_stand_in_any_row_and_column(sample: Sample) -> None:
+    full = list(ODD[1:])
+    rows = [(i, *full[:i], None, *full[i + 1 :]) for i in range(len(full))]
+    assert sample(rows) == rows
+    assert sample(rows[::-1]) == rows
+
+
+# 100 rows of the sample are one statement in SQLite (nine columns), 450 of two columns.
+@pytest.mark.parametrize("number", [0, 1, 99, 100, 101, 249, 250, 251, 449, 450, 451, 900, 1000])
+def test_any_number_of_rows_arrives(number: int, sample: Sample, store: Store) -> None:
+    rows = [(i, i % 100, -i, i << 40, i / 7, i % 2 == 0, f"name {i}", "", bytes([i % 256])) for i in range(number)]
+    assert sample(rows) == rows
+    with store.writing() as transaction:
+        transaction.bulk_insert(key_counter, {"name": [f"n{i}" for i in range(number)], "last_key": range(number)})
+        assert count(transaction, key_counter) == number
+
+
+@pytest.mark.parametrize("number", [0, 1, 249, 250, 251, 1000])
+def test_any_number_of_rows_of_numbers_arrives(number: int, store: Store) -> None:
+    """Columns that are all arrays go another way to Postgres."""
+    keys = np.arange(number, dtype=np.int64) - 3
+    with store.writing() as transaction:
+        transaction.bulk_insert(unlinked, {"content_key": keys})
+        assert sorted(transaction.execute(select(unlinked.c.content_key)).scalars()) == keys.tolist()
+
+
+def test_arrays_of_every_kind_keep_their_extreme_values(store: Store) -> None:
+    columns = {
+        "small": np.array([-(2**15), 2**15 - 1, 0], dtype=np.int16),
+        "normal": np.array([-(2**31), 2**31 - 1, 0], dtype=np.int32),
+        "big": np.array([-(2**63), 2**63 - 1, -1], dtype=np.int64),
+        "number": np.array([-1.7976931348623157e308, 5e-324, 1 / 3]),
+        "flag": np.array([True, False, True]),
+    }
+    statement = select(*(SAMPLE.c[name] for name in columns)).order_by(SAMPLE.c.number)
+    with store.writing() as transaction:
+        transaction.stage(SAMPLE, columns)
+        found = [tuple(row) for row in transaction.execute(statement)]
+    assert found == [
+        (-(2**15), -(2**31), -(2**63), -1.7976931348623157e308, True),
+        (2**15 - 1, 2**31 - 1, 2**63 - 1, 5e-324, False),
+        (0, 0, -1, 1 / 3, True),
+    ]
+
+
+def test_an_unsigned_hash_is_the_same_64_bits_in_a_bigint(store: Store) -> None:
+    hashes = np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 1], dtype=np.uint64)
+    one = np.ones(5, dtype=np.int64)
+    columns = {"band": np.arange(5, dtype=np.int16), "bucket_hash": hashes.view(np.int64)}
+    with store.writing() as transaction:
+        transaction.bulk_insert(skipped_bucket, {**columns, "num_contents": one, "num_pairs": one})
+        statement = select(skipped_bucket.c.bucket_hash).order_by(skipped_bucket.c.band)
+        found = list(transaction.execute(statement).scalars())
+    assert found == [0, 1, 2**63 - 1, -(2**63), -1]
+
+
+def test_columns_of_unequal_length_are_an_error_and_change_nothing(store: Store) -> None:
+    with pytest.raises(ValueError, match="shorter|longer"), store.writing() as transaction:
+        transaction.bulk_insert(key_counter, {"name": ["a", "b"], "last_key": [1]})
+    with store.reading() as transaction:
+        assert count(transaction, key_counter) == 0
+
+
+def test_staging_replaces_what_was_staged(sample: Sample) -> None:
+    assert sample([LEAST, MOST]) == [LEAST, MOST]
+    assert sample([ODD]) == [ODD]
+    assert sample([]) == []
+
+
+def test_an_exception_rolls_the_transaction_back(store: Store) -> None:
+    with store.writing() as transaction:
+        transaction.bulk_insert(unlinked, {"content_key": np.arange(3)})
+    with pytest.raises(ZeroDivisionError), store.writing() as transaction:
+        transaction.execute(delete(unlinked))
+        transaction.bulk_insert(unlinked, {"content_key": np.arange(500, 900)})
+        assert transaction.allocate(content, 5).tolist() == [1, 2, 3, 4, 5]
+        raise ZeroDivisionError
+    with store.writing() as transaction:
+        assert sorted(transaction.execute(select(unlinked.c.content_key)).scalars()) == [0, 1, 2]
+        assert transaction.allocate(content, 1).tolist() == [1]
+
+
+def test_a_failed_statement_is_an_error_of_ours_and_rolls_back(store: Store) -> None:
+    with pytest.raises(LshdbError, match="failed"), store.writing() as transaction:
+        transaction.bulk_insert(unlinked, {"content_key": np.array([1, 2])})
+        transaction.bulk_insert(unlinked, {"content_key": np.array([2, 3])})
+    with store.reading() as transaction:
+        assert count(transaction, unlinked) == 0
+
+
+def test_a_reader_sees_one_state_while_a_writer_commits(store: Store) -> None:
+    with store.writing() as writer:
+        writer.bulk_insert(unlinked, {"content_key": np.arange(3)})
+    with store.reading() as reader:
+        assert count(reader, unlinked) == 3
+        with store.writing() as writer:
+            writer.execute(delete(unlinked).where(unlinked.c.content_key == 0))
+            writer.bulk_insert(skipped_bucket, {"band": [1], "bucket_hash": [1], "num_contents": [1], "num_pairs": [1]})
+        # Also of a table that it looks at for the first time.
+        assert (count(reader, unlinked), count(reader, skipped_bucket)) == (3, 0)
+    with store.reading() as reader:
+        assert (count(reader, unlinked), count(reader, skipped_bucket)) == (2, 1)
+
+
+def test_a_reader_may_stage_while_a_writer_is_active(store: Store) -> None:
+    with store.writing() as writer:
+        writer.execute(insert(unlinked).values(content_key=1))
+        with store.reading() as reader:
+            reader.stage(SAMPLE, {"key": [1], "name": ["a"]})
+            assert (count(reader, SAMPLE), count(reader, unlinked)) == (1, 0)
+
+
+def test_a_second_writer_waits_for_the_first(store: Store) -> None:
+    events: list[str] = []
+    begun = threading.Event()
+
+    def write() -> None:
+        begun.set()
+        with store.writing() as second:
+            events.append("second writes")
+            assert count(second, unlinked) == 1
+
+    with store.writing() as first:
+        thread = threading.Thread(target=write)
+        thread.start()
+        begun.wait()
+        time.sleep(0.3)
+        first.execute(insert(unlinked).values(content_key=1))
+        events.append("first writes")
+    thread.join(20)
+    assert events == ["first writes", "second writes"]
+
+
+def test_a_second_writer_that_waited_too_long_hears_that_the_index_is_busy(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.store.sqlite.BUSY_SECONDS", 0.1)
+    Store.create(url, PARAMS, "test").close()
+    impatient = url + "%20-clock_timeout%3D100" if "://" in url else url
+    with Store.open(url) as one, Store.open(impatient) as other, one.writing() as transaction:
+        transaction.execute(insert(unlinked).values(content_key=1))
+        with pytest.raises(IndexBusy) as caught, other.writing():
+            pass
+    assert caught.value.exit_code == 18
+    assert "another process" in str(caught.value)
+
+
+def test_indexes_in_two_places_have_writers_of_their_own(new_url: Callable[[], str]) -> None:
+    with (
+        Store.create(new_url(), PARAMS, "test") as one,
+        Store.create(new_url(), PARAMS, "test") as other,
+        one.writing() as first,
+        other.writing() as second,
+    ):
+        first.execute(insert(unlinked).values(content_key=1))
+        assert count(second, unlinked) == 0
+
+
+def test_a_key_is_never_given_out_twice(store: Store) -> None:
+    with store.writing() as transaction:
+        assert transaction.allocate(content, 3).tolist() == [1, 2, 3]
+        transaction.bulk_insert(unlinked, {"content_key": [1, 2, 3]})
+        assert transaction.allocate(content, 0).tolist() == []
+    with store.writing() as transaction:
+        transaction.execute(delete(unlinked))
+        assert transaction.allocate(content, 2).tolist() == [4, 5]
+        assert transaction.allocate(unlinked, 2).tolist() == [1, 2]
+    with store.writing() as transaction:
+        assert transaction.allocate(content, 1).tolist() == [6]
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7])
+def test_a_stream_gives_all_rows_in_blocks(block: int, store: Store) -> None:
+    with store.writing() as transaction:
+        transaction.bulk_insert(unlinked, {"content_key": np.arange(7)})
+    statement = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
+    with store.reading() as transaction:
+        blocks = [[row.content_key for row in rows] for rows in transaction.stream(statement, rows=block)]
+    assert [len(rows) for rows in blocks] == [min(block, 7 - begin) for begin in range(0, 7, block)]
+    assert sum(blocks, []) == list(range(7))
+
+
+def test_the_size_is_what_the_tables_take(store: Store) -> None:
+    with store.writing() as transaction:
+        before = transaction.dialect.size(transaction.connection)
+        transaction.bulk_insert(unlinked, {"content_key": np.arange(100_000)})
+    with store.reading() as transaction:
+        assert transaction.dialect.size(transaction.connection) - before > 500_000
+
+
+SECRET = "hu sh&/@"  # " ", "&", "/" and "@" have to be written otherwise in a URL
+WRITTEN = ("hu%20sh%26%2F%40", "hu%20sh%26%2f%40", "hu+sh%26%2F%40")
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize(
+    "location",
+    [
+        "postgresql://me:{}@127.0.0.1:{}/name",
+        "postgres://me:{}@127.0.0.1:{}/name",
+        "postgresql+psycopg://me:{}@127.0.0.1:{}/name",
+        "postgresql://me:{}@127.0.0.1:{}/name?application_name=x",
+        "postgresql://me@/name?password={}&host=127.0.0.1&port={}",
+        "postgresql:///name?user=me&password={}&host=127.0.0.1&port={}",
+        "postgresql://me:other@/name?sslpassword={}&host=127.0.0.1&port={}",
+        "postgresql://me@/name?password={}&password=other&host=127.0.0.1&port={}",
+        "postgresql://me@/name?host=127.0.0.1&oauth_client_secret={}&port={}",
+        "postgresql://me@/name?host=127.0.0.1&scram_client_key={}&port={}",
+        "postgresql://me@/name?host=127.0.0.1&bogus=1&password={}&port={}",
+    ],
+)
+def test_a_password_is_never_shown_in_any_form(location: str, written: str) -> None:
+    url = location.format(written, 1)  # nothing listens at port 1
+    shown = [address.masked(dialect_for(address.parse(url)).normalised(address.parse(url)))]
+    with pytest.raises(LshdbError) as caught, Store.open(url):
+        pass
+    shown += [str(caught.value), repr(caught.value), repr(caught.value.fields)]
+    for text in shown:
+        assert SECRET not in text
+        assert "hu" not in text, text
+        assert "other" not in text.replace("another", ""), text
+
+
+@pytest.mark.postgres
+def test_a_url_is_shown_with_everything_but_its_password() -> None:
+    url = address.parse("postgresql+psycopg://me:hush@host:5433/name?sslmode=require&password=hush")
+    assert address.masked(url) == "postgresql://me:***@host:5433/name?password=***&sslmode=require"
+    assert address.masked(address.parse("crawl.db")) == "crawl.db"
+    assert address.masked(address.parse("sqlite:///crawl.db")) == "crawl.db"
+
+
+@pytest.mark.postgres
+def test_a_server_that_is_not_there_and_a_role_that_may_not(postgres_server: str) -> None:
+    with pytest.raises(StoreUnreachable, match=r"postgresql://me:\*\*\*@127\.0\.0\.1:1/name does not answer"):
+        Store.open("postgresql://me:hush@127.0.0.1:1/name")
+    missing = postgres_server.replace("postgres:@", "nobody_here:hush@")
+    with pytest.raises(AccessDenied, match="nobody_here"):
+        Store.open(missing)

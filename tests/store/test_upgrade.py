@@ -1,0 +1,256 @@
+"""Indexes of other versions, and the moment in which an index is born.
+
+There is one revision so far. A later lshdb is played by a copy of the migrations with one more on top.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text
+
+from lshdb import Index, Pair, Params
+from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
+from lshdb.model import Document
+from lshdb.store import Store, upgrade
+from lshdb.store.schema import index_params
+from tests.cli.conftest import Run, lshdb
+from tests.store.conftest import PARAMS, count
+
+__all__ = ["lshdb"]
+
+LATER = '''
+"""A column that the next version needs."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("document", sa.Column("language", sa.String(), nullable=True))
+    op.create_table("note", sa.Column("note_key", sa.BigInteger(), nullable=False), comment="notes")
+    {then}
+'''
+DOCUMENTS = [
+    Document("a", "one two three four five six seven eight nine ten"),
+    Document("b", "one two three four five six seven eight nine ten eleven"),
+    Document("c", "One, two, three, four, five, six, seven, eight, nine, ten."),
+    Document("d", "nothing of the kind is said in here at all"),
+    Document("e", ""),
+]
+ANSWERS = [Pair("a", "c", 1.0, True), Pair("a", "b", 6 / 7, True)]
+
+LaterVersion = Callable[..., None]
+
+
+@pytest.fixture
+def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LaterVersion]:
+    """From its call on, this is the next version of lshdb, with revision 0002; `then` ends its upgrade."""
+
+    def release(then: str = "") -> None:
+        folder = tmp_path / "migrations of 100 %"
+        shutil.copytree(str(files("lshdb.migrations")), folder, ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "versions" / "0002_later.py").write_text(LATER.format(then=then))
+        monkeypatch.setattr(upgrade, "_folder", lambda: str(folder))
+        upgrade._scripts.cache_clear()
+
+    yield release
+    monkeypatch.undo()
+    upgrade._scripts.cache_clear()
+
+
+@pytest.fixture
+def this_version(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on, this is the version that it is."""
+
+    def go_back() -> None:
+        monkeypatch.undo()
+        upgrade._scripts.cache_clear()
+
+    return go_back
+
+
+def make_index(url: str) -> None:
+    """An index of five documents."""
+    with Index.create(url) as index:
+        index.add(DOCUMENTS)
+
+
+def answers(url: str) -> list[Pair]:
+    with Index.open(url) as index:
+        return list(index.pairs(0.8))
+
+
+def test_the_newest_revision_is_the_one_this_version_ships() -> None:
+    assert upgrade.head() == "0001"
+
+
+def test_an_index_of_a_future_version_is_refused_by_its_revision(
+    url: str, later_version: LaterVersion, this_version: Callable[[], None], lshdb: Run
+) -> None:
+    later_version()
+    make_index(url)
+    assert answers(url) == ANSWERS
+    this_version()
+    with pytest.raises(IndexTooNew) as caught:
+        Index.open(url)
+    assert caught.value.current == "0002"
+    assert caught.value.exit_code == 14
+    assert "is at revision 0002, which this lshdb" in str(caught.value)
+    for arguments in (["dupes"], ["upgrade"], ["ingest", __file__], ["query", __file__], ["stats"]):
+        ended = lshdb(url, *arguments)
+        assert (ended.code, ended.out) == (14, ""), arguments
+        assert "pip install --upgrade lshdb" in ended.err
+
+
+def test_an_index_of_an_older_version_is_refused_with_the_command_that_helps(
+    url: str, later_version: LaterVersion, lshdb: Run
+) -> None:
+    make_index(url)
+    later_version()
+    with pytest.raises(IndexOutdated) as caught:
+        Index.open(url)
+    assert (caught.value.current, caught.value.head, caught.value.exit_code) == ("0001", "0002", 13)
+    for arguments in (["dupes"], ["ingest", __file__], ["query", __file__], ["stats"]):
+        ended = lshdb(url, *arguments)
+        assert (ended.code, ended.out) == (13, ""), arguments
+        assert ended.err.endswith(f"Run: lshdb --db {caught.value.url} upgrade\n")
+
+
+def test_an_upgraded_index_answers_as_before_and_takes_more(
+    url: str, later_version: LaterVersion, lshdb: Run
+) -> None:
+    make_index(url)
+    later_version()
+    ended = lshdb(url, "upgrade")
+    assert ended.code == 0
+    assert ended.out.startswith("upgraded from revision 0001 to 0002")
+    assert answers(url) == ANSWERS
+    with Index.open(url) as index:
+        assert index.add([Document("f", DOCUMENTS[3].text)]).counts.num_added == 1
+        assert [match.id for match in index.query_id("f")] == ["d"]
+    assert lshdb(url, "upgrade").out == "already at revision 0002\n"
+
+
+@pytest.mark.sqlite
+def test_a_sqlite_file_is_copied_before_the_upgrade(
+    tmp_path: Path, later_version: LaterVersion, this_version: Callable[[], None], lshdb: Run
+) -> None:
+    path = tmp_path / "crawl.db"
+    make_index(str(path))
+    path.chmod(0o640)
+    # A copy of an earlier upgrade is not written over.
+    (tmp_path / "crawl.db.before-upgrade").write_text("earlier")
+    later_version()
+    ended = lshdb(path, "upgrade")
+    copy = tmp_path / "crawl.db.before-upgrade-1"
+    assert ended.out == f"upgraded from revision 0001 to 0002; the old file is {copy}\n"
+    assert (tmp_path / "crawl.db.before-upgrade").read_text() == "earlier"
+    assert copy.stat().st_mode & 0o777 == 0o640
+    this_version()
+    assert answers(str(copy)) == ANSWERS
+
+
+@pytest.mark.postgres
+def test_a_postgres_index_needs_no_copy(url: str, later_version: LaterVersion) -> None:
+    make_index(url)
+    later_version()
+    done = Index.upgrade(url)
+    assert (done.before, done.after, done.is_current) == ("0001", "0002", False)
+    assert (done.copy is None) == ("://" in url)
+
+
+def test_an_upgrade_that_fails_changes_nothing(
+    url: str, later_version: LaterVersion, this_version: Callable[[], None]
+) -> None:
+    make_index(url)
+    later_version(then='op.execute("SELECT no_such_column FROM document")')
+    with pytest.raises(StoreFailed, match="no_such_column"):
+        Index.upgrade(url)
+    with pytest.raises(IndexOutdated):
+        Index.open(url)
+    this_version()
+    assert answers(url) == ANSWERS
+
+
+def test_there_is_nothing_to_upgrade_where_there_is_no_index(url: str, lshdb: Run) -> None:
+    with pytest.raises(IndexMissing):
+        Index.upgrade(url)
+    assert lshdb(url, "upgrade").code == 11
+
+
+def test_an_index_without_its_parameters_is_damaged(url: str) -> None:
+    make_index(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        transaction.execute(index_params.delete())
+    with pytest.raises(IndexDamaged, match="index_params is empty") as caught:
+        Index.open(url)
+    assert caught.value.exit_code == 24
+
+
+# Births.
+
+
+def bear(urls: list[str], seed: int, barrier: Barrier) -> None:
+    """Makes indexes, each at the same moment as the other processes, and adds a row of its own."""
+    for url in urls:
+        barrier.wait(60)
+        with Store.create(url, Params(seed=seed), "test") as store, store.writing() as transaction:
+            transaction.execute(text("INSERT INTO unlinked (content_key) VALUES (:key)"), {"key": seed})
+
+
+def test_processes_that_make_one_index_at_once_all_get_it(new_url: Callable[[], str]) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    urls, barrier = [new_url() for _ in range(10)], spawn.Barrier(2)
+    processes = [spawn.Process(target=bear, args=(urls, seed, barrier)) for seed in (1, 2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(100)
+    assert [process.exitcode for process in processes] == [0, 0]
+    for url in urls:
+        with Store.open(url) as store, store.reading() as transaction:
+            assert store.params.seed in (1, 2)
+            assert count(transaction, index_params) == 1
+            assert transaction.execute(text("SELECT content_key FROM unlinked ORDER BY 1")).scalars().all() == [1, 2]
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("left", [b"", None], ids=["an empty file", "a file with settings"])
+def test_what_a_killed_birth_leaves_is_no_index_yet(left: bytes | None, tmp_path: Path, lshdb: Run) -> None:
+    path = tmp_path / "crawl.db"
+    if left is None:
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA page_size = 16384")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.close()
+    else:
+        path.write_bytes(left)
+    ended = lshdb(path, "dupes")
+    assert ended.code == 11
+    assert "There is no index at" in ended.err
+    make_index(str(path))
+    assert answers(str(path)) == ANSWERS
+
+
+def test_a_birth_that_is_broken_off_leaves_no_index(
+    url: str, later_version: LaterVersion, this_version: Callable[[], None]
+) -> None:
+    later_version(then='op.execute("SELECT no_such_column FROM document")')
+    with pytest.raises(StoreFailed, match="no_such_column"):
+        Store.create(url, PARAMS, "test")
+    this_version()
+    with pytest.raises(IndexMissing):
+        Store.open(url)
+    with Store.create(url, PARAMS, "test") as store, store.reading() as transaction:
+        assert transaction.execute(select(index_params.c.bands)).scalar_one() == 3
