@@ -42,6 +42,8 @@ class Document:
         source: the URI of the file it came from; None where a program handed it over.
         locator: where in the source (``line 17``); empty where the document is the whole source.
         num_replaced: how many undecodable byte sequences of it became U+FFFD.
+        dated_at: when it was seen there, as its record says (WARC-Date): microseconds since 1970 UTC; None where
+            nothing says so.
     """
 
     doc_id: str
@@ -50,6 +52,7 @@ class Document:
     source: str | None = None
     locator: str = ""
     num_replaced: int = 0
+    dated_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
-"""From bytes to text: byte order mark, else the declared charset, else UTF-8, else replacement, counted.
+"""From bytes to text: byte order mark, else a declared charset, else UTF-8, else replacement, counted.
 
-Owns no guessing: a text in an undeclared legacy charset is read as UTF-8 with replacements, and the count says so.
+Guesses only where it is asked to, as for a crawl, whose servers forget to declare: elsewhere a text in an undeclared
+legacy charset is read as UTF-8 with replacements, and the count says so.
 """
 
 from __future__ import annotations
 
 import codecs
 from typing import Final, NamedTuple
+
+from resiliparse.parse.encoding import detect_encoding
 
 __all__ = ["REPLACEMENT", "ByteOrderMark", "Decoded", "byte_order_mark", "decode"]
 
@@ -40,18 +43,24 @@ def byte_order_mark(raw: bytes) -> ByteOrderMark | None:
     return next((ByteOrderMark(charset, len(bom)) for bom, charset in BOMS if raw.startswith(bom)), None)
 
 
-def decode(raw: bytes, declared: str | None = None) -> Decoded:
+def decode(raw: bytes, *declared: str | None, detect: bool = False) -> Decoded:
     """The text of `raw`; never fails.
 
-    Args: declared: the charset the source claims, as Python names it; a byte order mark overrules it.
-    A claim that does not fit gives way to UTF-8 where that fits; else what the claim cannot decode is replaced.
+    Args:
+        declared: the charsets the source claims, the first one first, as Python names them; None for no claim.
+        detect: whether to guess the charset of what nothing claims and UTF-8 does not fit.
+    A byte order mark overrules every claim. One that does not fit gives way to the next, and to UTF-8 where that
+    fits; else what the first one cannot decode is replaced.
     """
     if (mark := byte_order_mark(raw)) is not None:
         return _replaced(raw[mark.length :], mark.charset)
-    for charset in (declared, "utf-8"):
-        if charset is not None and (text := _strict(raw, charset)) is not None:
+    claimed = [charset for charset in declared if charset is not None]
+    for charset in (*claimed, "utf-8"):
+        if (text := _strict(raw, charset)) is not None:
             return Decoded(text, 0)
-    return _replaced(raw, declared or "utf-8")
+    if detect and not claimed and (guess := detect_encoding(raw)) is not None:
+        claimed = [guess]
+    return _replaced(raw, claimed[0] if claimed else "utf-8")
 
 
 def _strict(raw: bytes, charset: str) -> str | None:

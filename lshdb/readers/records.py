@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from lshdb.readers.base import Unfit, reason_of
+from lshdb.readers.base import reason_of
 from lshdb.readers.segments import RECORD_MAGIC, Segment, segments
 from lshdb.readers.streams import BLOCK_BYTES, ByteStream
 
-__all__ = ["Damage", "Fields", "Record", "parse_fields", "read_header", "records"]
+__all__ = ["ARC_MAGIC", "Damage", "Fields", "Record", "parse_fields", "read_header", "records"]
 
 # By lower-cased name; of fields that occur twice the first counts.
 Fields: TypeAlias = dict[str, str]
@@ -25,10 +25,13 @@ MAX_HEADER_BYTES: Final = 1 << 16
 USUAL_HEADER_BYTES: Final = 1 << 12
 MAX_HELD_BYTES: Final = 64_000_000
 HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
-RECORD_START: Final = re.compile(rb"(?:\A|\n)(?=WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:)")
+RECORD_START: Final = re.compile(rb"\n(?=WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:)")
 # The longest beginning of a record that a search may have cut.
 START_BYTES: Final = 64
 LINE_ENDS: Final = b"\r\n"
+# The format before WARC.
+ARC_MAGIC: Final = b"filedesc:"
+ARC_REASON: Final = "an ARC file, which lshdb does not read; convert it with: warcio recompress"
 
 
 class Damage(NamedTuple):
@@ -44,7 +47,9 @@ class Record:
     Attributes:
         locator: ``offset N`` in the file; of later records that were compressed together, ``offset N record K``.
         fields: the named fields of its header.
+        num_bytes: what its header says the block has.
         block: its bytes.
+        failed: whether the file could not be read on inside it; known when it is closed.
     """
 
     def __init__(self, locator: str, fields: Fields, num_bytes: int, stream: ByteStream) -> None:
@@ -52,6 +57,7 @@ class Record:
         self.fields = fields
         self.num_bytes = num_bytes
         self.block = ByteStream(self._chunks())
+        self.failed = False
         self._stream = stream
         self._num_read = 0
         # What follows the first record that lies, or seems to lie, inside this one.
@@ -61,13 +67,13 @@ class Record:
 
     def close(self) -> str | None:
         """Reads the block to its end; the reason why it is none, or None for a sound record."""
-        reason = None
         try:
             while self.block.read(BLOCK_BYTES):
                 pass
-            reason = self._misfit()
         except OSError as error:
+            self.failed = True
             return reason_of(error)
+        reason = self._misfit()
         if reason is not None and self._held:
             self._stream.put_back(b"".join(self._held))
         self._held.clear()
@@ -153,28 +159,28 @@ class _Framing:
             while self._skip_line_ends():
                 self._number += 1
                 locator = self._locator()
-                try:
-                    yield self._record(locator)
-                except Unfit as error:
-                    yield Damage(locator, str(error))
-                    self._seek_record()
-                else:
-                    self._seek_record()
+                record = self._record(locator)
+                yield record
+                if isinstance(record, Record) and record.failed:
+                    return
+                self._seek_record()
             self._stream.read(1)  # Raises where the segment did not end but fail.
         except OSError as error:
             self._number += 1
             yield Damage(self._locator(), reason_of(error))
 
-    def _record(self, locator: str) -> Record:
+    def _record(self, locator: str) -> Record | Damage:
         if self._stream.peek(len(RECORD_MAGIC)) != RECORD_MAGIC:
-            raise Unfit("not a WARC record")
+            is_arc = self._stream.peek(len(ARC_MAGIC)) == ARC_MAGIC
+            return Damage(locator, ARC_REASON if is_arc else "not a WARC record")
         if (lines := read_header(self._stream)) is None:
             self._stream.skip(len(RECORD_MAGIC))
-            raise Unfit("the header of the record is longer than 64 KB")
+            return Damage(locator, "the header of the record is longer than 64 KB")
         fields = parse_fields(lines[1:])
-        length = fields.get("content-length", "")
-        if not (length.isascii() and length.isdigit() and len(length) < 19):
-            raise Unfit(f"its Content-Length is {length!r}, not a number")
+        length = fields.get("content-length")
+        if length is None or not (length.isascii() and length.isdigit() and len(length) < 19):
+            shown = "missing" if length is None else f"{length[:40]!r}, not a number"
+            return Damage(locator, f"the Content-Length of the record is {shown}")
         return Record(locator, fields, int(length), self._stream)
 
     def _locator(self) -> str:

@@ -108,7 +108,9 @@ class _Members:
         return _Member(self._stream.position, ByteStream(self._decompressed()))
 
     def _decompressed(self) -> Generator[bytes, None, None]:
-        self._stream.put_back((yield from member(self, self._compression)))
+        beyond = yield from member(self, self._compression)
+        self._stream.put_back(beyond)
+        self._held.append(self._held.pop().removesuffix(beyond))
         self._num_in_a_row = 0
 
     def _joined(self, current: _Member | None) -> Iterator[bytes]:
