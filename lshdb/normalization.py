@@ -24,8 +24,9 @@ from lshdb import kernels
 from lshdb.kernels import codepoints
 from lshdb.model import NormalForms
 from lshdb.params import Shingling
+from lshdb.texts import decode, encode
 
-__all__ = ["digests", "normalise"]
+__all__ = ["digests", "normalise", "normalise_utf8"]
 
 
 def normalise(texts: Sequence[str], shingling: Shingling) -> NormalForms:
@@ -37,7 +38,12 @@ def normalise(texts: Sequence[str], shingling: Shingling) -> NormalForms:
     Returns: code points uint32, shape (C,); offsets int64, shape (n + 1,).
     Source: Unicode Standard Annex 15, Unicode Normalization Forms.
     """
-    return _verbatim(texts) if shingling.kind == "set" else _folded(texts)
+    return normalise_utf8([encode(text) for text in texts], shingling)
+
+
+def normalise_utf8(encoded: Sequence[bytes], shingling: Shingling) -> NormalForms:
+    """`normalise` of texts that are encoded already, by `texts.encode`."""
+    return _verbatim(encoded) if shingling.kind == "set" else _folded(encoded)
 
 
 def digests(forms: NormalForms) -> NDArray[np.uint8]:
@@ -54,16 +60,16 @@ def digests(forms: NormalForms) -> NDArray[np.uint8]:
     return np.frombuffer(rows, np.uint8).reshape(-1, 16)
 
 
-def _verbatim(texts: Sequence[str]) -> NormalForms:
+def _verbatim(encoded: Sequence[bytes]) -> NormalForms:
+    texts = [decode(utf8) for utf8 in encoded]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
     return NormalForms(np.frombuffer(joined, "<u4").astype(np.uint32), _offsets(lengths))
 
 
-def _folded(texts: Sequence[str]) -> NormalForms:
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+def _folded(encoded: Sequence[bytes]) -> NormalForms:
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
-    ascii_only = np.fromiter((text.isascii() for text in texts), np.bool_, len(texts))
+    ascii_only = np.fromiter((utf8.isascii() for utf8 in encoded), np.bool_, len(encoded))
     joined, offsets, table = b"".join(encoded), _offsets(lengths), codepoints.table()
     utf8 = np.frombuffer(joined, np.uint8)
     spans = kernels.contextual_spans(utf8, offsets, ascii_only, table)

@@ -6,17 +6,19 @@ Owns the order of the stages and what text a document stands for. Knows no SQL a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 
 from lshdb.banding import band_keys
 from lshdb.errors import BadDocument
 from lshdb.minhash import sign
 from lshdb.model import Document, ShingleSets, Sketches
-from lshdb.normalization import digests, normalise
+from lshdb.normalization import digests, normalise, normalise_utf8
 from lshdb.params import Params
 from lshdb.shingling import distinct, shingle
-from lshdb.texts import packing
+from lshdb.texts import encode, packing
 
-__all__ = ["require_fit", "shingle_sets", "sketch", "text_of"]
+__all__ = ["Sketching", "begin", "require_fit", "shingle_sets", "sketch", "text_of"]
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
@@ -24,13 +26,30 @@ def sketch(documents: Sequence[Document], params: Params) -> Sketches:
 
     Raises: BadDocument: a document does not suit the index; see `text_of`.
     """
-    texts = [text_of(document, params) for document in documents]
-    packed = packing(texts) if params.keep_text else None
-    forms = normalise(texts, params.shingling)
+    return begin(documents, params).sketches()
+
+
+def begin(documents: Sequence[Document], params: Params) -> Sketching:
+    """`sketch`, but for waiting until the texts are packed. Raises: BadDocument."""
+    encoded = [encode(text_of(document, params)) for document in documents]
+    packed = packing(encoded) if params.keep_text else None
+    forms = normalise_utf8(encoded, params.shingling)
     sets = shingle(forms, params.shingling)
     signatures = sign(sets, params.permutations)
     keys = band_keys(signatures, params.banding)
-    return Sketches(digests(forms), sets.sizes, signatures, keys, packed.result() if packed else None)
+    return Sketching(Sketches(digests(forms), sets.sizes, signatures, keys, None), packed)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketching:
+    """Sketches whose texts are being packed in another thread."""
+
+    unpacked: Sketches
+    packed: Future[tuple[bytes, ...]] | None
+
+    def sketches(self) -> Sketches:
+        """The sketches with their texts."""
+        return self.unpacked if self.packed is None else replace(self.unpacked, texts=self.packed.result())
 
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:

@@ -7,7 +7,7 @@ one transaction, is made of several.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from lshdb.errors import BadDocument
 from lshdb.model import BandKeys, Document, Rejection, Signatures, Sketches
 from lshdb.params import Params
-from lshdb.pipeline import require_fit, sketch
+from lshdb.pipeline import Sketching, begin, require_fit, sketch
 from lshdb.readers import Item, Reading, ReadOptions, Skipped, SourceFile
 
 __all__ = ["Portion", "SourceProgress", "Task", "concatenate", "portions"]
@@ -74,7 +74,21 @@ class Portion:
 
 
 def portions(tasks: Iterable[Task], params: Params, options: ReadOptions) -> Iterator[Portion]:
-    """The documents of the tasks' sources in their order, sketched."""
+    """The documents of the tasks' sources in their order, sketched.
+
+    The texts of a portion are packed, in another thread, while the next one is read.
+    """
+    held: _Begun | None = None
+    for gathered in _gatherings(tasks, params, options):
+        following = gathered.begin()
+        if held is not None:
+            yield held.portion()
+        held = following
+    if held is not None:
+        yield held.portion()
+
+
+def _gatherings(tasks: Iterable[Task], params: Params, options: ReadOptions) -> Iterator[_Gathering]:
     gathered = _Gathering(params)
     for task in tasks:
         reading = _TaskReading(task, options, params)
@@ -82,12 +96,14 @@ def portions(tasks: Iterable[Task], params: Params, options: ReadOptions) -> Ite
             gathered.take(item)
             if gathered.is_full:
                 gathered.note(reading)
-                yield gathered.portion()
+                yield gathered
+                gathered = _Gathering(params)
         gathered.note(reading)
         if gathered.is_full:
-            yield gathered.portion()
+            yield gathered
+            gathered = _Gathering(params)
     if gathered.holds_any:
-        yield gathered.portion()
+        yield gathered
 
 
 def concatenate(parts: Iterable[Sketches], params: Params) -> Sketches:
@@ -154,9 +170,6 @@ class _Gathering:
 
     def __init__(self, params: Params) -> None:
         self._params = params
-        self._clear()
-
-    def _clear(self) -> None:
         self._documents: list[Document] = []
         self._rejections: list[Rejection] = []
         self._sources: list[SourceProgress] = []
@@ -188,18 +201,29 @@ class _Gathering:
         """Whether anything was met since the last portion."""
         return bool(self._sources)
 
-    def portion(self) -> Portion:
-        """The portion, sketched; the next one begins."""
-        made = Portion(
+    def begin(self) -> _Begun:
+        """Sketches it, but for the packing of its texts."""
+        sketching = begin(self._documents, self._params)
+        portion = Portion(
             documents=tuple(map(_bare, self._documents)),
-            sketches=sketch(self._documents, self._params),
+            sketches=sketching.unpacked,
             rejections=tuple(self._rejections),
             sources=tuple(self._sources),
             num_bytes=self._num_bytes,
             num_skipped=self._num_skipped,
         )
-        self._clear()
-        return made
+        return _Begun(portion, sketching)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A portion whose texts are being packed."""
+
+    unpacked: Portion
+    sketching: Sketching
+
+    def portion(self) -> Portion:
+        return replace(self.unpacked, sketches=self.sketching.sketches())
 
 
 def _bare(document: Document) -> Document:

@@ -23,7 +23,7 @@ from lshdb.readers import Reading, ReadOptions, recorded, source_at
 from lshdb.reports import VerifyCounts
 from lshdb.store import Store, Transaction, graph, spool
 from lshdb.store.spool import LostSource
-from lshdb.texts import pack
+from lshdb.texts import encode, pack
 
 __all__ = ["Reverification"]
 
@@ -93,7 +93,7 @@ class Reverification:
             if isinstance(item, Document) and item.locator in wanted:
                 text = self._same_text(item, wanted[item.locator].digest)
                 if text is not None:
-                    yield wanted[item.locator].content_key, pack(text)
+                    yield wanted[item.locator].content_key, pack(encode(text))
 
     def _same_text(self, document: Document, digest: bytes) -> str | None:
         """The document's text, if it is still what it was."""

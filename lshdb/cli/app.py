@@ -59,6 +59,12 @@ for module in (init, ingest, dupes, query, verify, stats, link, remove, upgrade)
     module.register(app)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lshdb {version('lshdb')}")
+        raise typer.Exit
+
+
 @app.callback()
 def settings(
     context: typer.Context,
@@ -72,11 +78,12 @@ def settings(
         ),
     ] = "lshdb.db",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings, only errors.")] = False,
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    show_version: Annotated[  # noqa: ARG001
+        bool,
+        # Eager: it needs no verb.
+        typer.Option("--version", help="Print the version and end.", callback=_print_version, is_eager=True),
+    ] = False,
 ) -> None:
-    if show_version:
-        typer.echo(f"lshdb {version('lshdb')}")
-        raise typer.Exit
     context.obj = Settings(db, quiet)
 
 

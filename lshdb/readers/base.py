@@ -6,7 +6,7 @@ Owns no reading and opens nothing. A reader is stateless: everything it knows co
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
@@ -19,6 +19,8 @@ __all__ = [
     "MAX_LINE_BYTES",
     "MAX_PAGE_BYTES",
     "MAX_TEXT_BYTES",
+    "STDIN_NAME",
+    "STDIN_URI",
     "Item",
     "ReadOptions",
     "Reader",
@@ -27,6 +29,7 @@ __all__ = [
     "SourceFile",
     "Unfit",
     "absolute",
+    "column_names",
     "file_doc_id",
     "megabytes",
     "reason_of",
@@ -36,6 +39,11 @@ __all__ = [
 MAX_TEXT_BYTES: Final = 64_000_000
 MAX_PAGE_BYTES: Final = 10_000_000
 MAX_LINE_BYTES: Final = 64_000_000
+
+
+# The name of standard input among paths, and its URI among sources.
+STDIN_NAME: Final = "-"
+STDIN_URI: Final = "stdin:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +69,15 @@ class SourceFile:
         """Whether the caller named this very file, rather than a folder above it."""
         return self.uri == self.root
 
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is standard input: read once, and never the same as before."""
+        return self.uri == STDIN_URI
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """One file that was not meant for lshdb, such as an image in a crawl folder; counted, not an error."""
+    """A file or record not meant for lshdb, such as an image in a crawl; counted, not an error."""
 
     source: str
     reason: str
@@ -79,7 +92,7 @@ class ReadOptions:
 
     Args:
         html: ``main`` content of a page, or ``all`` its text.
-        id_field, text_field: the fields of a JSON record.
+        id_field, text_field: the fields of a JSON record, the columns of a table.
         input_format: the name of the reader for every source; None lets suffix and content choose.
         base: the folder that a file's doc_id is relative to; None keeps the absolute path.
         kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
@@ -112,7 +125,7 @@ class Reader(Protocol):
         name: what ``--input-format`` calls it.
         suffixes: the file name endings it serves, lower-case, with the dot; compression suffixes not included.
         holds_many: whether a source is a container of many documents, each with an id of its own.
-        textual: whether the bytes may lie compressed (gzip, zstd) and are decompressed before `read` sees them.
+        textual: whether the bytes may lie compressed (gzip, zstd ...) and are decompressed before `read` sees them.
     """
 
     @property
@@ -124,8 +137,15 @@ class Reader(Protocol):
     @property
     def textual(self) -> bool: ...
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
-        """The documents of `stream` in their order, and a Rejection for every item that is none.
+    def recognises(self, head: bytes) -> bool:
+        """Whether a file that begins with `head` (1 KB, decompressed) is plainly of this format.
+
+        Asked only where no name tells; a format that cannot be told by its beginning answers False.
+        """
+        ...
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item]:
+        """The documents of `stream` in their order, and a Rejection or Skipped for every item that is none.
 
         ``stream.read(n)`` gives at most n bytes, as soon as it has some, and b"" at the end; it may raise
         OSError. A container's reader yields what it had before that and then one Rejection that says where.
@@ -158,6 +178,12 @@ def reason_of(error: OSError) -> str:
 def megabytes(num_bytes: int) -> str:
     """``64 MB`` for 64,000,000."""
     return f"{num_bytes / 1_000_000:g} MB"
+
+
+def column_names(names: Sequence[str]) -> str:
+    """The columns of a table, as a reason shows them: the first twenty."""
+    shown = ", ".join(name[:40] for name in names[:20])
+    return shown + (", ..." if len(names) > 20 else "")
 
 
 def _check_field(name: str, value: str) -> None:

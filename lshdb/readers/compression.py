@@ -18,7 +18,16 @@ import zstandard
 
 from lshdb.readers.streams import BLOCK_BYTES, ByteStream, StreamDamaged
 
-__all__ = ["COMPRESSION_SUFFIXES", "Compression", "Source", "compression_of", "decompress", "inflate", "member", "skip_padding"]
+__all__ = [
+    "COMPRESSION_SUFFIXES",
+    "Compression",
+    "Source",
+    "compression_of",
+    "decompress",
+    "inflate",
+    "member",
+    "skip_padding",
+]
 
 Compression: TypeAlias = Literal["gzip", "zstd", "bzip2", "xz"]
 COMPRESSION_SUFFIXES: Final = (".gz", ".zst", ".bz2", ".xz")

@@ -18,6 +18,7 @@ from lshdb.params import HtmlText
 from lshdb.readers.base import MAX_PAGE_BYTES, ReadOptions, Rejection, SourceFile, Unfit, file_doc_id, megabytes
 from lshdb.readers.bombs import MAX_MAIN_DEPTH, nesting_depth, refuse_bomb
 from lshdb.readers.decoding import decode
+from lshdb.readers.sniffing import looks_like_html
 from lshdb.readers.streams import read_whole
 
 __all__ = ["HtmlReader", "declared_charset", "page_text"]
@@ -36,6 +37,10 @@ class HtmlReader:
     suffixes = (".html", ".htm", ".xhtml", ".xht", ".shtml")
     holds_many = False
     textual = True
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether the first element is one that a page begins with."""
+        return looks_like_html(head)
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """One document, or one Rejection of a page that is too large or cannot be parsed."""

@@ -19,6 +19,7 @@ from lshdb.model import Document
 from lshdb.readers.base import ReadOptions, Rejection, SourceFile, Unfit
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_documents
+from lshdb.readers.sniffing import looks_like_json_lines
 
 __all__ = ["JsonLinesReader"]
 
@@ -34,6 +35,10 @@ class JsonLinesReader:
     suffixes = (".jsonl", ".ndjson", ".jsonlines", ".ldjson")
     holds_many = True
     textual = True
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether the head begins with an object that goes on in its first line."""
+        return looks_like_json_lines(head)
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """A Document or a Rejection for every line that is not blank."""

@@ -74,8 +74,8 @@ class Record:
             self.failed = True
             return reason_of(error)
         reason = self._misfit()
-        if reason is not None and self._held:
-            self._stream.put_back(b"".join(self._held))
+        if reason is not None:  # The next record is looked for from where its beginning may lie, whole or cut.
+            self._stream.put_back(b"".join(self._held) or self._tail)
         self._held.clear()
         return reason
 

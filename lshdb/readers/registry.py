@@ -1,7 +1,8 @@
 """Which reader serves which file, and reading a file with it.
 
-To add a reader: write its module, and name it in `READERS`. A file name's ending chooses, under a compression suffix
-too; where it says nothing, the first bytes do. Everything that goes wrong with one source becomes an item of it.
+To add a reader here: write its module, and name it in `READERS`. To add one from another distribution: see
+`installed_readers`. A file name's ending chooses, under a compression suffix too; where it says nothing, the first
+bytes do. Everything that goes wrong with one source becomes an item of it.
 """
 
 from __future__ import annotations
@@ -15,27 +16,45 @@ from typing import BinaryIO, Final
 from lshdb.errors import InvalidParams
 from lshdb.readers.base import Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, reason_of
 from lshdb.readers.compression import COMPRESSION_SUFFIXES, compression_of, decompress
+from lshdb.readers.delimited import DelimitedReader
 from lshdb.readers.fingerprint import Fingerprint
 from lshdb.readers.html import HtmlReader
+from lshdb.readers.installed import installed_readers
 from lshdb.readers.jsonl import JsonLinesReader
+from lshdb.readers.parquet import ParquetReader
 from lshdb.readers.sets import SetsReader
-from lshdb.readers.sniffing import (
-    SNIFF_BYTES,
-    looks_binary,
-    looks_like_html,
-    looks_like_json_lines,
-    looks_like_text,
-)
-from lshdb.readers.streams import BLOCK_BYTES, ByteStream, open_regular
+from lshdb.readers.sniffing import SNIFF_BYTES, looks_binary
+from lshdb.readers.streams import BLOCK_BYTES, ByteStream, open_regular, open_stdin
 from lshdb.readers.text import TextReader
+from lshdb.readers.warc import WarcReader
 
-__all__ = ["READERS", "Reading", "read_source", "read_stream", "reader_named", "reader_of"]
+__all__ = ["READERS", "Reading", "read_source", "read_stream", "reader_named", "reader_of", "readers"]
 
 TEXT: Final[Reader] = TextReader()
 HTML: Final[Reader] = HtmlReader()
-JSON_LINES: Final[Reader] = JsonLinesReader()
+WARC: Final[Reader] = WarcReader()
 SETS: Final[Reader] = SetsReader()
-READERS: Final[tuple[Reader, ...]] = (TEXT, HTML, JSON_LINES, SETS)
+PAGES: Final = (HTML, WARC)
+# Where only the content can tell, the first one that recognises it serves, and text is what is left.
+READERS: Final[tuple[Reader, ...]] = (
+    WARC,
+    ParquetReader(),
+    HTML,
+    JsonLinesReader(),
+    DelimitedReader("csv", (".csv",), ","),
+    DelimitedReader("tsv", (".tsv", ".tab"), "\t"),
+    SETS,
+    TEXT,
+)
+
+
+@functools.cache
+def readers() -> tuple[Reader, ...]:
+    """Every reader there is: ours, then those of other distributions.
+
+    Raises: SourceError: one of those does not load.
+    """
+    return (*READERS, *installed_readers(READERS))
 
 
 class Reading:
@@ -60,12 +79,13 @@ class Reading:
     def __iter__(self) -> Iterator[Item]:
         """The documents in their order, and a Rejection or Skipped for what is none."""
         try:
-            file = open_regular(self.source.path)
+            file = open_stdin() if self.source.is_stdin else open_regular(self.source.path)
         except OSError as error:
             yield Rejection(self.source.uri, "", reason_of(error))
             return
         with file:
-            stream = ByteStream(self._fingerprint.chunks(file))
+            origin = None if self.source.is_stdin else file
+            stream = ByteStream(self._fingerprint.chunks(file), origin)
             yield from read_stream(self.source, stream, self._options)
             self._finish(stream)
 
@@ -85,7 +105,7 @@ def read_source(source: SourceFile, options: ReadOptions) -> Reading:
 def read_stream(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptions) -> Iterator[Item]:
     """The items of an open stream, such as standard input; `source` names it.
 
-    Raises: InvalidParams: there is no such input format.
+    Raises: InvalidParams: there is no such input format; SourceError: an installed reader does not load.
     """
     reader = _reader_by_name(source.path.name, options)
     if not isinstance(stream, ByteStream):
@@ -100,10 +120,10 @@ def read_stream(source: SourceFile, stream: BinaryIO | ByteStream, options: Read
 
 def reader_named(name: str) -> Reader:
     """The reader of an input format. Raises: InvalidParams: there is none."""
-    for reader in READERS:
+    for reader in readers():
         if reader.name == name:
             return reader
-    names = ", ".join(reader.name for reader in READERS)
+    names = ", ".join(reader.name for reader in readers())
     raise InvalidParams(name="input_format", value=repr(name), reason=f"it must be one of {names}")
 
 
@@ -113,14 +133,37 @@ def reader_of(name: str, head: bytes, options: ReadOptions) -> Reader | None:
 
 
 def _items(source: SourceFile, stream: ByteStream, reader: Reader | None, options: ReadOptions) -> Iterator[Item]:
-    if reader is None or reader.textual:
+    if reader is None:
+        reader, stream = _recognised(stream)
+    elif reader.textual:
         stream = decompress(stream, compression_of(stream.peek(SNIFF_BYTES)))
-    head = stream.peek(SNIFF_BYTES)
-    reader = _fitting(reader or _reader_by_content(head), head, options)
+    reader = _fitting(reader, stream.peek(SNIFF_BYTES), options)
     if reader is None:
         yield _unread(source, "binary, or no format that lshdb reads")
         return
     yield from reader.read(source, stream.binary, options)
+
+
+def _recognised(stream: ByteStream) -> tuple[Reader | None, ByteStream]:
+    """The reader that recognises the content, and the stream as it takes it."""
+    taken: list[bytes] = []
+    is_open = True
+
+    def chunks() -> Iterator[bytes]:
+        while block := stream.read(BLOCK_BYTES):
+            if is_open:
+                taken.append(block)
+            yield block
+
+    compression = compression_of(stream.peek(SNIFF_BYTES))
+    plain = stream if compression is None else decompress(ByteStream(chunks()), compression)
+    reader = _reader_by_content(plain.peek(SNIFF_BYTES))
+    is_open = False
+    if reader is not None and not reader.textual:
+        stream.put_back(b"".join(taken))
+        return reader, stream
+    taken.clear()
+    return reader, plain
 
 
 def _unread(source: SourceFile, reason: str) -> Rejection | Skipped:
@@ -138,15 +181,12 @@ def _reader_by_name(name: str, options: ReadOptions) -> Reader | None:
 
 @functools.cache
 def _readers_by_suffix() -> dict[str, Reader]:
-    return {suffix: reader for reader in READERS for suffix in reader.suffixes}
+    return {suffix: reader for reader in reversed(readers()) for suffix in reader.suffixes}
 
 
 def _reader_by_content(head: bytes) -> Reader | None:
-    if looks_like_html(head):
-        return HTML
-    if looks_like_json_lines(head):
-        return JSON_LINES
-    return TEXT if looks_like_text(head) else None
+    fit = (reader for reader in readers() if reader is not TEXT and reader.recognises(head))
+    return next(fit, TEXT if TEXT.recognises(head) else None)
 
 
 def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader | None:
@@ -155,6 +195,6 @@ def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader
         return reader
     if reader is TEXT and looks_binary(head):
         return None
-    if options.kind == "set" and reader in (TEXT, HTML):
+    if options.kind == "set" and (reader is TEXT or reader in PAGES):
         return SETS if reader is TEXT else None
     return reader

@@ -24,7 +24,11 @@ class SetsReader:
     holds_many = True
     textual = True
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:  # noqa: ARG002
+    def recognises(self, head: bytes) -> bool:
+        """False: a feature set looks like any text."""
+        return False
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """A Document or a Rejection for every line that is not blank."""
         return read_documents(source, stream, _parse)
 

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from lshdb.model import Document
 from lshdb.readers.base import MAX_TEXT_BYTES, ReadOptions, Rejection, SourceFile, file_doc_id, megabytes
 from lshdb.readers.decoding import decode
+from lshdb.readers.sniffing import looks_like_text
 from lshdb.readers.streams import read_whole
 
 __all__ = ["TextReader"]
@@ -29,6 +30,10 @@ class TextReader:
     suffixes = tuple(PROSE.split() + CODE.split())
     holds_many = False
     textual = True
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether the head is UTF-8 without odd control characters, or has a byte order mark."""
+        return looks_like_text(head)
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """One document, or one Rejection of a file that is too large."""

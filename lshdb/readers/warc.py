@@ -2,8 +2,8 @@
 
 Owns which records are documents, by type, status and media type; their ids, dates and charsets. What is one:
 
-- ``response`` records whose HTTP status is 2xx and whose body is HTML or ``text/*``. Other statuses (a site's 404 page is
-  the same for every address) and media types are `Skipped`, counted and no error;
+- ``response`` records whose HTTP status is 2xx and whose body is HTML or ``text/*``; other statuses (a site's 404 page
+  is the same for every address) and media types are `Skipped`, counted and no error;
 - ``conversion`` (WET) and ``resource`` records of the same media types;
 - nothing of ``warcinfo``, ``request`` and ``metadata`` records (so a WAT file has no documents) nor of ``continuation``
   ones; ``revisit`` records repeat a page that another record holds, and are `Skipped`.
@@ -141,9 +141,7 @@ def _body(record: Record) -> tuple[ByteStream, Fields]:
     return response.body, response.fields
 
 
-def _document(
-    source: SourceFile, record: Record, body: ByteStream, fields: Fields, options: ReadOptions
-) -> Document:
+def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fields, options: ReadOptions) -> Document:
     is_html = _is_html(body, fields)
     max_bytes = MAX_PAGE_BYTES if is_html else MAX_TEXT_BYTES
     doc_id = checked_doc_id(record.fields.get("warc-target-uri", "").removeprefix("<").removesuffix(">").strip())

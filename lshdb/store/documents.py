@@ -32,7 +32,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PutOutcome:
-    """What a batch changed; `released` are the contents that its documents moved away from."""
+    """What a batch changed; `released` are contents that documents moved away from, some within the batch."""
 
     num_added: int
     num_updated: int
@@ -52,14 +52,15 @@ def put(transaction: Transaction, documents: Sequence[Document], sketches: Sketc
         _update_documents(transaction, place)
     _insert_documents(transaction, documents, content_keys, place, fresh)
     moved = [index for index, old in known.items() if old != content_keys[index]]
-    released = {old for index in moved if (old := known[index]) is not None}
+    replaced = set(range(len(documents))).difference(last.values())
+    released = {known[index] for index in moved} | {content_keys[index] for index in replaced}
     return PutOutcome(
         num_added=len(fresh),
         # A second record with the same id in one batch is an update of the first.
         num_updated=len(moved) + len(documents) - len(last),
         num_unchanged=len(known) - len(moved),
         num_contents=num_contents,
-        released=np.fromiter(sorted(released), dtype=np.int64, count=len(released)),
+        released=np.asarray(sorted(key for key in released if key is not None), dtype=np.int64),
     )
 
 

@@ -1,0 +1,139 @@
+"""CSV and TSV: a header row that names the columns, then one document a row.
+
+Quotes are as in RFC 4180: a field in double quotes may hold separators, line ends and doubled quotes; in a TSV too.
+The text is UTF-8 with or without a byte order mark. In an index of feature sets the text column holds the features,
+separated by white space.
+Limitations: a quote that is opened and never closed takes the rows behind it into its field, as in every CSV parser,
+up to 16 million characters; the separator is the format's own and is not guessed (a CSV with semicolons is none).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from lshdb.model import Document
+from lshdb.readers.base import (
+    MAX_LINE_BYTES,
+    ReadOptions,
+    Rejection,
+    SourceFile,
+    Unfit,
+    column_names,
+    megabytes,
+    reason_of,
+)
+from lshdb.readers.decoding import decode
+from lshdb.readers.lines import checked_doc_id, read_lines
+
+__all__ = ["DelimitedReader"]
+
+# The parser holds a field as four bytes a character.
+MAX_FIELD_CHARS: Final = 16_000_000
+
+
+class DelimitedReader:
+    """Rows of fields, with ``id`` and ``text`` or the columns that the options name."""
+
+    holds_many = True
+    textual = True
+
+    def __init__(self, name: str, suffixes: tuple[str, ...], delimiter: str) -> None:
+        self.name = name
+        self.suffixes = suffixes
+        self._delimiter = delimiter
+
+    def recognises(self, head: bytes) -> bool:
+        """False: prose has commas too."""
+        return False
+
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+        """A Document or a Rejection for every row that is not blank; one Rejection where a column is missing."""
+        rows = _Rows(stream, self._delimiter)
+        try:
+            columns = _Columns(next(rows, []), options)
+        except Unfit as error:
+            yield Rejection(source.uri, rows.locator, str(error))
+            return
+        try:
+            yield from _documents(source, rows, columns)
+        except OSError as error:
+            yield Rejection(source.uri, rows.locator, f"{reason_of(error)} in the row that begins here")
+
+
+class _Rows:
+    """The rows of a stream.
+
+    Attributes: num_replaced: undecodable byte sequences of the last one.
+    """
+
+    def __init__(self, stream: BinaryIO, delimiter: str) -> None:
+        # One limit for the whole process; its default of 131,072 is less than a long page.
+        csv.field_size_limit(MAX_FIELD_CHARS)
+        self.num_replaced = 0
+        self._lines = read_lines(stream, MAX_LINE_BYTES)
+        self._rows = csv.reader(self._decoded(), delimiter=delimiter, strict=False)
+        self._number = 1
+        self._is_too_long = False
+
+    @property
+    def locator(self) -> str:
+        """Where the last row began."""
+        return f"line {self._number}"
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        """The next row. Raises: Unfit: it is none; OSError."""
+        self._number = self._rows.line_num + 1
+        self.num_replaced, self._is_too_long = 0, False
+        try:
+            row = next(self._rows)
+        except csv.Error as error:
+            raise Unfit(f"not a row: {error}") from None
+        if self._is_too_long:
+            raise Unfit(f"longer than {megabytes(MAX_LINE_BYTES)}")
+        return row
+
+    def _decoded(self) -> Iterator[str]:
+        for line in self._lines:
+            self._is_too_long |= line is None
+            text, num_replaced = decode(line or b"")
+            self.num_replaced += num_replaced
+            yield text.removesuffix("\r") + "\n"
+
+
+class _Columns:
+    """Where the two columns lie in a row."""
+
+    def __init__(self, header: list[str], options: ReadOptions) -> None:
+        """Raises: Unfit: the header lacks one of them, or names it twice."""
+        names = [name.strip() for name in header]
+        for name in (options.id_field, options.text_field):
+            if names.count(name) != 1:
+                few = "no column" if name not in names else "more than one column"
+                raise Unfit(f'{few} "{name}"; the columns are: {column_names(names)}')
+        self._id, self._text = names.index(options.id_field), names.index(options.text_field)
+        self._num_columns = len(names)
+        self._holds_set = options.kind == "set"
+
+    def document(self, row: list[str], rows: _Rows, uri: str) -> Document:
+        """The document of a row. Raises: Unfit."""
+        if len(row) != self._num_columns:
+            raise Unfit(f"{len(row)} fields where the header has {self._num_columns}")
+        doc_id, content = checked_doc_id(row[self._id]), row[self._text]
+        text, features = ("", tuple(content.split())) if self._holds_set else (content, None)
+        return Document(doc_id, text, features, uri, rows.locator, rows.num_replaced)
+
+
+def _documents(source: SourceFile, rows: _Rows, columns: _Columns) -> Iterator[Document | Rejection]:
+    while True:
+        try:
+            if (row := next(rows, None)) is None:
+                return
+            if row:
+                yield columns.document(row, rows, source.uri)
+        except Unfit as error:
+            yield Rejection(source.uri, rows.locator, str(error))

@@ -1,0 +1,58 @@
+"""Readers that other distributions bring: entry points of the group ``lshdb.readers``.
+
+A distribution names an object that is a `Reader`, or a class of one without arguments, in its pyproject.toml::
+
+    [project.entry-points."lshdb.readers"]
+    epub = "lshdb_epub:EpubReader"
+
+It serves under the name and the file endings it gives itself. Ours go first: a reader cannot take an ending of theirs,
+and of two that are installed the first by name has it. Nothing is loaded before a file is to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final, cast
+
+from lshdb.errors import SourceError
+from lshdb.readers.base import Reader
+
+__all__ = ["GROUP", "installed_readers"]
+
+GROUP: Final = "lshdb.readers"
+ATTRIBUTES: Final = ("name", "suffixes", "holds_many", "textual", "recognises", "read")
+
+
+def installed_readers(ours: Iterable[Reader]) -> Iterator[Reader]:
+    """The readers of other distributions, sorted by the names of their entry points.
+
+    Raises: SourceError: one cannot be loaded, is no reader, or bears the name of another; it names the distribution.
+    """
+    taken = {reader.name for reader in ours}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        reader = _loaded(entry)
+        if reader.name in taken:
+            raise _failure(entry, f"there is a reader {reader.name!r} already")
+        taken.add(reader.name)
+        yield reader
+
+
+def _loaded(entry: EntryPoint) -> Reader:
+    try:
+        named = entry.load()
+        reader = named() if isinstance(named, type) else named
+    except Exception as error:
+        raise _failure(entry, f"{type(error).__name__}: {error}") from error
+    missing = [attribute for attribute in ATTRIBUTES if not hasattr(reader, attribute)]
+    if missing:
+        raise _failure(entry, f"it has no {', '.join(missing)}")
+    return cast(Reader, reader)
+
+
+def _failure(entry: EntryPoint, reason: str) -> SourceError:
+    distribution = "an unknown distribution" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+    return SourceError(
+        reason=f"the reader {entry.name!r} ({entry.value}) of {distribution} does not load: {reason}. "
+        "Upgrade that distribution or uninstall it."
+    )

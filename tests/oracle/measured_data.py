@@ -1,0 +1,19 @@
+"""Where the data of others is, which is not part of this repository: LSHDB_TEST_DATA, else beside the checkout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+VARIABLE = "LSHDB_TEST_DATA"
+BESIDE = Path(__file__).parents[3] / "shared" / "data"
+
+
+def data_file(folder: str, name: str) -> Path:
+    """The file; skips the test, and says why, where there is none."""
+    path = Path(os.environ.get(VARIABLE) or BESIDE) / folder / name
+    if not path.exists():
+        pytest.skip(f"no {folder}/{name} here; set {VARIABLE} to the folder that holds {folder}")
+    return path

@@ -1,0 +1,93 @@
+"""What a call loads: help and answers do not wait for what only computing needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lshdb
+from lshdb import Index
+from lshdb.model import Document
+
+# Prints the loaded top-level modules after a call of the command line, whatever its output.
+CALL = """
+import contextlib, io, json, sys
+sys.argv = ["lshdb", *sys.argv[1:]]
+out = io.StringIO()
+with contextlib.redirect_stdout(out):
+    from lshdb.cli.app import main
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code
+json.dump({"code": code, "out": out.getvalue(), "modules": sorted(sys.modules)}, sys.stdout)
+"""
+HEAVY = {"numpy", "numba", "sqlalchemy", "alembic", "psycopg", "sqlite3", "xxhash", "zstandard", "resiliparse"}
+
+
+def call(*arguments: object) -> tuple[int, str, set[str]]:
+    """(exit code, output, top-level modules loaded) of a call in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, *map(str, arguments)], capture_output=True, text=True, check=True, timeout=60
+    )
+    said = json.loads(done.stdout)
+    return said["code"], said["out"], {name.partition(".")[0] for name in said["modules"]}
+
+
+def loaded_by(statement: str) -> set[str]:
+    script = f"import json, sys; {statement}; json.dump(sorted(sys.modules), sys.stdout)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return {name.partition(".")[0] for name in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize("module", ["lshdb", "lshdb.errors", "lshdb.cli.app"])
+def test_importing_the_surface_loads_nothing_heavy(module: str) -> None:
+    assert not loaded_by(f"import {module}") & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["dupes", "--help"], ["ingest", "-h"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code, out, modules = call(*arguments)
+    assert code == 0
+    assert out
+    assert not modules & HEAVY
+
+
+@pytest.fixture(scope="module")
+def index_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of two near-duplicates, linked."""
+    path = tmp_path_factory.mktemp("imports") / "index.db"
+    words = "one two three four five six seven eight nine ten"
+    with Index.create(str(path)) as index:
+        index.add([Document("a", words), Document("b", f"{words} eleven")])
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments", [["dupes"], ["query", "--id", "a"], ["stats", "--json"], ["upgrade"]], ids=" ".join
+)
+def test_an_answer_from_the_tables_loads_no_compiler(index_file: Path, arguments: list[str]) -> None:
+    code, out, modules = call("--db", index_file, *arguments)
+    assert code == 0
+    assert out
+    assert "numba" not in modules
+    assert "llvmlite" not in modules
+    assert "sqlalchemy" in modules
+
+
+def test_an_error_before_the_index_loads_no_compiler(tmp_path: Path) -> None:
+    code, _, modules = call("--db", tmp_path / "none.db", "dupes")
+    assert code == 11
+    assert "numba" not in modules
+
+
+def test_every_name_of_the_package_is_there() -> None:
+    for name in lshdb.__all__:
+        assert getattr(lshdb, name).__name__ == name
+    assert sorted(lshdb.__all__) == sorted(lshdb._HOMES)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = lshdb.nothing
