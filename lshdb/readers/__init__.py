@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from lshdb.readers.base import Item, Reader, ReadOptions, Rejection, Skipped, SourceFile
 from lshdb.readers.fingerprint import digest
-from lshdb.readers.folder import Found, path_uri, source_at, source_file, walk
+from lshdb.readers.folder import Found, path_uri, source_at, source_file, stdin_source, walk
+from lshdb.readers.lists import listed_paths
 from lshdb.readers.recorded import record, recorded
-from lshdb.readers.registry import READERS, Reading, read_source, read_stream, reader_named
+from lshdb.readers.registry import READERS, Reading, read_source, read_stream, reader_named, readers
 
 __all__ = [
     "READERS",
@@ -24,13 +25,16 @@ __all__ = [
     "Skipped",
     "SourceFile",
     "digest",
+    "listed_paths",
     "path_uri",
     "read_source",
     "read_stream",
     "reader_named",
+    "readers",
     "record",
     "recorded",
     "source_at",
     "source_file",
+    "stdin_source",
     "walk",
 ]

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from lshdb.errors import PathMissing
-from lshdb.readers.base import Rejection, Skipped, SourceFile, absolute, reason_of
+from lshdb.readers.base import STDIN_NAME, STDIN_URI, Rejection, Skipped, SourceFile, absolute, reason_of
+from lshdb.readers.globs import Globs
 
-__all__ = ["Found", "path_uri", "source_at", "source_file", "walk"]
+__all__ = ["Found", "path_uri", "source_at", "source_file", "stdin_source", "walk"]
 
 Found: TypeAlias = SourceFile | Rejection | Skipped
 
@@ -27,28 +29,46 @@ UNWALKED_FOLDERS: Final = frozenset({".git", ".hg", ".svn"})
 DATABASE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
-def walk(paths: Sequence[str | Path], exclude: frozenset[Path] = frozenset()) -> Iterator[Found]:
+def walk(
+    paths: Sequence[str | Path],
+    exclude: frozenset[Path] = frozenset(),
+    *,
+    include_globs: Sequence[str] = (),
+    exclude_globs: Sequence[str] = (),
+    must_exist: bool = True,
+) -> Iterator[Found]:
     """Every file under the paths, folder by folder, sorted by name.
 
     Args:
-        paths: files and folders; a path that lies under another one is walked once, under its own name.
+        paths: files and folders, and ``-`` for standard input; a path that lies under another one is walked once,
+            under its own name.
         exclude: files to pass over in silence, such as the index itself, and SQLite's files beside them.
+        include_globs: patterns of which a file has to fit one, where there are any; see `Globs`.
+        exclude_globs: patterns of files and folders to pass over in silence.
+        must_exist: whether a path that does not exist is an error, rather than a Rejection, as in a list of paths.
     Raises: PathMissing: one of the paths does not exist; raised by the call, before anything is walked.
     """
-    roots = tuple(dict.fromkeys(absolute(path) for path in paths))
+    roots = tuple(dict.fromkeys(STDIN_NAME if str(path) == STDIN_NAME else absolute(path) for path in paths))
     for root in roots:
-        if not os.path.lexists(root):
+        if must_exist and root != STDIN_NAME and not os.path.lexists(root):
             raise PathMissing(path=root)
-    return _Walk(roots, exclude).found()
+    return _Walk(roots, exclude, Globs(include_globs, exclude_globs)).found()
 
 
 def path_uri(path: str | Path) -> str:
-    """The URI of a path as the walk writes it: absolute, with no ``..``, percent-encoded."""
-    return _uri(absolute(path))
+    """The URI of a path as the walk writes it: absolute, with no ``..``, percent-encoded; that of ``-`` is stdin's."""
+    return STDIN_URI if str(path) == STDIN_NAME else _uri(absolute(path))
+
+
+def stdin_source() -> SourceFile:
+    """Standard input, as a source of now: no time before can equal it."""
+    return SourceFile(STDIN_URI, Path(STDIN_NAME), 0, time.time_ns(), STDIN_URI)
 
 
 def source_at(uri: str) -> SourceFile | None:
-    """The file of a URI that the walk wrote; None where there is none any more."""
+    """The file of a URI that the walk wrote; None where there is none any more, and for standard input."""
+    if uri == STDIN_URI:
+        return None
     try:
         return source_file(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
     except (OSError, PathMissing):
@@ -67,8 +87,9 @@ def source_file(path: str | Path) -> SourceFile:
 class _Walk:
     """One walk; the paths not to be entered are known to all of it."""
 
-    def __init__(self, roots: tuple[str, ...], exclude: frozenset[Path]) -> None:
+    def __init__(self, roots: tuple[str, ...], exclude: frozenset[Path], globs: Globs) -> None:
         self._roots = roots
+        self._globs = globs
         excluded = {absolute(path) + suffix for path in exclude for suffix in DATABASE_SUFFIXES}
         self._passed_over = excluded.union(roots)
 
@@ -78,6 +99,9 @@ class _Walk:
             yield from self._under(root)
 
     def _under(self, root: str) -> Iterator[Found]:
+        if root == STDIN_NAME:
+            yield stdin_source()
+            return
         try:
             status = Path(root).stat()
         except OSError as error:
@@ -85,13 +109,15 @@ class _Walk:
             return
         if stat.S_ISDIR(status.st_mode):
             yield from self._folder(root)
+        elif not self._globs.takes(name := os.path.basename(root), name):  # noqa: PTH119
+            return
         elif stat.S_ISREG(status.st_mode):
             yield _source_file(root, status, None)
         else:
             yield Rejection(_uri(root), "", "not a regular file")
 
     def _folder(self, root: str) -> Iterator[Found]:
-        root_uri = _uri(root)
+        root_uri, start = _uri(root), len(root.rstrip("/")) + 1
         # A stack and not recursion: folders may nest deeper than Python's calls.
         levels = [_scan(root)]
         while levels:
@@ -103,8 +129,9 @@ class _Walk:
             elif entry.path in self._passed_over:
                 continue
             elif not entry.is_dir(follow_symlinks=False):
-                yield _of_entry(entry, root_uri)
-            elif entry.name not in UNWALKED_FOLDERS:
+                if self._globs.takes(entry.path[start:], entry.name):
+                    yield _of_entry(entry, root_uri)
+            elif entry.name not in UNWALKED_FOLDERS and self._globs.enters(entry.path[start:], entry.name):
                 levels.append(_scan(entry.path))
 
 

@@ -29,6 +29,8 @@ MEMBER_MAGICS: Final[dict[Compression, re.Pattern[bytes]]] = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
 MAGIC_BYTES: Final = 4
+# What is read beyond a member is copied a few times; most members are smaller than this.
+RAW_BYTES: Final = 1 << 14
 HELD_BYTES: Final = 4_000_000
 MAX_DAMAGED_IN_A_ROW: Final = 100
 MAX_TRIALS: Final = 1000
@@ -92,7 +94,7 @@ class _Members:
 
     def read(self, num_bytes: int, /) -> bytes:
         """At most `num_bytes` raw bytes, which are held in case the member they belong to is damaged."""
-        block = self._stream.read(num_bytes)
+        block = self._stream.read(min(num_bytes, RAW_BYTES))
         self._held.append(block)
         self._num_held += len(block)
         while self._num_held - len(self._held[0]) > HELD_BYTES:

@@ -40,9 +40,10 @@ def begin(transaction: Transaction) -> None:
 
 def lost(transaction: Transaction) -> Iterator[LostSource]:
     """Sources of those paired contents whose text is not kept, source by source."""
+    mine = document.alias("mine")
     first = (
-        select(func.min(document.c.doc_key))
-        .where(document.c.content_key == content.c.content_key, document.c.source_key.is_not(None))
+        select(func.min(mine.c.doc_key))
+        .where(mine.c.content_key == content.c.content_key, mine.c.source_key.is_not(None))
         .scalar_subquery()
     )
     is_paired = or_(
