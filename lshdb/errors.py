@@ -24,7 +24,8 @@ The class docstring is the message; its ``{fields}`` are keyword arguments and b
     │   ├── PruneRefused           33
     │   └── SourceUnreadable       34
     ├── BadDocument                40   one document; counted, recorded and skipped by ingest
-    └── DocumentUnknown            41
+    ├── DocumentUnknown            41
+    └── WorkerLost                 50
 
 A bad document never stops a run; a bad store does. Messages never hold a password: URLs are masked
 before they reach an error.
@@ -59,6 +60,7 @@ __all__ = [
     "StoreFailed",
     "StoreUnreachable",
     "UsageError",
+    "WorkerLost",
 ]
 
 
@@ -224,3 +226,10 @@ class DocumentUnknown(LshdbError):
     """No document {doc_id!r} in collection {collection!r} of index {url}."""
 
     exit_code = 41
+
+
+class WorkerLost(LshdbError):
+    """A worker process {reason}. What was committed is kept; run the same command again to go on,
+    with --workers 1 if it happens again."""
+
+    exit_code = 50

@@ -8,21 +8,23 @@ time are known costs one stat; one that was only touched is hashed, not read aga
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from lshdb.engines.threaded import work_ahead
+from lshdb.engines import run
 from lshdb.errors import NothingToRead, PruneRefused
 from lshdb.model import Counts, Document, Rejection
-from lshdb.portions import Portion, SourceProgress, Task, concatenate, portions
+from lshdb.portions import Portion, SourceProgress, Task, concatenate
 from lshdb.progress import Progress
 from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, digest, path_uri, record, walk
 from lshdb.removal import retire
 from lshdb.store import SourceState, Store, Transaction, documents, runs, sources
+from lshdb.stretches import portions
 
 __all__ = ["IngestOptions", "Ingestion"]
 
@@ -31,6 +33,10 @@ BATCH_DOCUMENTS: Final = 20_000
 BATCH_BYTES: Final = 64_000_000
 # However slow the reading: what a kill can cost.
 BATCH_SECONDS: Final = 30.0
+
+# Files to read from which on worker processes pay.
+POOL_BYTES: Final = 16_000_000
+PEEKED_TASKS: Final = 100
 
 # Files compared with what the index knows of them at a time.
 TRIAGE_FILES: Final = 2_000
@@ -47,12 +53,14 @@ class IngestOptions:
         prune: remove documents whose file, or whose record in its file, is gone.
         read: how sources are read.
         exclude: files to pass over, such as the index itself.
+        workers: processes that read and sketch; 1 does it in a thread of this one.
     """
 
     collection: str = "default"
     prune: bool = False
     read: ReadOptions = field(default_factory=ReadOptions)
     exclude: frozenset[Path] = frozenset()
+    workers: int = 1
 
 
 class Ingestion:
@@ -78,8 +86,9 @@ class Ingestion:
 
         Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
         """
-        tasks = self._tasks(walk(paths, self._options.exclude))
-        with closing(work_ahead(tasks, self._portions)) as made:
+        tasks, workers = _staffed(self._tasks(walk(paths, self._options.exclude)), self._options.workers)
+        work = partial(portions, params=self._store.params, options=self._options.read)
+        with closing(run(tasks, work, workers)) as made:
             for batch in _batches(made):
                 self._commit(batch)
         roots = [path_uri(path) for path in paths]
@@ -88,9 +97,6 @@ class Ingestion:
             self._prune(roots, empty)
         if len(empty) == len(roots):
             raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
-
-    def _portions(self, tasks: Iterable[Task]) -> Iterator[Portion]:
-        return portions(tasks, self._store.params, self._options.read)
 
     def _tasks(self, found: Iterable[Found]) -> Iterator[Task]:
         """The files that have to be read."""
@@ -137,7 +143,7 @@ class Ingestion:
 
     def _commit(self, batch: Sequence[Portion]) -> None:
         """Writes a batch: one transaction."""
-        progress = {step.source.uri: step for portion in batch for step in portion.sources}
+        progress = _latest(step for portion in batch for step in portion.sources)
         rejections = [rejection for portion in batch for rejection in portion.rejections]
         with self._store.writing() as transaction:
             source_keys = self._put_sources(transaction, list(progress.values()))
@@ -146,8 +152,7 @@ class Ingestion:
             if self._options.prune:
                 counts += self._remove(transaction, sources.vanished(transaction, ended))
             self._record(transaction, rejections, counts)
-        for uri in (uri for uri, step in progress.items() if step.ended):
-            self._known.pop(uri, None)
+        self._remember(progress)
         self.num_skipped += sum(portion.num_skipped for portion in batch)
         self._count(counts)
 
@@ -160,7 +165,7 @@ class Ingestion:
 
     def _state(self, step: SourceProgress) -> SourceState:
         file, before = step.source, self._known.get(step.source.uri)
-        resumed = before is not None and _resume_position(file, before) > 0
+        resumed = before if _resume_position(file, before) > 0 else None
         return SourceState(
             uri=file.uri,
             size=file.size,
@@ -168,10 +173,18 @@ class Ingestion:
             digest=step.digest,
             state=sources.DONE if step.ended else sources.READING,
             position=step.position,
-            num_documents=step.num_documents,
+            num_documents=step.num_documents + (resumed.num_documents if resumed else 0),
             options=self._read_as,
-            reading_run=before.reading_run if before is not None and resumed else self._run_key,
+            reading_run=resumed.reading_run if resumed else self._run_key,
         )
+
+    def _remember(self, progress: Mapping[str, SourceProgress]) -> None:
+        """Keeps the states of sources that go on in the next batch, forgets those that ended."""
+        for uri, step in progress.items():
+            state = self._state(step)
+            self._known.pop(uri, None)
+            if not step.ended:
+                self._known[uri] = state
 
     def _put_documents(self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]) -> Counts:
         params = self._store.params
@@ -218,6 +231,31 @@ class Ingestion:
     def _count(self, counts: Counts) -> None:
         self.counts += counts
         self._progress.ingested(self.counts)
+
+
+def _staffed(tasks: Iterator[Task], workers: int) -> tuple[Iterator[Task], int]:
+    """The tasks, and how many workers they are worth: starting a process takes as long as reading some megabytes."""
+    first: list[Task] = []
+    num_bytes = 0
+    while workers > 1 and num_bytes < POOL_BYTES and (some := list(islice(tasks, PEEKED_TASKS))):
+        first += some
+        num_bytes += sum(task.source.size for task in some)
+    return chain(first, tasks), workers if num_bytes >= POOL_BYTES else 1
+
+
+def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
+    """By URI: how far each source has come, with the documents of all its steps."""
+    latest: dict[str, SourceProgress] = {}
+    for step in steps:
+        before = latest.get(step.source.uri)
+        latest[step.source.uri] = (
+            step
+            if before is None
+            else replace(
+                step, num_documents=before.num_documents + step.num_documents, opened=before.opened or step.opened
+            )
+        )
+    return latest
 
 
 def _is_same(file: SourceFile, state: SourceState) -> bool:

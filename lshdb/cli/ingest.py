@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import READING, chosen, ensure_index, settings_of
+from lshdb.cli.options import READING, chosen, ensure_index, num_cores, settings_of
 from lshdb.cli.render import print_json
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ def ingest(
     ] = False,
     no_link: Annotated[bool, typer.Option("--no-link", help="Leave the pairs to the first question for them.")] = False,
     collection: options.Collection = "default",
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that read and sketch. Default: one for each core.", show_default=False),
+    ] = None,
     json: options.Json = False,
     base: Annotated[
         Path | None,
@@ -67,9 +71,9 @@ def ingest(
     read = ReadOptions(
         id_field=id_field, text_field=text_field, input_format=input_format, base=options.base_folder(base)
     )
-    chosen_ways = IngestOptions(collection, prune, read)
+    ways = IngestOptions(collection, prune, read, workers=workers or num_cores())
     with ensure_index(context, given) as index:
-        report = index.ingest(paths, chosen_ways, link=not no_link)
+        report = index.ingest(paths, ways, link=not no_link)
     if json:
         print_json(report.as_json())
     elif not settings_of(context).quiet:

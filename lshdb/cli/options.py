@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -31,8 +32,10 @@ __all__ = [
     "Settings",
     "Shingle",
     "TextField",
+    "base_folder",
     "chosen",
     "ensure_index",
+    "num_cores",
     "open_index",
     "settings_of",
 ]
@@ -151,6 +154,11 @@ def ensure_index(context: typer.Context, options: dict[str, Any]) -> Index:
 
     settings = settings_of(context)
     return Index.ensure(settings.db, options, progress_for(settings))
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def base_folder(path: Path | None) -> Path | None:

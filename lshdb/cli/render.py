@@ -55,8 +55,18 @@ def _jsonl(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
         out.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
 
 
+class _UnixLines:
+    r"""Ends lines with \n. The writer itself ends them with \r\n, for only then it quotes an \r in a field."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, line: str) -> int:
+        return self._out.write(line.removesuffix("\r\n") + "\n")
+
+
 def _csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(_UnixLines(out))
     writer.writerow(columns)
     writer.writerows([_plain(value) for value in row] for row in rows)
 

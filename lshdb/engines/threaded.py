@@ -24,7 +24,9 @@ WAITING: Final = 4
 HANDED: Final = 256
 
 
-def work_ahead(tasks: Iterable[_Task], work: Callable[[Iterable[_Task]], Iterable[_Made]]) -> Generator[_Made, None, None]:
+def work_ahead(
+    tasks: Iterable[_Task], work: Callable[[Iterable[_Task]], Iterable[_Made]]
+) -> Generator[_Made, None, None]:
     """What ``work(tasks)`` gives, made in a thread ahead of the caller.
 
     Raises: whatever `work` or `tasks` raises. A caller that stops early ends the thread behind its current result.

@@ -7,7 +7,7 @@ Knows no SQL and no sketching. A bad item is an item (`Rejection`), never an exc
 
 from __future__ import annotations
 
-from lshdb.readers.base import Item, Reader, ReadOptions, Rejection, Skipped, SourceFile
+from lshdb.readers.base import Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make
 from lshdb.readers.fingerprint import digest
 from lshdb.readers.folder import Found, path_uri, source_at, source_file, stdin_source, walk
 from lshdb.readers.lists import listed_paths
@@ -16,6 +16,7 @@ from lshdb.readers.registry import READERS, Reading, read_source, read_stream, r
 
 __all__ = [
     "READERS",
+    "Deferred",
     "Found",
     "Item",
     "ReadOptions",
@@ -26,6 +27,7 @@ __all__ = [
     "SourceFile",
     "digest",
     "listed_paths",
+    "make",
     "path_uri",
     "read_source",
     "read_stream",

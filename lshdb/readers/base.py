@@ -6,7 +6,7 @@ Owns no reading and opens nothing. A reader is stateless: everything it knows co
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
@@ -21,6 +21,7 @@ __all__ = [
     "MAX_TEXT_BYTES",
     "STDIN_NAME",
     "STDIN_URI",
+    "Deferred",
     "Item",
     "ReadOptions",
     "Reader",
@@ -31,6 +32,7 @@ __all__ = [
     "absolute",
     "column_names",
     "file_doc_id",
+    "make",
     "megabytes",
     "reason_of",
 ]
@@ -81,6 +83,32 @@ class Skipped:
 
     source: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """An item that is not made yet: making it takes time, and may be another worker's.
+
+    Args: source, locator: where it is, for its rejection. parse: makes it; raises Unfit.
+    """
+
+    source: str
+    locator: str
+    parse: Callable[[], Item]
+
+    def make(self) -> Item:
+        """The item; a Rejection where there is none in it."""
+        try:
+            return self.parse()
+        except Unfit as error:
+            return Rejection(self.source, self.locator, str(error))
+        except Exception as error:  # A mistake in one reader costs one item, not the run.
+            return Rejection(self.source, self.locator, f"{type(error).__name__}: {error}")
+
+
+def make(item: Item | Deferred) -> Item:
+    """The item itself."""
+    return item.make() if isinstance(item, Deferred) else item
 
 
 Item: TypeAlias = Document | Rejection | Skipped
@@ -144,8 +172,10 @@ class Reader(Protocol):
         """
         ...
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
         """The documents of `stream` in their order, and a Rejection or Skipped for every item that is none.
+
+        What takes time beyond finding where an item ends is best left to a Deferred.
 
         ``stream.read(n)`` gives at most n bytes, as soon as it has some, and b"" at the end; it may raise
         OSError. A container's reader yields what it had before that and then one Rejection that says where.

@@ -27,7 +27,8 @@ NESTING: Final = re.compile(r"<(/?)(?:div|article|main|section|table|a|b)\b", re
 REPEATED: Final = re.compile(r"<(?:option|body|html)\b", re.IGNORECASE)
 # Quotes are quotes behind an equals sign only. Possessive: a page is passed over once, whatever it holds.
 VALUE: Final = re.compile(r"""=\s*+(?:"[^"]*+"|'[^']*+')""")
-TAG: Final = re.compile(r"""<[a-z](?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')|=)*+""", re.IGNORECASE)
+QUOTED_END: Final = re.compile(r"""=\s*+(?:"[^">]*+>|'[^'>]*+>)""")
+TAG: Final = re.compile(r"""</?[a-z](?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')|=)*+""", re.IGNORECASE)
 SEPARATORS: Final = re.compile(r"""[\s/]++""")
 
 
@@ -50,9 +51,9 @@ def refuse_bomb(page: str, depth: int) -> None:
     """
     if depth > MAX_DEPTH:
         raise Unfit(f"elements nested more than {MAX_DEPTH} deep")
-    if _has_long_run(page) or page.count("=") > MAX_ATTRIBUTES:
-        if any(map(_is_attribute_bomb, TAG.finditer(page))):
-            raise Unfit(f"a tag has more than {MAX_ATTRIBUTES} attributes")
+    may_hide_one = _has_long_run(page) or (page.count("=") > MAX_ATTRIBUTES and QUOTED_END.search(page) is not None)
+    if may_hide_one and any(map(_is_attribute_bomb, TAG.finditer(page))):
+        raise Unfit(f"a tag has more than {MAX_ATTRIBUTES} attributes")
     if page.count("<") > MAX_REPEATS and sum(1 for _ in REPEATED.finditer(page)) > MAX_REPEATS:
         raise Unfit(f"more than {MAX_REPEATS} option, body or html elements")
 
@@ -69,7 +70,7 @@ def _has_long_run(page: str) -> bool:
 
 
 def _is_attribute_bomb(tag: re.Match[str]) -> bool:
-    # Every attribute takes a separator and a character at least; a slash separates too.
+    # Every attribute takes a separator and a character at least; a slash and a closing quote separate too.
     if tag.end() - tag.start() < 2 * MAX_ATTRIBUTES:
         return False
-    return len(SEPARATORS.findall(VALUE.sub("=", tag[0]))) > MAX_ATTRIBUTES
+    return len(SEPARATORS.findall(VALUE.sub("= ", tag[0]))) > MAX_ATTRIBUTES

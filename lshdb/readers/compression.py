@@ -63,15 +63,18 @@ def decompress(stream: ByteStream, compression: Compression | None) -> ByteStrea
     return stream if compression is None else ByteStream(_members(stream, compression))
 
 
-def member(source: Source, compression: Compression) -> Generator[bytes, None, bytes]:
+def member(
+    source: Source, compression: Compression, dictionary: zstandard.ZstdCompressionDict | None = None
+) -> Generator[bytes, None, bytes]:
     """Yields the bytes of the member that begins here; returns what was read beyond it.
 
+    Args: dictionary: what zstd frames were compressed with, if anything.
     Raises: StreamDamaged: it is damaged or truncated; what it gave before that was yielded.
     """
     if compression == "gzip":
         return (yield from inflate(source, 31, "gzip"))
     if compression == "zstd":
-        return (yield from _zstd_frame(source))
+        return (yield from _zstd_frame(source, dictionary))
     if compression == "bzip2":
         return (yield from _stream(source, bz2.BZ2Decompressor(), "bzip2"))
     xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
@@ -116,8 +119,8 @@ def _is_skippable_frame(head: bytes) -> bool:
     return head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F
 
 
-def _zstd_frame(source: Source) -> Generator[bytes, None, bytes]:
-    frame = zstandard.ZstdDecompressor().decompressobj()
+def _zstd_frame(source: Source, dictionary: zstandard.ZstdCompressionDict | None) -> Generator[bytes, None, bytes]:
+    frame = zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
     while compressed := source.read(ZSTD_INPUT_BYTES):
         try:
             yield frame.decompress(compressed)

@@ -3,8 +3,9 @@
 Quotes are as in RFC 4180: a field in double quotes may hold separators, line ends and doubled quotes; in a TSV too.
 The text is UTF-8 with or without a byte order mark. In an index of feature sets the text column holds the features,
 separated by white space.
-Limitations: a quote that is opened and never closed takes the rows behind it into its field, as in every CSV parser,
-up to 16 million characters; the separator is the format's own and is not guessed (a CSV with semicolons is none).
+Limitations: a quote that is opened and not closed takes the rows behind it into its field, up to the next quote, the
+end or 16 million characters, and is mostly rejected with them; the separator is the format's own and is not guessed (a
+CSV with semicolons is none).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class _Rows:
         csv.field_size_limit(MAX_FIELD_CHARS)
         self.num_replaced = 0
         self._lines = read_lines(stream, MAX_LINE_BYTES)
-        self._rows = csv.reader(self._decoded(), delimiter=delimiter, strict=False)
+        self._rows = csv.reader(self._decoded(), delimiter=delimiter, strict=True)
         self._number = 1
         self._is_too_long = False
 

@@ -87,7 +87,13 @@ def page_text(page: str, html: HtmlText) -> str:
 def _extract(page: str, *, main_content: bool) -> str:
     # preserve_formatting: without it the words of neighbouring cells and items run together. No list bullets, links,
     # alternative texts or form fields: they differ between copies of one content, or are no words of it.
-    text: str = extract_plain_text(
-        page, preserve_formatting=True, main_content=main_content, list_bullets=False, alt_texts=False
-    )
+    try:
+        text: str = extract_plain_text(
+            page, preserve_formatting=True, main_content=main_content, list_bullets=False, alt_texts=False
+        )
+    except BaseException as error:
+        # A panic of compiled Rust is no Exception; it costs one page and not the run.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise Unfit(f"the parser failed: {error}") from None
     return text

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 import msgspec
 
 from lshdb.model import Document
-from lshdb.readers.base import ReadOptions, Rejection, SourceFile, Unfit
+from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_documents
 from lshdb.readers.sniffing import looks_like_json_lines
@@ -40,7 +40,7 @@ class JsonLinesReader:
         """Whether the head begins with an object that goes on in its first line."""
         return looks_like_json_lines(head)
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """A Document or a Rejection for every line that is not blank."""
         return read_documents(source, stream, _RecordParser(options).parse)
 

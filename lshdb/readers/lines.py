@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import BinaryIO, TypeAlias
 
 from lshdb.model import Document
-from lshdb.readers.base import MAX_LINE_BYTES, Rejection, SourceFile, Unfit, megabytes, reason_of
+from lshdb.readers.base import MAX_LINE_BYTES, Deferred, Rejection, SourceFile, Unfit, megabytes, reason_of
 from lshdb.readers.streams import BLOCK_BYTES
 
 __all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
@@ -20,13 +21,16 @@ __all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
 LineParser: TypeAlias = Callable[[bytes, str, str], Document]
 
 
-def read_documents(source: SourceFile, stream: BinaryIO, parse: LineParser) -> Iterator[Document | Rejection]:
+def read_documents(source: SourceFile, stream: BinaryIO, parse: LineParser) -> Iterator[Deferred | Rejection]:
     """The document of every line, and a Rejection for each that has none; a failure of the stream is the last item."""
     number = 0
     try:
         for number, line in enumerate(read_lines(stream, MAX_LINE_BYTES), start=1):
-            if line is None or (line and not line.isspace()):
-                yield _document(source, parse, line, f"line {number}")
+            if line is None:
+                yield Rejection(source.uri, f"line {number}", f"longer than {megabytes(MAX_LINE_BYTES)}")
+            elif line and not line.isspace():
+                locator = f"line {number}"
+                yield Deferred(source.uri, locator, partial(parse, line, source.uri, locator))
     except OSError as error:
         yield Rejection(source.uri, f"line {number + 1}", f"{reason_of(error)} after line {number}")
 
@@ -56,15 +60,6 @@ def checked_doc_id(doc_id: str) -> str:
     if "\0" in doc_id:
         raise Unfit("the id holds a NUL character")
     return doc_id
-
-
-def _document(source: SourceFile, parse: LineParser, line: bytes | None, locator: str) -> Document | Rejection:
-    if line is None:
-        return Rejection(source.uri, locator, f"longer than {megabytes(MAX_LINE_BYTES)}")
-    try:
-        return parse(line, source.uri, locator)
-    except Unfit as error:
-        return Rejection(source.uri, locator, str(error))
 
 
 class _HeldLine:

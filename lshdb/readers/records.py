@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from lshdb.readers.base import reason_of
+from lshdb.readers.base import Unfit, reason_of
 from lshdb.readers.segments import RECORD_MAGIC, Segment, segments
 from lshdb.readers.streams import BLOCK_BYTES, ByteStream
 
@@ -25,10 +25,11 @@ MAX_HEADER_BYTES: Final = 1 << 16
 USUAL_HEADER_BYTES: Final = 1 << 12
 MAX_HELD_BYTES: Final = 64_000_000
 HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
-RECORD_START: Final = re.compile(rb"\n(?=WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:)")
+RECORD_START: Final = re.compile(rb"WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:")
 # The longest beginning of a record that a search may have cut.
 START_BYTES: Final = 64
 LINE_ENDS: Final = b"\r\n"
+RECORD_ENDS: Final = (b"\r\n\r\n", b"\n\n")
 # The format before WARC.
 ARC_MAGIC: Final = b"filedesc:"
 ARC_REASON: Final = "an ARC file, which lshdb does not read; convert it with: warcio recompress"
@@ -49,6 +50,7 @@ class Record:
         fields: the named fields of its header.
         num_bytes: what its header says the block has.
         block: its bytes.
+        damage: why it is none, once it is closed; None for a sound record.
         failed: whether the file could not be read on inside it; known when it is closed.
     """
 
@@ -57,6 +59,7 @@ class Record:
         self.fields = fields
         self.num_bytes = num_bytes
         self.block = ByteStream(self._chunks())
+        self.damage: str | None = None
         self.failed = False
         self._stream = stream
         self._num_read = 0
@@ -66,26 +69,27 @@ class Record:
         self._tail = b""
 
     def close(self) -> str | None:
-        """Reads the block to its end; the reason why it is none, or None for a sound record."""
+        """Reads the block to its end; the reason why it is no record, or None for a sound one."""
         try:
             while self.block.read(BLOCK_BYTES):
                 pass
+            self.damage = self._misfit()
         except OSError as error:
-            self.failed = True
-            return reason_of(error)
-        reason = self._misfit()
-        if reason is not None:  # The next record is looked for from where its beginning may lie, whole or cut.
+            self.damage, self.failed = reason_of(error), True
+        if self.damage is not None:  # The next record is looked for from where its beginning may lie, whole or cut.
             self._stream.put_back(b"".join(self._held) or self._tail)
         self._held.clear()
-        return reason
+        return self.damage
 
     def _misfit(self) -> str | None:
         if self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
             return f"truncated: {self._num_read} of {self.num_bytes} bytes"
-        behind = self._stream.peek(START_BYTES).lstrip(LINE_ENDS)
-        if self._num_held > MAX_HELD_BYTES or (behind and not behind.startswith(RECORD_MAGIC)):
-            return f"its Content-Length {self.num_bytes} is wrong: no record begins behind it"
-        return None
+        behind = self._stream.peek(START_BYTES)
+        # Two line ends are the end of a record, even where the next one is damaged; not all writers write them.
+        is_end = behind.startswith(RECORD_ENDS) or behind.lstrip(LINE_ENDS)[: len(RECORD_MAGIC)] in (b"", RECORD_MAGIC)
+        if is_end and self._num_held <= MAX_HELD_BYTES:
+            return None
+        return f"its Content-Length {self.num_bytes} is wrong: the record does not end there"
 
     def _chunks(self) -> Iterator[bytes]:
         while self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
@@ -102,7 +106,7 @@ class Record:
             self._tail = window[-START_BYTES:]
             # The plain search first: the pattern alone would cost as much as all other reading.
             inside = RECORD_START.search(window) if RECORD_MAGIC in window else None
-            block = b"" if inside is None else window[inside.end() :]
+            block = b"" if inside is None else window[inside.start() :]
         if block:
             self._held.append(block)
             self._num_held += len(block)
@@ -114,20 +118,26 @@ def records(stream: ByteStream) -> Iterator[Record | Damage]:
         yield from _Framing(segment).records()
 
 
-def read_header(stream: ByteStream) -> list[str] | None:
-    """The lines up to the first blank one, continuations joined; None where that is not within 64 KB.
+def read_header(stream: ByteStream) -> list[str]:
+    """The lines up to the first blank one, continuations joined; a stream that ends before one is all header.
 
-    What is not UTF-8 is shown as ``\\xff``. A stream that ends before a blank line is all header.
+    What is not UTF-8 is shown as ``\\xff``.
+    Raises: Unfit: it is longer than 64 KB, or a record begins inside it; that one is next, then.
     """
     for limit in (USUAL_HEADER_BYTES, MAX_HEADER_BYTES):
         head = stream.peek(limit)
-        if (end := HEADER_END.search(head)) is not None:
-            stream.skip(end.end())
-            return _lines(head[: end.start()])
-        if len(head) < limit:
-            stream.skip(len(head))
-            return _lines(head)
-    return None
+        end = HEADER_END.search(head)
+        if end is not None or len(head) < limit:
+            break
+    else:
+        stream.skip(len(RECORD_MAGIC))
+        raise Unfit("the header is longer than 64 KB")
+    lines = head if end is None else head[: end.start()]
+    if (inside := RECORD_START.search(lines, len(RECORD_MAGIC))) is not None:
+        stream.skip(inside.start())
+        raise Unfit("the header is cut off by another record")
+    stream.skip(len(head) if end is None else end.end())
+    return _lines(lines)
 
 
 def parse_fields(lines: list[str]) -> Fields:
@@ -163,7 +173,8 @@ class _Framing:
                 yield record
                 if isinstance(record, Record) and record.failed:
                     return
-                self._seek_record()
+                if isinstance(record, Damage) or record.damage is not None:
+                    self._seek_record()
             self._stream.read(1)  # Raises where the segment did not end but fail.
         except OSError as error:
             self._number += 1
@@ -173,10 +184,10 @@ class _Framing:
         if self._stream.peek(len(RECORD_MAGIC)) != RECORD_MAGIC:
             is_arc = self._stream.peek(len(ARC_MAGIC)) == ARC_MAGIC
             return Damage(locator, ARC_REASON if is_arc else "not a WARC record")
-        if (lines := read_header(self._stream)) is None:
-            self._stream.skip(len(RECORD_MAGIC))
-            return Damage(locator, "the header of the record is longer than 64 KB")
-        fields = parse_fields(lines[1:])
+        try:
+            fields = parse_fields(read_header(self._stream)[1:])
+        except Unfit as error:
+            return Damage(locator, str(error))
         length = fields.get("content-length")
         if length is None or not (length.isascii() and length.isdigit() and len(length) < 19):
             shown = "missing" if length is None else f"{length[:40]!r}, not a number"
@@ -203,6 +214,6 @@ class _Framing:
             return
         while window := self._stream.peek(BLOCK_BYTES):
             if (found := RECORD_START.search(window)) is not None:
-                self._stream.skip(found.end())
+                self._stream.skip(found.start())
                 return
             self._stream.skip(max(len(window) - START_BYTES, 1))

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import BinaryIO, Final
 
 from lshdb.errors import InvalidParams
-from lshdb.readers.base import Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, reason_of
+from lshdb.readers.base import Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make, reason_of
 from lshdb.readers.compression import COMPRESSION_SUFFIXES, compression_of, decompress
 from lshdb.readers.delimited import DelimitedReader
 from lshdb.readers.fingerprint import Fingerprint
@@ -78,6 +78,12 @@ class Reading:
 
     def __iter__(self) -> Iterator[Item]:
         """The documents in their order, and a Rejection or Skipped for what is none."""
+        # A generator, not a map: whoever gives up closes it, and with it the file.
+        for step in self.steps():
+            yield make(step)
+
+    def steps(self) -> Iterator[Item | Deferred]:
+        """The same items, some of them yet to be made; an unmade one costs next to nothing."""
         try:
             file = open_stdin() if self.source.is_stdin else open_regular(self.source.path)
         except OSError as error:
@@ -86,7 +92,7 @@ class Reading:
         with file:
             origin = None if self.source.is_stdin else file
             stream = ByteStream(self._fingerprint.chunks(file), origin)
-            yield from read_stream(self.source, stream, self._options)
+            yield from _steps(self.source, stream, self._options)
             self._finish(stream)
 
     def _finish(self, stream: ByteStream) -> None:
@@ -107,6 +113,10 @@ def read_stream(source: SourceFile, stream: BinaryIO | ByteStream, options: Read
 
     Raises: InvalidParams: there is no such input format; SourceError: an installed reader does not load.
     """
+    return map(make, _steps(source, stream, options))
+
+
+def _steps(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptions) -> Iterator[Item | Deferred]:
     reader = _reader_by_name(source.path.name, options)
     if not isinstance(stream, ByteStream):
         stream = ByteStream(iter(functools.partial(stream.read, BLOCK_BYTES), b""))
@@ -132,7 +142,9 @@ def reader_of(name: str, head: bytes, options: ReadOptions) -> Reader | None:
     return _fitting(_reader_by_name(name, options) or _reader_by_content(head), head, options)
 
 
-def _items(source: SourceFile, stream: ByteStream, reader: Reader | None, options: ReadOptions) -> Iterator[Item]:
+def _items(
+    source: SourceFile, stream: ByteStream, reader: Reader | None, options: ReadOptions
+) -> Iterator[Item | Deferred]:
     if reader is None:
         reader, stream = _recognised(stream)
     elif reader.textual:

@@ -43,12 +43,11 @@ class Response:
 def read_response(block: ByteStream) -> Response:
     """The response of a record's block; reading its body may raise OSError.
 
-    Raises: Unfit: it has no HTTP header, or a coding that is not known.
+    Raises: Unfit: it has no HTTP header or an endless one, or a coding that is not known.
     """
     if block.peek(5).upper() != b"HTTP/":
         raise Unfit("a response without an HTTP header")
-    if (lines := read_header(block)) is None:
-        raise Unfit("the HTTP header is longer than 64 KB")
+    lines = read_header(block)
     status, fields = STATUS_LINE.match(lines[0]), parse_fields(lines[1:])
     return Response(0 if status is None else int(status[1]), fields, _decoded(block, fields))
 

@@ -18,8 +18,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import zstandard
+
 from lshdb.readers.compression import Compression, compression_of, decompress, member, skip_padding
-from lshdb.readers.streams import BLOCK_BYTES, ByteStream, StreamDamaged
+from lshdb.readers.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
 
 __all__ = ["RECORD_MAGIC", "Segment", "segments"]
 
@@ -32,6 +34,8 @@ MAGIC_BYTES: Final = 4
 # What is read beyond a member is copied a few times; most members are smaller than this.
 RAW_BYTES: Final = 1 << 14
 HELD_BYTES: Final = 4_000_000
+DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
+MAX_DICTIONARY_BYTES: Final = 16_000_000
 MAX_DAMAGED_IN_A_ROW: Final = 100
 MAX_TRIALS: Final = 1000
 
@@ -59,6 +63,23 @@ def segments(stream: ByteStream) -> Iterator[Segment]:
     return iter([Segment(0, decompress(stream, compression), compressed=compression is not None)])
 
 
+def _dictionary(stream: ByteStream) -> zstandard.ZstdCompressionDict | None:
+    """The zstd dictionary that a file begins with, and which is read; None where it begins otherwise.
+
+    Source: IIPC, Zstandard compression for WARC files 1.0: a skippable frame, its content compressed itself or not.
+    """
+    head = stream.peek(8)
+    length = int.from_bytes(head[4:], "little")
+    if not head.startswith(DICTIONARY_MAGIC) or length > MAX_DICTIONARY_BYTES:
+        return None
+    stream.skip(len(head))
+    frame = b"".join(iter(lambda: stream.read(length + 8 - stream.position), b""))
+    compression = compression_of(frame)
+    plain = decompress(ByteStream(iter([frame])), compression)
+    content = read_whole(plain.binary, MAX_DICTIONARY_BYTES)
+    return zstandard.ZstdCompressionDict(content) if content else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Member:
     offset: int
@@ -78,6 +99,7 @@ class _Members:
         self._stream = stream
         self._compression = compression
         self._magic = MEMBER_MAGICS[compression]
+        self._dictionary = _dictionary(stream)
         self._held: deque[bytes] = deque()
         self._num_held = 0
         self._next: _Member | None = None
@@ -110,7 +132,7 @@ class _Members:
         return _Member(self._stream.position, ByteStream(self._decompressed()))
 
     def _decompressed(self) -> Generator[bytes, None, None]:
-        beyond = yield from member(self, self._compression)
+        beyond = yield from member(self, self._compression, self._dictionary)
         self._stream.put_back(beyond)
         self._held.append(self._held.pop().removesuffix(beyond))
         self._num_in_a_row = 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from lshdb.model import Document
-from lshdb.readers.base import ReadOptions, Rejection, SourceFile, Unfit
+from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_documents
 
@@ -28,7 +28,7 @@ class SetsReader:
         """False: a feature set looks like any text."""
         return False
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """A Document or a Rejection for every line that is not blank."""
         return read_documents(source, stream, _parse)
 

@@ -5,8 +5,8 @@ Owns which records are documents, by type, status and media type; their ids, dat
 - ``response`` records whose HTTP status is 2xx and whose body is HTML or ``text/*``; other statuses (a site's 404 page
   is the same for every address) and media types are `Skipped`, counted and no error;
 - ``conversion`` (WET) and ``resource`` records of the same media types;
-- nothing of ``warcinfo``, ``request`` and ``metadata`` records (so a WAT file has no documents) nor of ``continuation``
-  ones; ``revisit`` records repeat a page that another record holds, and are `Skipped`.
+- nothing of ``warcinfo``, ``request`` and ``metadata`` records (so a WAT file has no documents); ``revisit`` records
+  repeat a page that another record holds, and are `Skipped`, as are types that the standard does not know.
 
 Framing, codings and charsets are undone here and not by fastwarc, which loses whatever follows a damaged member, and
 which cannot read a stream that does not seek; extraction takes 10 times as long as all of it.
@@ -18,15 +18,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import BinaryIO, Final, cast
 
 from resiliparse.parse.encoding import map_encoding_to_html5
 
 from lshdb.model import Document
+from lshdb.params import HtmlText
 from lshdb.readers.base import (
     MAX_PAGE_BYTES,
     MAX_TEXT_BYTES,
+    Deferred,
     Item,
     ReadOptions,
     Rejection,
@@ -47,6 +51,7 @@ from lshdb.readers.streams import ByteStream, read_whole
 
 __all__ = ["WarcReader", "microseconds"]
 
+NOTES: Final = frozenset({"warcinfo", "request", "metadata"})
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 # What resolvers answered, which Heritrix keeps beside the pages.
 NO_TEXT_TYPES: Final = frozenset({"text/dns"})
@@ -69,7 +74,7 @@ class WarcReader:
         """Whether the head is a WARC's, or an ARC's, which has to be refused by name."""
         return head.startswith((RECORD_MAGIC, ARC_MAGIC))
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
         """A Document, Rejection or Skipped for every record that is none of the crawl's own notes."""
         for record in records(cast(ByteStream, stream)):
             if isinstance(record, Damage):
@@ -108,13 +113,15 @@ def _zone(zone: str) -> timedelta:
     return ahead if zone[0] == "+" else -ahead
 
 
-def _item(source: SourceFile, record: Record, options: ReadOptions) -> Item | None:
-    """What a record gives; None for the crawl's own notes."""
+def _item(source: SourceFile, record: Record, options: ReadOptions) -> Item | Deferred | None:
+    """What a record gives, its text yet to be made; None for the crawl's own notes."""
     kind = record.fields.get("warc-type", "").lower()
     if kind == "revisit":
         return Skipped(source.uri, "revisit of a page that another record holds")
-    if kind not in ("response", "resource", "conversion"):
+    if kind in NOTES:
         return None
+    if kind not in ("response", "resource", "conversion"):
+        return Skipped(source.uri, f"record type {kind[:40] or 'unknown'}")
     try:
         body, fields = _body(record) if kind == "response" else (record.block, record.fields)
         return _document(source, record, body, fields, options)
@@ -141,18 +148,22 @@ def _body(record: Record) -> tuple[ByteStream, Fields]:
     return response.body, response.fields
 
 
-def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fields, options: ReadOptions) -> Document:
-    is_html = _is_html(body, fields)
-    max_bytes = MAX_PAGE_BYTES if is_html else MAX_TEXT_BYTES
+def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fields, options: ReadOptions) -> Deferred:
+    """The document of a body, whose bytes are read. Raises: Unfit, _Unwanted, OSError."""
+    html = options.html if _is_html(body, fields) else None
+    max_bytes = MAX_TEXT_BYTES if html is None else MAX_PAGE_BYTES
     doc_id = checked_doc_id(record.fields.get("warc-target-uri", "").removeprefix("<").removesuffix(">").strip())
     if (raw := read_whole(body.binary, max_bytes)) is None:
         raise Unfit(f"larger than {megabytes(max_bytes)}")
-    charset = map_encoding_to_html5(named_charset(fields) or "", fallback_utf8=False)
-    text, num_replaced = decode(raw, charset, declared_charset(raw) if is_html else None, detect=True)
-    if is_html:
-        text = page_text(text, options.html)
-    dated_at = microseconds(record.fields.get("warc-date", ""))
-    return Document(doc_id, text, None, source.uri, record.locator, num_replaced, dated_at)
+    untold = Document(doc_id, "", None, source.uri, record.locator, 0, microseconds(record.fields.get("warc-date", "")))
+    return Deferred(source.uri, record.locator, partial(_told, untold, raw, named_charset(fields), html))
+
+
+def _told(untold: Document, raw: bytes, charset: str | None, html: HtmlText | None) -> Document:
+    """The document with the text of its bytes: a page, where `html` says what of it. Raises: Unfit."""
+    declared = None if charset is None else map_encoding_to_html5(charset, fallback_utf8=False)
+    text, num_replaced = decode(raw, declared, None if html is None else declared_charset(raw), detect=True)
+    return replace(untold, text=text if html is None else page_text(text, html), num_replaced=num_replaced)
 
 
 def _is_html(body: ByteStream, fields: Fields) -> bool:

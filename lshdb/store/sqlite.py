@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import shutil
 import sqlite3
+import time
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, Table, event, insert
+from sqlalchemy.engine.interfaces import DBAPICursor
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexDamaged, NotAnIndex, StoreError, StoreUnreachable
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
@@ -23,6 +25,7 @@ CACHE_KIB = 131_072
 # 128 MB of log: a bucket page that several batches touch is copied home once, not after each of them.
 CHECKPOINT_PAGES = 8_192
 BUSY_SECONDS = 30.0
+RETRY_SECONDS = 0.01
 # Values of one INSERT; SQLite takes 32,766 since 3.32. Each statement is one lease of the interpreter lock, which a
 # thread that is sketching gives back only every 5 ms.
 MAX_VARIABLES = 32_000
@@ -61,9 +64,9 @@ class Sqlite(Dialect):
     def before_birth(self, engine: Engine) -> None:
         connection = engine.raw_connection()
         try:
-            connection.cursor().execute(f"PRAGMA page_size = {PAGE_SIZE}")
-            connection.cursor().execute("PRAGMA journal_mode = WAL")
-            connection.cursor().execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            cursor = connection.cursor()
+            for setting in (f"page_size = {PAGE_SIZE}", "journal_mode = WAL", f"application_id = {APPLICATION_ID}"):
+                _set(cursor, setting)
         finally:
             connection.close()
 
@@ -123,6 +126,23 @@ def _online_copy(original: Path, copy: Path) -> Path:
         target.close()
         source.close()
     return copy
+
+
+def _set(cursor: DBAPICursor, setting: str) -> None:
+    """Sets a pragma, again while another process bears the same index.
+
+    SQLite itself does not wait where two connections change the journal mode at once: each would wait for the other.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute(f"PRAGMA {setting}")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(RETRY_SECONDS)
+        else:
+            return
 
 
 def _on_connect(connection: sqlite3.Connection, _record: object) -> None:

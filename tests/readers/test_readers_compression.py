@@ -1,9 +1,11 @@
-"""gzip and zstd around every textual format, whole, in pieces and damaged."""
+"""gzip, zstd, bzip2 and xz around every textual format, whole, in pieces and damaged."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import random
 import subprocess
 import sys
@@ -26,7 +28,9 @@ def zstd(raw: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
-FORMATS = pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".zst", zstd)])
+FORMATS = pytest.mark.parametrize(
+    ("suffix", "compress"), [(".gz", gzip.compress), (".zst", zstd), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
 
 
 def records(count: int) -> list[bytes]:
@@ -74,7 +78,7 @@ def test_a_truncated_file_keeps_the_lines_before_the_end(tmp_path: Path, suffix:
     path = tmp_path / f"a.jsonl{suffix}"
     path.write_bytes(compress(b"".join(records(3000)))[:-200_000])
     *good, last = read(path)
-    kind = {".gz": "gzip", ".zst": "zstd"}[suffix]
+    kind = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}[suffix]
     assert 1000 < len(good) < 3000
     assert [item.locator for item in good] == [f"line {i}" for i in range(1, len(good) + 1)]
     assert last == Rejection(

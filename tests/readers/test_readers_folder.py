@@ -5,14 +5,27 @@ from __future__ import annotations
 import inspect
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from reading_files import as_nobody
 
-from lshdb.errors import PathMissing
-from lshdb.readers import Rejection, Skipped, SourceFile, walk
+from lshdb.errors import PathMissing, SourceUnreadable
+from lshdb.model import Document
+from lshdb.readers import (
+    ReadOptions,
+    Rejection,
+    Skipped,
+    SourceFile,
+    listed_paths,
+    path_uri,
+    read_source,
+    source_at,
+    stdin_source,
+    walk,
+)
 
 
 def names(*paths: Path, exclude: frozenset[Path] = frozenset()) -> list[str]:
@@ -156,3 +169,116 @@ def test_folders_nest_deeper_than_python_recurses(tmp_path: Path) -> None:
 
 def test_an_empty_folder_gives_nothing(tmp_path: Path) -> None:
     assert list(walk([tmp_path])) == []
+
+
+def globbed(root: Path, include: list[str], exclude: list[str]) -> list[str]:
+    found = walk([root], include_globs=include, exclude_globs=exclude)
+    return [str(each.path.relative_to(root)) for each in found if isinstance(each, SourceFile)]
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "expected"),
+    [
+        ([], [], ["a/b/c.html", "a/d.txt", "e.html", "f.HTML"]),
+        (["*.html"], [], ["a/b/c.html", "e.html"]),
+        (["*.html", "*.txt"], ["a/b"], ["a/d.txt", "e.html"]),
+        (["*.[hH][tT][mM][lL]"], [], ["a/b/c.html", "e.html", "f.HTML"]),
+        (["a/*"], [], ["a/b/c.html", "a/d.txt"]),
+        (["./a/?/*"], [], ["a/b/c.html"]),
+        ([], ["a"], ["e.html", "f.HTML"]),
+        ([], ["a/b/"], ["a/d.txt", "e.html", "f.HTML"]),
+        ([], ["?.html"], ["a/d.txt", "f.HTML"]),
+        (["*.html"], ["*"], []),
+    ],
+)
+def test_globs_fit_the_path_below_the_root_or_the_name(
+    tmp_path: Path, include: list[str], exclude: list[str], expected: list[str]
+) -> None:
+    for name in ("a/b/c.html", "a/d.txt", "e.html", "f.HTML"):
+        write(tmp_path / name)
+    assert globbed(tmp_path, include, exclude) == expected
+
+
+def test_globs_hold_for_named_files_by_their_name(tmp_path: Path) -> None:
+    paths = [write(tmp_path / "a.html"), write(tmp_path / "a.css")]
+    assert [found.path.name for found in walk(paths, include_globs=["*.html"])] == ["a.html"]  # type: ignore[union-attr]
+
+
+def test_a_folder_that_is_excluded_is_not_entered(public_path: Path) -> None:
+    write(public_path / "closed" / "a.txt")
+    (public_path / "closed").chmod(0o700 if os.geteuid() == 0 else 0)
+    found = as_nobody(lambda: list(walk([public_path], exclude_globs=["closed"])))
+    (public_path / "closed").chmod(0o755)
+    assert found == []
+
+
+def test_a_missing_path_of_a_list_is_rejected_and_the_others_are_walked(tmp_path: Path) -> None:
+    gone, there = tmp_path / "gone.txt", write(tmp_path / "there.txt")
+    first, second = walk([gone, there], must_exist=False)
+    assert first == Rejection(gone.as_uri(), "", "No such file or directory")
+    assert isinstance(second, SourceFile)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"a.txt\nb c.txt\n\n", ["a.txt", "b c.txt"]),
+        (b"a.txt\r\nb.txt", ["a.txt", "b.txt"]),
+        (b"a.txt\0two\nlines.txt\0", ["a.txt", "two\nlines.txt"]),
+        (b"caf\xe9.txt\n", [os.fsdecode(b"caf\xe9.txt")]),
+        (b"", []),
+    ],
+)
+def test_a_list_names_a_path_a_line(tmp_path: Path, raw: bytes, expected: list[str]) -> None:
+    (tmp_path / "list").write_bytes(raw)
+    assert listed_paths(tmp_path / "list") == expected
+
+
+def test_a_list_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PathMissing):
+        listed_paths(tmp_path / "list")
+    with pytest.raises(SourceUnreadable, match="is a folder"):
+        listed_paths(tmp_path)
+
+
+def python(program: str, stdin: bytes) -> list[str]:
+    answer = subprocess.run([sys.executable, "-c", program], input=stdin, capture_output=True, timeout=60, check=True)
+    return answer.stdout.decode().splitlines()
+
+
+def test_a_list_may_come_from_standard_input() -> None:
+    assert python("from lshdb.readers import listed_paths; print(listed_paths('-'))", b"a\nb\n") == ["['a', 'b']"]
+
+
+STDIN = """
+from lshdb.readers import ReadOptions, read_source, walk
+[source] = walk(["-"])
+reading = read_source(source, ReadOptions())
+for item in reading:
+    print(item.source, item.doc_id, item.locator, item.text)
+print(reading.num_bytes, len(reading.digest))
+"""
+
+
+def test_a_dash_is_standard_input_whatever_its_format() -> None:
+    assert python(STDIN, b"one two") == ["stdin: -  one two", "7 16"]
+    assert python(STDIN, b'{"id": 7, "text": "one"}\n') == ["stdin: 7 line 1 one", "25 16"]
+
+
+def test_standard_input_is_never_as_it_was_and_is_no_file() -> None:
+    first, second = stdin_source(), stdin_source()
+    assert first.is_stdin
+    assert first.named
+    assert first.mtime_ns < second.mtime_ns
+    assert source_at(first.uri) is None
+    assert path_uri("-") == first.uri == first.root == "stdin:"
+
+
+def test_a_file_named_dash_is_read_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "-", "words")
+    [source] = walk(["./-"])
+    assert isinstance(source, SourceFile)
+    [item] = read_source(source, ReadOptions())
+    assert isinstance(item, Document)
+    assert item.text == "words"

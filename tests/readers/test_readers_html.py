@@ -110,6 +110,10 @@ HOSTILE = {
     "a million elements that never close": "'<p><b><i>word' * 300_000",
     "nested formatting and blocks": "'<a><div>' * 1_000_000",
     "a hundred thousand attributes": "'<p ' + ' '.join(f'a{i}' for i in range(100_000)) + '>word'",
+    "attributes that end in their quotes": "'<p ' + ' '.join(f'a{i}=\">\"' for i in range(100_000)) + '>word'",
+    "attributes without a space": "'<p ' + ''.join(f'a{i}=\"\"' for i in range(100_000)) + '>word'",
+    "attributes between slashes": "'<p ' + '/'.join(f'a{i}' for i in range(100_000)) + '>word'",
+    "quotes that never close": "'<p a=\"' * 200_000",
     "a hundred thousand options": "'<select>' + '<option>' * 100_000",
     "a body that is opened again and again": "''.join(f'<body a{i}=1>' for i in range(100_000))",
     "NUL characters": r"'<p>one\0two' * 10_000",
@@ -147,3 +151,29 @@ def test_a_long_page_of_plain_text_is_no_bomb(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_text("<pre>" + "a < b and word " * 50_000 + "</pre>")
     assert texts(path)[0].startswith("a < b and word")
+
+
+@pytest.mark.parametrize("separator", ["=1 ", "='>' ", '=""', "/", "\n=\t'x'"])
+def test_attributes_are_counted_however_they_are_written(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<p " + separator.join(f"a{i}" for i in range(10_100)) + ">word")
+    assert read(path) == [Rejection(path.as_uri(), "", "a tag has more than 10000 attributes")]
+
+
+def test_one_long_attribute_is_no_bomb(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<p data-words='" + "word > " * 50_000 + "'>text</p>")
+    assert texts(path) == ["text"]
+
+
+def test_a_panic_of_the_parser_costs_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        """As compiled Rust raises it."""
+
+    def panic(*_arguments: object, **_options: object) -> str:
+        raise PanicException("index out of bounds")
+
+    monkeypatch.setattr("lshdb.readers.html.extract_plain_text", panic)
+    path = tmp_path / "a.html"
+    path.write_text("<p>word")
+    assert read(path) == [Rejection(path.as_uri(), "", "the parser failed: index out of bounds")]

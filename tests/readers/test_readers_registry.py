@@ -100,7 +100,7 @@ def test_the_input_format_overrules_name_and_content(tmp_path: Path) -> None:
 
 def test_an_unknown_input_format_is_a_usage_error_that_names_the_known_ones(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
-    with pytest.raises(InvalidParams, match="it must be one of text, html, jsonl, sets"):
+    with pytest.raises(InvalidParams, match="it must be one of warc, parquet, html, jsonl, csv, tsv, sets, text"):
         read(tmp_path / "a.txt", ReadOptions(input_format="docx"))
 
 

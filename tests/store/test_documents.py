@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from sqlalchemy import select
 
 from lshdb.model import Document
@@ -173,12 +172,14 @@ def test_an_update_keeps_the_key_and_the_first_run_and_moves_source_and_last_run
     }
 
 
-@pytest.mark.parametrize("doc_id", ["a\tb", "a\nb", "it's", '"', "\\N", "ä", "\U0001f600", "A", "%", "_", "x" * 2000])
-def test_an_id_of_any_characters_is_found_again(doc_id: str, store: Store) -> None:
-    add(store, {doc_id: ONE, "a": TWO})
+def test_an_id_of_any_characters_is_found_again(store: Store) -> None:
+    doc_ids = ["a\tb", "a\nb", "it's", '"', "\\N", "ä", "a\u0308", "\U0001f600", "a", "A", "a ", "%", "_", "x" * 2000]
+    add(store, {doc_id: (number, number, number) for number, doc_id in enumerate(doc_ids)})
     with store.reading() as transaction:
-        assert answers.content_of(transaction, "default", doc_id) == (True, 1)
-        assert answers.content_of(transaction, "default", doc_id.swapcase() + " ") == (False, None)
+        found = [answers.content_of(transaction, "default", doc_id) for doc_id in doc_ids]
+        assert found == [(True, key + 1) for key in range(len(doc_ids))]
+        for doc_id in ("b", "Ä", "aa", " a", "a\\tb"):
+            assert answers.content_of(transaction, "default", doc_id) == (False, None)
 
 
 def test_removing_says_which_contents_were_released(store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
     rows = np.array([(hashed, key) for hashed, size in enumerate(sizes) for key in range(size)], dtype=np.int64)
     blocks = list(expansion.complete_buckets(rows[i : i + block] for i in range(0, len(rows), block)))
     np.testing.assert_array_equal(np.concatenate(blocks), rows)
-    ends = [(before[-1, 0], after[0, 0]) for before, after in zip(blocks, blocks[1:], strict=False)]
+    ends = [(before[-1, 0], after[0, 0]) for before, after in pairwise(blocks)]
     assert all(before != after for before, after in ends)
 
 
@@ -243,6 +243,30 @@ def test_a_link_that_is_broken_off_is_done_again_without_doubles(store: Store, m
     assert len(stored(store)) == 20
 
 
+@pytest.mark.xfail(strict=True, reason="what met only a hub is not expanded again when the hub goes")
+def test_a_hot_bucket_stays_connected_when_its_hubs_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_cap(monkeypatch, 3, 1)
+    add(store, crowd(6))
+    link(store)
+    with store.writing() as transaction:
+        retire(transaction, documents.remove(transaction, [1]), PARAMS)
+    link(store)
+    members = [2, 3, 4, 5, 6]
+    assert stored(store) == naive({0: members}, set(members), 3, 1)
+
+
+@pytest.mark.xfail(strict=True, reason="a bucket that cooled down stays on the list of skipped ones")
+def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_cap(monkeypatch, 3, 1)
+    add(store, crowd(6))
+    link(store)
+    with store.writing() as transaction:
+        retire(transaction, documents.remove(transaction, [1, 2, 3, 4]), PARAMS)
+    add(store, crowd(1, start=50))
+    link(store)
+    assert skipped(store) == []
+
+
 # What is stored.
 
 
@@ -282,16 +306,17 @@ def test_changing_and_deleting_touch_those_pairs_and_no_others(store: Store) -> 
     assert page.similarity.tolist() == [0.5, 0.25, 0.5]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 6, 7])
-def test_pages_give_every_pair_once_in_order(size: int, store: Store) -> None:
+def test_pages_give_every_pair_once_in_order(store: Store) -> None:
     add(store, crowd(4))
     link(store)
-    pages, after = [], (-1, -1)
     with store.reading() as transaction:
-        while len(page := graph.pair_page(transaction, after, size)):
-            pages += page.keys.tolist()
-            after = tuple(pages[-1])
-    assert pages == [list(both) for both in combinations(range(1, 5), 2)]
+        for size in (1, 2, 3, 6, 7):
+            pages, after = [], (-1, -1)
+            while len(page := graph.pair_page(transaction, after, size)):
+                assert len(page) <= size
+                pages += page.keys.tolist()
+                after = tuple(pages[-1])
+            assert pages == [list(both) for both in combinations(range(1, 5), 2)]
 
 
 def test_a_content_that_goes_while_it_is_linked_leaves_no_pair(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from sqlalchemy.engine import Dialect
 from lshdb.banding import band_keys
 from lshdb.model import Document, Signatures, VerifiedPairs
 from lshdb.params import Params
-from lshdb.store import SourceState, Store, Transaction, answers, documents, graph, sources, statements
+from lshdb.store import HotBuckets, SourceState, Store, Transaction, answers, documents, graph, sources, statements
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
 from tests.conftest import Schemas
@@ -34,7 +33,7 @@ from tests.store.conftest import sketches_of
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 UPDATE_VARIABLE = "LSHDB_UPDATE_SNAPSHOTS"
 DIALECTS: dict[str, Dialect] = {
-    "sqlite": sqlite.dialect(),  # type: ignore[no-untyped-call]
+    "sqlite": sqlite.dialect(),
     "postgres": postgresql.psycopg.dialect(),  # type: ignore[no-untyped-call]
 }
 ARGUMENTS: dict[str, tuple[object, ...]] = {"surviving_pairs": (7,)}
@@ -111,7 +110,7 @@ def recorded(store: Store) -> Iterator[tuple[Transaction, Plans]]:
             streams = bool(context.execution_options.get("stream_results"))
             EXPLAIN[connection.dialect.name](connection, statement, parameters, streams, plans)
 
-    with pytest.raises(RolledBack), store.writing() as transaction:
+    with suppress(RolledBack), store.writing() as transaction:
         event.listen(transaction.connection, "before_cursor_execute", explain)
         yield transaction, plans
         raise RolledBack
@@ -136,8 +135,8 @@ def explain_postgres(connection: Connection, statement: str, parameters: Any, st
     declared = f"DECLARE explained CURSOR FOR {statement}" if streams else statement
     cursor = connection.connection.cursor()
     cursor.execute(f"EXPLAIN (FORMAT JSON) {declared}", parameters)
-    (answer,) = cursor.fetchone() or (None,)
-    nodes = [(answer if isinstance(answer, list) else json.loads(answer))[0]["Plan"]]
+    (answer,) = cursor.fetchone() or ([],)
+    nodes = [answer[0]["Plan"]]
     while nodes:
         node = nodes.pop()
         nodes += node.get("Plans", [])
@@ -273,6 +272,11 @@ def mates_of_the_delta(transaction: Transaction) -> None:
     graph.hot_buckets(transaction)
 
 
+def hot_buckets() -> HotBuckets:
+    one = np.ones(1, dtype=np.int64)
+    return HotBuckets(np.ones(1, dtype=np.int16), one, one, one)
+
+
 def some_pairs(transaction: Transaction) -> VerifiedPairs:
     pages = [graph.pair_page(transaction, (key, 0), 1) for key in SPREAD.tolist() if key <= NUM_CONTENTS // 2]
     return VerifiedPairs(
@@ -298,6 +302,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "graph.change_pairs": lambda transaction: graph.change_pairs(transaction, some_pairs(transaction)),
     "graph.delete_pairs": lambda transaction: graph.delete_pairs(transaction, some_pairs(transaction)),
     "graph.mark_linked": lambda transaction: graph.mark_linked(transaction, SPREAD),
+    "graph.put_skipped": lambda transaction: graph.put_skipped(transaction, hot_buckets()),
     "sources.known": lambda transaction: sources.known(transaction, "default", ["file:///crawl/7.txt"]),
     "sources.see": lambda transaction: sources.see(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
     "sources.put": lambda transaction: sources.put(transaction, "default", [state_of("file:///crawl/7.txt")], 2),

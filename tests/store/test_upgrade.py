@@ -127,9 +127,7 @@ def test_an_index_of_an_older_version_is_refused_with_the_command_that_helps(
         assert ended.err.endswith(f"Run: lshdb --db {caught.value.url} upgrade\n")
 
 
-def test_an_upgraded_index_answers_as_before_and_takes_more(
-    url: str, later_version: LaterVersion, lshdb: Run
-) -> None:
+def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_version: LaterVersion, lshdb: Run) -> None:
     make_index(url)
     later_version()
     ended = lshdb(url, "upgrade")
@@ -204,7 +202,7 @@ def test_an_index_without_its_parameters_is_damaged(url: str) -> None:
 def bear(urls: list[str], seed: int, barrier: Barrier) -> None:
     """Makes indexes, each at the same moment as the other processes, and adds a row of its own."""
     for url in urls:
-        barrier.wait(60)
+        barrier.wait(20)
         with Store.create(url, Params(seed=seed), "test") as store, store.writing() as transaction:
             transaction.execute(text("INSERT INTO unlinked (content_key) VALUES (:key)"), {"key": seed})
 

@@ -1,0 +1,543 @@
+"""Every verb as it is normally used, on both databases."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, update
+
+from lshdb.cli.app import app
+from lshdb.store import Store
+from lshdb.store.schema import band_bucket, content, document, pair, run, unlinked
+from tests.cli.conftest import Run
+
+TEN = "one two three four five six seven eight nine ten"
+ELEVEN = f"{TEN} eleven"  # 6 and 7 shingles of 5 words, 6 in common
+OTHER = "nothing of the kind is said in here at all"
+NEAR = repr(6 / 7)
+
+VERBS = ["init", "ingest", "dupes", "query", "verify", "stats", "link", "remove", "upgrade"]
+WITHOUT_EXAMPLES = {"link", "upgrade"}
+
+
+def write_jsonl(path: Path, texts: dict[str, str]) -> Path:
+    path.write_text("".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items()))
+    return path
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """A folder: a and c are the same text, b is near them, d is neither, e is empty."""
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    texts = {"a": TEN, "b": ELEVEN, "c": TEN.upper(), "d": OTHER, "e": ""}
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def filled(lshdb: Run, url: str, crawl: Path) -> str:
+    """The URL of an index of the crawl, its documents named relative to it."""
+    assert lshdb(url, "ingest", "--base", crawl, crawl).code == 0
+    return url
+
+
+def figures(lshdb: Run, url: str) -> dict[str, int]:
+    found: dict[str, int] = json.loads(lshdb(url, "stats", "--json").out)["figures"]
+    return found
+
+
+# init, ingest
+
+
+def test_init_makes_an_index_once(lshdb: Run, url: str) -> None:
+    ended = lshdb(url, "init", "--shingle", "char:9", "--scheme", "universal", "--bands", "10", "--rows", "4")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[0].endswith(": char:9, universal, 10 bands of 4 rows")
+    assert ended.out.splitlines()[1] == "a pair at 0.8 is found with probability 0.9949"
+    params = json.loads(lshdb(url, "stats", "--json").out)["params"]
+    assert (params["shingle"], params["scheme"], params["bands"], params["rows"]) == ("char:9", "universal", 10, 4)
+    again = lshdb(url, "init")
+    assert again.code == 23
+    assert "There is an index at" in again.err
+
+
+def test_ingest_prints_the_object_of_the_contract(lshdb: Run, url: str, crawl: Path) -> None:
+    ended = lshdb(url, "ingest", "--json", crawl)
+    report = json.loads(ended.out)
+    assert (ended.code, ended.err) == (0, "")
+    assert report.pop("seconds") >= 0
+    assert report == {
+        "run": 1,
+        "documents": {
+            "added": 5, "updated": 0, "unchanged": 0, "removed": 0, "empty": 1, "rejected": 0, "replaced": 0,
+        },
+        "files_skipped": 0,
+        "contents_added": 3,
+        "pairs_added": 1,
+        "bytes": 2 * len(TEN) + len(ELEVEN) + len(OTHER),
+    }  # fmt: skip
+
+
+def test_the_next_ingest_tells_what_changed(lshdb: Run, url: str, crawl: Path) -> None:
+    lshdb(url, "ingest", crawl)
+    (crawl / "a.txt").write_text(OTHER + " and more")
+    (crawl / "d.txt").unlink()
+    (crawl / "f.txt").write_text("a new one")
+    report = json.loads(lshdb(url, "ingest", "--prune", "--json", crawl).out)
+    assert report["run"] == 2
+    assert [report["documents"][name] for name in ("added", "updated", "unchanged", "removed")] == [1, 1, 3, 1]
+    assert report["contents_added"] == 2
+    again = lshdb(url, "ingest", "--prune", crawl)
+    assert again.out.startswith("run 3: 5 unchanged; 0 pairs added; 0.0 MB in ")
+
+
+def test_quiet_says_nothing(lshdb: Run, url: str, crawl: Path) -> None:
+    (crawl / "bad.jsonl").write_text("{not json\n")
+    ended = lshdb(url, "--quiet", "ingest", crawl)
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_an_index_in_the_folder_that_is_ingested_is_no_document(lshdb: Run, crawl: Path) -> None:
+    for _ in range(2):
+        report = json.loads(lshdb(crawl / "lshdb.db", "ingest", "--json", crawl).out)
+        assert report["documents"]["rejected"] == 0
+    assert figures(lshdb, str(crawl / "lshdb.db"))["documents"] == 5
+
+
+def test_collections_have_ids_of_their_own(lshdb: Run, url: str, crawl: Path) -> None:
+    lshdb(url, "ingest", "--base", crawl, crawl)
+    lshdb(url, "ingest", "--base", crawl, "--collection", "other", crawl / "a.txt")
+    assert figures(lshdb, url)["documents"] == 6
+    assert lshdb(url, "remove", "--collection", "other", "a.txt").out == "1 documents removed\n"
+    assert lshdb(url, "query", "--id", "a.txt").rows[0] == ["c.txt", "1.0", "true"]
+
+
+# dupes
+
+
+def test_dupes_names_each_content_by_its_first_document(lshdb: Run, filled: str) -> None:
+    ended = lshdb(filled, "dupes", "--min-sim", "0.8", "--format", "jsonl")
+    assert ended.code == 0
+    assert [json.loads(line) for line in ended.out.splitlines()] == [
+        {"left": "a.txt", "right": "c.txt", "similarity": 1.0, "exact": True},
+        {"left": "a.txt", "right": "b.txt", "similarity": 6 / 7, "exact": True},
+    ]
+
+
+def test_expand_lists_every_pair_of_documents(lshdb: Run, filled: str) -> None:
+    rows = lshdb(filled, "dupes", "--expand").rows
+    assert sorted((*sorted(row[:2]), row[2]) for row in rows) == [
+        ("a.txt", "b.txt", NEAR),
+        ("a.txt", "c.txt", "1.0"),
+        ("b.txt", "c.txt", NEAR),
+    ]
+
+
+def test_the_threshold_holds(lshdb: Run, filled: str) -> None:
+    assert [row[:2] for row in lshdb(filled, "dupes", "--min-sim", "0.858").rows] == [["a.txt", "c.txt"]]
+    assert len(lshdb(filled, "dupes", "--min-sim", "0.857").rows) == 2
+    assert lshdb(filled, "dupes", "--min-sim", "1.1").code == 2
+
+
+def test_no_duplicates_are_no_error(lshdb: Run, url: str, crawl: Path) -> None:
+    lshdb(url, "ingest", crawl / "d.txt")
+    ended = lshdb(url, "dupes")
+    assert (ended.code, ended.out, ended.err) == (0, "left\tright\tsimilarity\texact\n", "")
+    assert lshdb(url, "dupes", "--format", "table").out == ""
+
+
+def test_a_table_is_aligned_and_rounded(lshdb: Run, filled: str) -> None:
+    assert lshdb(filled, "dupes", "--format", "table").out == (
+        "left   right  similarity  exact\n"
+        "a.txt  c.txt  1.0000      true\n"
+        "a.txt  b.txt  0.8571      true\n"
+    )  # fmt: skip
+
+
+ODD_IDS = [
+    "tab\there",
+    "line\nend",
+    "carriage\rreturn",
+    'quote"d, and comma',
+    "back\\slash\\n",
+    "\x1b[2J",
+    "ü 中 \U0001f600",
+]
+
+
+@pytest.fixture
+def odd(lshdb: Run, url: str, tmp_path: Path) -> str:
+    """An index of documents with odd ids and one content."""
+    path = write_jsonl(tmp_path / "odd.jsonl", dict.fromkeys(["first", *ODD_IDS], TEN))
+    assert json.loads(lshdb(url, "ingest", "--json", path).out)["documents"]["added"] == 8
+    return url
+
+
+def test_odd_ids_come_back_from_jsonl(lshdb: Run, odd: str) -> None:
+    lines = lshdb(odd, "dupes", "--format", "jsonl").out.split("\n")
+    assert [json.loads(line)["right"] for line in lines if line] == ODD_IDS
+
+
+def test_odd_ids_come_back_from_csv(lshdb: Run, odd: str) -> None:
+    out = lshdb(odd, "dupes", "--format", "csv").out
+    rows = list(csv.reader(io.StringIO(out, newline="")))
+    assert rows[0] == ["left", "right", "similarity", "exact"]
+    assert [row[1] for row in rows[1:]] == ODD_IDS
+
+
+def test_odd_ids_come_back_from_tsv(lshdb: Run, odd: str) -> None:
+    lines = lshdb(odd, "dupes", "--format", "tsv").out.split("\n")
+    fields = [line.split("\t") for line in lines[1:] if line]
+    assert {len(row) for row in fields} == {4}
+    escapes = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
+    assert [unescaped(row[1], escapes) for row in fields] == ODD_IDS
+
+
+def unescaped(field: str, escapes: dict[str, str]) -> str:
+    found, at = "", 0
+    while at < len(field):
+        step = 2 if field[at] == "\\" else 1
+        found += escapes.get(field[at : at + step], field[at : at + step])
+        at += step
+    return found
+
+
+def test_a_table_shows_control_characters_and_sends_none(lshdb: Run, odd: str) -> None:
+    out = lshdb(odd, "dupes", "--format", "table").out
+    assert len(out.splitlines()) == 8
+    assert "\\x1b[2J" in out
+    assert "tab\\x09here" in out
+    assert "\x1b" not in out
+
+
+# query
+
+
+def test_a_query_takes_a_file_standard_input_or_an_id(lshdb: Run, filled: str, crawl: Path) -> None:
+    found = lshdb(filled, "query", crawl / "b.txt")
+    assert found.code == 0
+    assert found.rows == [["b.txt", "1.0", "true"], ["a.txt", NEAR, "true"], ["c.txt", NEAR, "true"]]
+    assert lshdb(filled, "query", "-", stdin=ELEVEN.encode()).rows == found.rows
+    assert lshdb(filled, "query", "--id", "b.txt").rows == found.rows[1:]
+    assert lshdb(filled, "query", "--id", "a.txt", "--min-sim", "0.9").rows == [["c.txt", "1.0", "true"]]
+
+
+def test_a_query_without_a_match_ends_with_1(lshdb: Run, filled: str, tmp_path: Path) -> None:
+    (tmp_path / "strange.txt").write_text("words that no one ever wrote down before")
+    for arguments in ([tmp_path / "strange.txt"], ["--id", "d.txt"], ["--id", "e.txt"]):
+        ended = lshdb(filled, "query", *arguments)
+        assert (ended.code, ended.out, ended.err) == (1, "id\tsimilarity\texact\n", "")
+    assert lshdb(filled, "query", "-", stdin=b"").code in (1, 34)
+
+
+def test_a_query_of_nothing_or_two_things_is_a_usage_error(lshdb: Run, filled: str, crawl: Path) -> None:
+    assert lshdb(filled, "query").code == 2
+    assert lshdb(filled, "query", crawl / "a.txt", "--id", "a.txt").code == 2
+    assert lshdb(filled, "query", "--id", "nobody").code == 41
+
+
+def test_a_query_changes_nothing(lshdb: Run, filled: str, crawl: Path) -> None:
+    before = figures(lshdb, filled)
+    (crawl / "new.txt").write_text(ELEVEN + " twelve")
+    assert lshdb(filled, "query", crawl / "new.txt").code == 0
+    assert figures(lshdb, filled) == before
+
+
+# verify
+
+
+def tamper(url: str, similarity: float, *, exact: bool) -> None:
+    """Gives every stored pair a similarity that it does not have."""
+    with Store.open(url) as store, store.writing() as transaction:
+        transaction.execute(update(pair).values(similarity=similarity, exact=exact))
+
+
+def verified(lshdb: Run, url: str) -> dict[str, int]:
+    report: dict[str, int] = json.loads(lshdb(url, "verify", "--json").out)
+    assert report.pop("seconds") >= 0
+    return report
+
+
+def counts(pairs: int, confirmed: int = 0, changed: int = 0, dropped: int = 0, unknown: int = 0) -> dict[str, int]:
+    return {"pairs": pairs, "confirmed": confirmed, "changed": changed, "dropped": dropped, "unknown": unknown}
+
+
+def test_verify_confirms_what_is_right(lshdb: Run, filled: str) -> None:
+    assert verified(lshdb, filled) == counts(1, confirmed=1)
+    said = lshdb(filled, "verify").out
+    assert said.startswith("1 pairs: 1 confirmed, 0 changed (0 of them below the floor and dropped), 0 could not be")
+
+
+def test_verify_corrects_what_is_wrong(lshdb: Run, filled: str) -> None:
+    tamper(filled, 0.999, exact=True)
+    assert verified(lshdb, filled) == counts(1, changed=1)
+    assert lshdb(filled, "dupes").rows[-1] == ["a.txt", "b.txt", NEAR, "true"]
+
+
+def test_verify_drops_what_is_below_the_floor(lshdb: Run, url: str, crawl: Path) -> None:
+    lshdb(url, "ingest", "--bands", "100", "--rows", "1", "--floor", "0.5", crawl)
+    with Store.open(url) as store, store.writing() as transaction:
+        keys = sorted(transaction.execute(select(content.c.content_key)).scalars())
+        transaction.execute(pair.insert().values(left_key=keys[0], right_key=keys[2], similarity=0.9, exact=False))
+    assert verified(lshdb, url) == counts(2, confirmed=1, changed=1, dropped=1)
+    assert figures(lshdb, url)["pairs"] == 1
+
+
+@pytest.fixture
+def textless(lshdb: Run, url: str, crawl: Path) -> str:
+    """An index of the crawl that keeps no texts."""
+    assert lshdb(url, "ingest", "--no-keep-text", "--base", crawl, crawl).code == 0
+    tamper(url, 0.9, exact=False)
+    return url
+
+
+def test_verify_reads_sources_again_where_no_text_is_kept(lshdb: Run, textless: str) -> None:
+    assert lshdb(textless, "dupes").rows[-1] == ["a.txt", "b.txt", "0.9", "false"]
+    assert verified(lshdb, textless) == counts(1, changed=1)
+    assert lshdb(textless, "dupes").rows[-1] == ["a.txt", "b.txt", NEAR, "true"]
+    assert verified(lshdb, textless) == counts(1, confirmed=1)
+
+
+def test_verify_leaves_an_estimate_whose_file_is_gone_or_another_text_now(
+    lshdb: Run, textless: str, crawl: Path
+) -> None:
+    (crawl / "b.txt").write_text(OTHER)
+    assert verified(lshdb, textless) == counts(1, unknown=1)
+    (crawl / "b.txt").unlink()
+    assert verified(lshdb, textless) == counts(1, unknown=1)
+    assert lshdb(textless, "dupes").rows[-1] == ["a.txt", "b.txt", "0.9", "false"]
+
+
+def test_verify_reads_records_again_as_they_were_read(lshdb: Run, url: str, tmp_path: Path) -> None:
+    path = tmp_path / "news.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": name, "body": text}) + "\n" for name, text in (("a", TEN), ("b", ELEVEN)))
+    )
+    lshdb(url, "ingest", "--no-keep-text", "--text-field", "body", path)
+    tamper(url, 0.9, exact=False)
+    assert verified(lshdb, url) == counts(1, changed=1)
+
+
+# stats, link, remove, upgrade, version, help
+
+
+def test_stats_counts_everything(lshdb: Run, filled: str) -> None:
+    found = figures(lshdb, filled)
+    assert found.pop("bytes") > 10_000
+    assert found == {
+        "documents": 5, "empty": 1, "contents": 3, "texts": 3, "sources": 5, "unlinked": 0,
+        "buckets": 60, "pairs": 1, "estimated_pairs": 0, "hot_buckets": 0, "skipped_pairs": 0,
+    }  # fmt: skip
+    report = json.loads(lshdb(filled, "stats", "--json").out)
+    assert set(report) == {"index", "params", "figures", "runs"}
+    assert round(report["params"]["recall"], 4) == 0.9996
+    (only,) = report["runs"]
+    assert (only["run"], only["verb"], only["state"], only["num_added"]) == (1, "ingest", "finished", 5)
+
+
+def test_stats_are_readable(lshdb: Run, filled: str) -> None:
+    lines = lshdb(filled, "stats").out.splitlines()
+    assert "documents   5 (1 empty) from 5 sources" in lines
+    assert "contents    3 (3 texts kept, 0 not linked)" in lines
+    assert "pairs       1 at 0.5 or more (0 only estimated)" in lines
+    assert "signatures  fss1, 100 minima, 20 bands of 5 rows" in lines
+
+
+def test_link_computes_what_no_link_left(lshdb: Run, url: str, crawl: Path) -> None:
+    report = json.loads(lshdb(url, "ingest", "--no-link", "--json", crawl).out)
+    assert report["pairs_added"] == 0
+    assert (figures(lshdb, url)["unlinked"], figures(lshdb, url)["pairs"]) == (3, 0)
+    assert lshdb(url, "link").out == "1 pairs added\n"
+    assert lshdb(url, "link").out == "0 pairs added\n"
+    assert (figures(lshdb, url)["unlinked"], figures(lshdb, url)["pairs"]) == (0, 1)
+
+
+@pytest.mark.parametrize("question", [["dupes"], ["query", "--id", "a.txt"], ["verify"]], ids=lambda words: words[0])
+def test_a_question_links_by_itself(question: list[str], lshdb: Run, url: str, crawl: Path) -> None:
+    lshdb(url, "ingest", "--no-link", "--base", crawl, crawl)
+    assert lshdb(url, *question).code == 0
+    assert figures(lshdb, url)["pairs"] == 1
+
+
+def test_remove_forgets_documents_and_what_only_they_had(lshdb: Run, filled: str, crawl: Path) -> None:
+    assert lshdb(filled, "remove", "a.txt").out == "1 documents removed\n"
+    assert lshdb(filled, "dupes").rows == [["c.txt", "b.txt", NEAR, "true"]]
+    assert lshdb(filled, "remove", "c.txt", "b.txt", "c.txt").out == "2 documents removed\n"
+    found = figures(lshdb, filled)
+    assert (found["documents"], found["contents"], found["pairs"], found["buckets"]) == (2, 1, 0, 20)
+    assert (crawl / "a.txt").exists()
+
+
+def test_an_unknown_id_removes_nothing(lshdb: Run, filled: str) -> None:
+    ended = lshdb(filled, "remove", "a.txt", "nobody")
+    assert ended.code == 41
+    assert "'nobody'" in ended.err
+    assert figures(lshdb, filled)["documents"] == 5
+
+
+def test_an_index_of_this_version_needs_no_upgrade(lshdb: Run, filled: str, tmp_path: Path) -> None:
+    ended = lshdb(filled, "upgrade")
+    assert (ended.code, ended.out) == (0, "already at revision 0001\n")
+    assert not list(tmp_path.glob("*before-upgrade*"))
+
+
+def test_the_version_is_printed_without_a_verb(lshdb: Run) -> None:
+    assert lshdb("none.db", "--version").out == f"lshdb {version('lshdb')}\n"
+
+
+def test_every_verb_is_known_here() -> None:
+    assert sorted(str(command.name) for command in app.registered_commands) == sorted(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_help_with_examples(verb: str, lshdb: Run) -> None:
+    ended = lshdb("none.db", verb, "--help")
+    assert ended.code == 0
+    assert f"lshdb [OPTIONS] {verb}" in " ".join(ended.out.split()) or f"lshdb {verb}" in ended.out
+    assert ("Example" in ended.out) == (verb not in WITHOUT_EXAMPLES)
+    assert "[bold]" not in ended.out
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["dupes", "--nothing"], ["dupes", "--format", "xml"], ["remove"]])
+def test_a_call_that_means_nothing_is_a_usage_error(arguments: list[str], lshdb: Run, url: str) -> None:
+    ended = lshdb(url, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Traceback" not in ended.err
+
+
+# Processes of their own: signals, pipes, and another process that writes.
+
+COMMAND = [sys.executable, "-c", "from lshdb.cli.app import main; main()"]
+# Ctrl-C, which a terminal sends to all processes of the call, while the second batch is written.
+INTERRUPTED = """
+import os, signal
+from lshdb.cli.app import main
+from lshdb.store import documents
+calls, put = [], documents.put
+def put_or_interrupt(*arguments):
+    calls.append(1)
+    if len(calls) == 2:
+        os.killpg(os.getpgrp(), signal.SIGINT)
+    return put(*arguments)
+documents.put = put_or_interrupt
+main()
+"""
+NUM_RECORDS = 60_000
+
+
+def consistent(url: str) -> tuple[int, str]:
+    """(documents, state of the last run) of an index whose tables agree with each other."""
+    with Store.open(url) as store, store.reading() as transaction:
+
+        def number(statement: object) -> int:
+            return int(transaction.execute(statement).scalar_one())  # type: ignore[arg-type]
+
+        def size(table: object) -> int:
+            return number(select(func.count()).select_from(table))  # type: ignore[arg-type]
+
+        last = transaction.execute(select(run).order_by(run.c.run_key.desc()).limit(1)).one()
+        num_documents = size(document)
+        assert number(select(func.sum(run.c.num_added))) == num_documents
+        assert size(content) == number(select(func.count(func.distinct(document.c.content_key))))
+        assert size(band_bucket) == store.params.bands * size(content)
+        assert size(unlinked) <= size(content)
+        return num_documents, last.state
+
+
+def test_an_interrupted_ingest_leaves_a_consistent_index_and_goes_on_later(
+    lshdb: Run, url: str, tmp_path: Path
+) -> None:
+    chance = random.Random(5)
+    texts = {f"d{number}": f"{chance.getrandbits(200)} {chance.getrandbits(600)}" for number in range(NUM_RECORDS)}
+    path = write_jsonl(tmp_path / "many.jsonl", texts)
+    arguments = ["--bands", "4", "--rows", "2", "--no-link", str(path)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, "--db", url, "ingest", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "lshdb: interrupted. What was committed is kept; run the same command again to go on.\n"
+    num_documents, state = consistent(url)
+    assert 0 < num_documents < NUM_RECORDS
+    assert state == "interrupted"
+    report = json.loads(lshdb(url, "ingest", "--json", *arguments).out)
+    assert report["documents"]["added"] == NUM_RECORDS - num_documents
+    assert consistent(url) == (NUM_RECORDS, "finished")
+
+
+def test_a_reader_that_goes_away_is_no_error(lshdb: Run, url: str, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "same.jsonl", {f"document number {number}": TEN for number in range(120)})
+    lshdb(url, "ingest", path)
+    assert len(lshdb(url, "dupes", "--expand").out) > 2 * 65_536  # more than a pipe holds
+    process = subprocess.Popen(
+        [*COMMAND, "--db", url, "dupes", "--expand"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "left\tright\tsimilarity\texact\n"
+    process.stdout.close()
+    assert process.stderr
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(30) == 141
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "csv", "tsv"])
+def test_a_pipe_that_is_closed_at_once_is_no_error(form: str, lshdb: Run, tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    lshdb(url, "ingest", write_jsonl(tmp_path / "same.jsonl", {"a": TEN, "b": TEN}))
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*COMMAND, "--db", url, "dupes", "--format", form],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_readers_do_not_wait_for_a_writer(lshdb: Run, filled: str, crawl: Path) -> None:
+    with Store.open(filled) as store, store.writing() as transaction:
+        transaction.execute(update(pair).values(similarity=0.999))
+        started = time.monotonic()
+        assert lshdb(filled, "dupes").rows[-1] == ["a.txt", "b.txt", NEAR, "true"]
+        assert lshdb(filled, "query", crawl / "b.txt").code == 0
+        assert lshdb(filled, "query", "--id", "b.txt").code == 0
+        assert figures(lshdb, filled)["pairs"] == 1
+        assert time.monotonic() - started < 5
+
+
+@pytest.mark.sqlite
+def test_an_answer_while_another_process_writes_says_what_is_missing(
+    lshdb: Run, crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.store.sqlite.BUSY_SECONDS", 0.2)
+    url = str(tmp_path / "index.db")
+    lshdb(url, "ingest", crawl)
+    lshdb(url, "ingest", "--no-link", write_jsonl(tmp_path / "more.jsonl", {"new": f"{ELEVEN} twelve"}))
+    with Store.open(url) as store, store.writing():
+        ended = lshdb(url, "dupes")
+        busy = lshdb(url, "ingest", crawl)
+    assert (ended.code, len(ended.rows)) == (0, 2)
+    assert ended.err == "note  1 contents are not linked yet and are missing from this answer\n"
+    assert busy.code == 18
+    assert "is being written by another process" in busy.err
+    assert len(lshdb(url, "dupes").rows) == 3

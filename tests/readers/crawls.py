@@ -1,0 +1,59 @@
+"""Small WARCs for the tests."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+WORDS = "The quick brown fox jumps over the lazy dog and runs away into the dark forest. " * 5
+
+
+def page(number: int) -> bytes:
+    """A page like no other."""
+    return f"<!doctype html><html><body><p>Page {number}. {WORDS}</p></body></html>".encode()
+
+
+def response(
+    uri: str,
+    body: bytes,
+    *headers: tuple[str, str],
+    status: str = "200 OK",
+    kind: str = "text/html; charset=utf-8",
+    gzip: bool = True,
+) -> bytes:
+    """A response record; its headers say `kind` and whatever `headers` add."""
+    fields = [("Content-Type", kind), *headers] if kind else list(headers)
+    http = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    block = f"HTTP/1.1 {status}\r\n{http}\r\n".encode() + body
+    return record("response", uri, block, kind="application/http; msgtype=response", gzip=gzip)
+
+
+def record(name: str, uri: str, block: bytes, *, kind: str = "text/plain", gzip: bool = True) -> bytes:
+    """Any record, compressed on its own or not at all."""
+    header = f"""WARC/1.1
+WARC-Type: {name}
+WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>
+WARC-Date: 2024-05-06T07:08:09Z
+WARC-Target-URI: {uri}
+Content-Type: {kind}
+Content-Length: {len(block)}
+
+"""
+    raw = header.replace("\n", "\r\n").encode() + block + b"\r\n\r\n"
+    return zlib.compress(raw, wbits=31) if gzip else raw
+
+
+def crawl(count: int, *, gzip: bool = True) -> list[bytes]:
+    """The records of a crawl of pages ``http://a.org/0`` and on."""
+    return [response(f"http://a.org/{number}", page(number), gzip=gzip) for number in range(count)]
+
+
+def shared_folder(name: str) -> Path | None:
+    """A folder of test data that is no part of the repository; None where it is not there.
+
+    ``LSHDB_TEST_DATA`` says where; without it, ``shared/data`` beside the checkout.
+    """
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+    folder = Path(os.environ.get("LSHDB_TEST_DATA", beside)) / name
+    return folder if folder.is_dir() else None

@@ -1,0 +1,210 @@
+"""Damages files at random and reads them: one family of mutants in a process of its own.
+
+    python fuzzing.py FAMILY FIRST_SEED COUNT
+
+prints the seed of every mutant before it is read, so that a crash or a hang of compiled code tells which one it was,
+and a line ``seed: what is wrong`` for each that breaks a rule. The rules: what is missing left a Rejection; no item
+breaks what a Document promises; and the neighbours of a damaged record come out as they were, where the format can be
+read on behind damage: JSON lines, WARC plain or compressed record by record, coded bodies inside a WARC. It cannot in
+a gzip, bzip2, xz or zstd stream as a whole, in a CSV with a quote that stays open, or where Parquet's footer is hit.
+"""
+
+from __future__ import annotations
+
+import bz2
+import faulthandler
+import gzip
+import io
+import json
+import lzma
+import random
+import resource
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+from crawls import crawl, page, response
+
+from lshdb.model import Document
+from lshdb.readers import Item, ReadOptions, Rejection, SourceFile, read_stream
+
+LIMIT_SECONDS = 10
+LIMIT_BYTES = 8_000_000_000
+NUM_RECORDS = 7
+DAMAGED = 3
+TOKENS = (
+    b"\r\n\r\n", b"\n", b"\0", b'"', b"{", b"}", b"<", b">", b"<!--", b"<table>", b"&#0;", b"\xff\xfe", b"\xed\xa0\x80",
+    b"WARC/1.0\r\n", b"Content-Length: 99999999999\r\n", b"HTTP/1.1 ", b"7fffffff\r\n", b"\x1f\x8b\x08\0",
+    b"\x28\xb5\x2f\xfd", b"PAR1", b"99999999999999999999", b"-1", b"\\ud800", b"[" * 200,
+)  # fmt: skip
+
+
+def mutate(raw: bytes, draw: random.Random) -> bytes:
+    """The bytes with one to four things wrong in them."""
+    for _ in range(draw.choice((1, 1, 1, 2, 4))):
+        start = draw.randrange(len(raw) + 1)
+        end = min(len(raw), start + draw.choice((1, 1, 4, 30, 300)))
+        raw = raw[:start] + _in_place_of(raw[start:end], draw) + raw[end:]
+    return raw
+
+
+def _in_place_of(part: bytes, draw: random.Random) -> bytes:
+    return draw.choice(
+        (
+            lambda: bytes(byte ^ (1 << draw.randrange(8)) for byte in part),
+            lambda: draw.randbytes(len(part)),
+            lambda: b"",
+            lambda: part + part,
+            lambda: draw.randbytes(draw.randrange(20)) + part,
+            lambda: draw.choice(TOKENS) + part,
+            lambda: bytes(len(part)),
+        )
+    )()
+
+
+def lines(draw: random.Random) -> bytes:
+    """JSON lines, one of them damaged."""
+    records = [
+        json.dumps({"id": f"http://a.org/{n}", "text": f"text {n}", "n": [n, None]}).encode()
+        for n in range(NUM_RECORDS)
+    ]
+    records[DAMAGED] = mutate(records[DAMAGED], draw) or b"?"
+    return b"\n".join(records) + b"\n"
+
+
+def records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random], bytes]:
+    """A WARC compressed record by record, one of them damaged."""
+    sound = [compress(each) for each in crawl(NUM_RECORDS, gzip=False)]
+
+    def damaged(draw: random.Random) -> bytes:
+        made = list(sound)
+        made[DAMAGED] = mutate(made[DAMAGED], draw)
+        return b"".join(made)
+
+    return damaged
+
+
+def bodies(draw: random.Random) -> bytes:
+    """A WARC in which one body does not decode."""
+    coding, encode = draw.choice(
+        (
+            ("gzip", gzip.compress),
+            ("deflate", zlib.compress),
+            ("br", lambda _: draw.randbytes(40)),
+            ("zstd", zstd),
+            ("gzip, gzip", lambda raw: gzip.compress(gzip.compress(raw))),
+        )
+    )
+    coded = encode(page(DAMAGED))
+    chunked = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (coded[:50], coded[50:])) + b"0\r\n\r\n"
+    made = crawl(NUM_RECORDS)
+    headers = (("Content-Encoding", coding), ("Transfer-Encoding", "chunked"))
+    made[DAMAGED] = response(f"http://a.org/{DAMAGED}", mutate(chunked, draw), *headers)
+    return b"".join(made)
+
+
+def whole(raw: bytes, compress: Callable[[bytes], bytes] = bytes) -> Callable[[random.Random], bytes]:
+    """A file damaged anywhere."""
+    compressed = compress(raw)
+    return lambda draw: mutate(compressed, draw)
+
+
+def zstd(raw: bytes) -> bytes:
+    """A frame with a checksum, as zstd(1) writes it."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
+
+
+def parquet() -> bytes:
+    """A small table in row groups of three."""
+    numbers = range(NUM_RECORDS)
+    columns = {
+        "id": [f"http://a.org/{n}" for n in numbers],
+        "text": [f"text {n} " * 9 for n in numbers],
+        "n": list(numbers),
+    }
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, row_group_size=3)
+    return out.getvalue()
+
+
+def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
+    """By name: the file's name, its maker, and whether the neighbours of the damaged record must come out."""
+    jsonl = b"".join(b'{"id": "http://a.org/%d", "text": "text %d"}\n' % (n, n) for n in range(NUM_RECORDS))
+    table = b"id,text\n" + b"".join(b'http://a.org/%d,"text ""%d"", word"\n' % (n, n) for n in range(NUM_RECORDS))
+    html = b"<!doctype html><table><tr><td a=1 b='2'>one<td>two</table><!-- c --><script>x</script>" + page(1)
+    return {
+        "jsonl": ("a.jsonl", lines, True),
+        "warc": ("a.warc", records(bytes), True),
+        "warc.gz": ("a.warc.gz", records(gzip.compress), True),
+        "warc.zst": ("a.warc.zst", records(zstd), True),
+        "bodies": ("a.warc.gz", bodies, True),
+        "warc.gz as a whole": ("a.warc.gz", whole(b"".join(crawl(NUM_RECORDS, gzip=False)), gzip.compress), False),
+        "jsonl.gz": ("a.jsonl.gz", whole(jsonl, gzip.compress), False),
+        "jsonl.zst": ("a.jsonl.zst", whole(jsonl, zstd), False),
+        "jsonl.bz2": ("a.jsonl.bz2", whole(jsonl, bz2.compress), False),
+        "jsonl.xz": ("a.jsonl.xz", whole(jsonl, lzma.compress), False),
+        "csv": ("a.csv", whole(table), False),
+        "parquet": ("a.parquet", whole(parquet()), False),
+        "html": ("a.html", whole(html * 3), False),
+        "unnamed": ("a", whole(gzip.compress(b"".join(crawl(3, gzip=False)))), False),
+    }
+
+
+def mistakes(items: list[Item], sound: list[Item], is_framed: bool, *, may_merge: bool) -> Iterator[str]:
+    """What the items of a mutant do wrong, by those of the sound file."""
+    documents = [item for item in items if isinstance(item, Document)]
+    rejections = [item for item in items if isinstance(item, Rejection)]
+    if any(not item.reason or "Error" in item.reason for item in rejections):
+        yield f"a reason that says nothing: {rejections}"
+    if len(items) < len(sound) and not rejections and not may_merge:
+        yield "items are missing without a Rejection"
+    for document in documents:
+        if not document.doc_id or "\0" in document.doc_id:
+            yield f"a bad doc_id {document.doc_id!r}"
+        (document.doc_id + document.text).encode()
+    came = {(document.doc_id, document.text) for document in documents}
+    for number, item in enumerate(sound):
+        if is_framed and number != DAMAGED and isinstance(item, Document) and (item.doc_id, item.text) not in came:
+            yield f"neighbour {number} is lost: {rejections}"
+
+
+def read(name: str, raw: bytes) -> list[Item]:
+    """The items of a file of that name."""
+    source = SourceFile(f"file:///{name}", Path(f"/{name}"), len(raw), 0, f"file:///{name}")
+    return list(read_stream(source, io.BytesIO(raw), ReadOptions()))
+
+
+class Unchanged(random.Random):
+    """Draws that leave everything as it is."""
+
+    def randrange(self, *bounds: int) -> int:  # type: ignore[override]
+        """The end of whatever is to be changed."""
+        return bounds[-1] - 1
+
+    def choice(self, options: object) -> object:  # type: ignore[override]
+        """The first."""
+        return options[0]  # type: ignore[index]
+
+
+def main(family: str, first_seed: int, count: int) -> None:
+    """Reads `count` mutants of a family."""
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    name, make, is_framed = families()[family]
+    sound = read(name, make(Unchanged()))
+    for seed in range(first_seed, first_seed + count):
+        print(seed, flush=True)
+        faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True)
+        raw = make(random.Random(seed))
+        # Two rows become one where the line end between them goes, and of no bytes no record is missing.
+        may_merge = name.endswith(".csv") or not raw
+        for mistake in mistakes(read(name, raw), sound, is_framed, may_merge=may_merge):
+            print(f"{seed}: {mistake}", flush=True)
+    faulthandler.cancel_dump_traceback_later()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

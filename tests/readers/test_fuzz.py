@@ -1,0 +1,32 @@
+"""Damaged files of every format: no crash, no hang, nothing lost in silence, and no good neighbour lost.
+
+Each family of mutants is read in a process of its own, since compiled parsers may take the process with them; see
+`fuzzing` for the rules. ``LSHDB_FUZZ_SEED`` and ``LSHDB_FUZZ_COUNT`` choose other mutants, and more.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzzing import families
+
+FIRST_SEED = int(os.environ.get("LSHDB_FUZZ_SEED", "20240601"))
+COUNT = int(os.environ.get("LSHDB_FUZZ_COUNT", "1000"))
+PROGRAM = Path(__file__).with_name("fuzzing.py")
+FAMILIES = list(families())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_mutants_neither_crash_nor_hang_nor_lose_their_neighbours(family: str) -> None:
+    command = [sys.executable, "-W", "error", str(PROGRAM), family, str(FIRST_SEED), str(COUNT)]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60 + COUNT, check=False)
+    printed = answer.stdout.splitlines()
+    print(f"{family}: seeds {FIRST_SEED} to {FIRST_SEED + COUNT - 1}")
+    seeds = [line for line in printed if line.isdigit()]
+    assert answer.returncode == 0, f"mutant {seeds[-1:]} of {family} ended the process: {answer.stderr[-2000:]}"
+    assert len(seeds) == COUNT
+    assert [line for line in printed if not line.isdigit()] == []

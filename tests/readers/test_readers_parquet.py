@@ -1,0 +1,138 @@
+"""Parquet: columns by name and type, rows that are none, and damage."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from reading_files import read
+
+from lshdb.model import Document
+from lshdb.readers import ReadOptions, Rejection, digest, read_source, rows, source_file
+
+
+def write(path: Path, columns: dict[str, object], num_rows: int = 1000) -> Path:
+    pq.write_table(pa.table(columns), path, row_group_size=num_rows)
+    return path
+
+
+def only_reason(path: Path, options: ReadOptions = ReadOptions()) -> str:  # noqa: B008
+    [item] = read(path, options)
+    assert isinstance(item, Rejection)
+    return item.reason
+
+
+def test_a_row_is_a_document(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", {"n": [1, 2, 3], "text": ["one", "née", ""], "id": ["a", "b", "c"]}, 2)
+    assert read(path) == [
+        Document("a", "one", source=path.as_uri(), locator="row 1"),
+        Document("b", "née", source=path.as_uri(), locator="row 2"),
+        Document("c", "", source=path.as_uri(), locator="row 3"),
+    ]
+
+
+def test_a_file_without_a_telling_name_is_told_by_its_content(tmp_path: Path) -> None:
+    assert len(read(write(tmp_path / "part-00000", {"id": ["a"], "text": ["one"]}))) == 1
+
+
+def test_digest_and_size_are_those_of_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", {"id": ["a"], "text": ["one"]})
+    reading = read_source(source_file(path), ReadOptions())
+    assert len(list(reading)) == 1
+    assert (reading.digest, reading.num_bytes) == (digest(path), path.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.string_view(),
+        pa.dictionary(pa.int32(), pa.string()),
+    ],
+    ids=str,
+)
+def test_texts_of_every_string_type_are_read(tmp_path: Path, kind: pa.DataType) -> None:
+    texts = pa.array(["one", "two"]).cast(kind)
+    items = read(write(tmp_path / "a.parquet", {"id": pa.array([7, -1], pa.int64()), "text": texts}))
+    assert [(item.doc_id, item.text) for item in items] == [("7", "one"), ("-1", "two")]  # type: ignore[union-attr]
+
+
+def test_the_options_name_the_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", {"url": ["u"], "body": ["one"]})
+    [item] = read(path, ReadOptions(id_field="url", text_field="body"))
+    assert isinstance(item, Document)
+    assert (item.doc_id, item.text) == ("u", "one")
+    assert only_reason(path) == 'no column "id"; the columns are: url, body'
+
+
+def test_a_column_of_another_type_is_one_rejection(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", {"id": [1.5, 2.5], "text": [["x"], ["y"]]})
+    assert only_reason(path) == 'column "id" holds double, not strings or integers'
+    path = write(tmp_path / "b.parquet", {"id": ["a", "b"], "text": [["x"], ["y"]]})
+    assert only_reason(path) == 'column "text" holds list<element: string>, not strings'
+
+
+def test_rows_without_id_or_text_are_rejected_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "MAX_TEXT_BYTES", 1_000_000)
+    long = "x" * 1_000_001
+    columns = {"id": ["a", None, "c", "", "e\0", "f"], "text": [None, "x", "three", "x", "x", long]}
+    path = write(tmp_path / "a.parquet", columns)
+    assert [(item.locator, getattr(item, "reason", "a document")) for item in read(path)] == [
+        ("row 1", 'column "text" is null'),
+        ("row 2", 'column "id" is null'),
+        ("row 3", "a document"),
+        ("row 4", "the id is empty"),
+        ("row 5", "the id holds a NUL character"),
+        ("row 6", "larger than 1 MB"),
+    ]
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path: Path) -> None:
+    [item] = read(write(tmp_path / "a.parquet", {"id": ["a"], "text": pa.array([b"caf\xe9"], pa.binary())}))
+    assert isinstance(item, Document)
+    assert (item.text, item.num_replaced) == ("caf\ufffd", 1)
+
+
+def test_a_damaged_row_group_costs_its_own_rows(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.parquet", {"id": [f"d{n}" for n in range(9)], "text": [f"text {n}" for n in range(9)]}, 3
+    )
+    start = pq.ParquetFile(path).metadata.row_group(1).column(1).data_page_offset
+    raw = path.read_bytes()
+    path.write_bytes(raw[:start] + b"\xff" * 40 + raw[start + 40 :])
+    items = read(path)
+    assert [item.doc_id for item in items if isinstance(item, Document)] == ["d0", "d1", "d2", "d6", "d7", "d8"]
+    [rejection] = [item for item in items if isinstance(item, Rejection)]
+    assert rejection.locator == "row 4"
+    assert rejection.reason.startswith("row group 2 cannot be read on (")
+
+
+def test_what_is_no_parquet_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    for raw in (b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"id,text\n"):
+        path.write_bytes(raw)
+        assert only_reason(path).startswith("not Parquet that can be read (")
+
+
+def test_an_index_of_sets_reads_lists_as_features(tmp_path: Path) -> None:
+    columns = {"id": ["a", "b", "c"], "text": [["x", "née", "x"], [], ["two\nlines"]]}
+    first, second, third = read(write(tmp_path / "a.parquet", columns), ReadOptions(kind="set"))
+    assert isinstance(first, Document)
+    assert isinstance(second, Document)
+    assert (first.features, second.features) == (("x", "née", "x"), ())
+    assert isinstance(third, Rejection)
+
+
+def test_without_pyarrow_the_rejection_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.parquet", {"id": ["a"], "text": ["one"]})
+    monkeypatch.delitem(sys.modules, "lshdb.readers.rows")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert only_reason(path) == 'reading Parquet needs pyarrow: pip install "lshdb[parquet]"'
