@@ -85,8 +85,9 @@ class Record:
         if self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
             return f"truncated: {self._num_read} of {self.num_bytes} bytes"
         behind = self._stream.peek(START_BYTES)
-        # Two line ends are the end of a record, even where the next one is damaged; not all writers write them.
-        is_end = behind.startswith(RECORD_ENDS) or behind.lstrip(LINE_ENDS)[: len(RECORD_MAGIC)] in (b"", RECORD_MAGIC)
+        # Two line ends are the end of a record even where the next one is damaged, unless a record began inside it.
+        is_end = behind.startswith(RECORD_ENDS) and not self._held
+        is_end = is_end or behind.lstrip(LINE_ENDS)[: len(RECORD_MAGIC)] in (b"", RECORD_MAGIC)
         if is_end and self._num_held <= MAX_HELD_BYTES:
             return None
         return f"its Content-Length {self.num_bytes} is wrong: the record does not end there"

@@ -51,6 +51,8 @@ def _group_items(
             for doc_id, content in columns.values(batch):
                 yield _item(source, columns, doc_id, content, f"row {row}")
                 row += 1
+        if row < first + metadata.num_rows:
+            raise ValueError(f"it has {metadata.num_rows} rows and gives {row - first}")
     except (OSError, ValueError, pa.ArrowException) as error:
         yield Rejection(source.uri, f"row {row}", f"row group {group + 1} cannot be read on ({_first_line(error)})")
 

@@ -8,8 +8,9 @@ Owns which records are documents, by type, status and media type; their ids, dat
 - nothing of ``warcinfo``, ``request`` and ``metadata`` records (so a WAT file has no documents); ``revisit`` records
   repeat a page that another record holds, and are `Skipped`, as are types that the standard does not know.
 
-Framing, codings and charsets are undone here and not by fastwarc, which loses whatever follows a damaged member, and
-which cannot read a stream that does not seek; extraction takes 10 times as long as all of it.
+Framing and codings are undone here and not by fastwarc, which loses whatever follows a damaged member and cannot read
+a stream that does not seek. It costs little: on 5,800 real records of 7 KB framing runs at 80 MB/s and all of the
+reading at 25 MB/s, the rest being extraction; of larger records framing is 500 MB/s.
 Limitations: ARC files, the format before WARC, are refused; a page that was cut by the crawler (``WARC-Truncated``) is
 read as it is; records that were segmented (``continuation``) give the text of their first segment.
 """

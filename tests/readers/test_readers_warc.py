@@ -206,6 +206,7 @@ def test_a_charset_that_nothing_declares_is_guessed(tmp_path: Path) -> None:
         (response("u", b"%PDF-1.4 \xff\0", kind=""), "media type unknown"),
         (response("u", b"\x89PNG\r\n\x1a\n\0\0"), "binary, though called text/html"),
         (record("resource", "dns:a.org", b"a.org 1.2.3.4", kind="text/dns"), "media type text/dns"),
+        (record("continuation", "u", b"words"), "record type continuation"),
         (record("revisit", "u", b""), "revisit of a page that another record holds"),
     ],
 )
@@ -281,7 +282,15 @@ def without_block_length(raw: bytes) -> bytes:
     return raw.replace(b"Content-Length:", b"X-Length:", 1)
 
 
+def up_to_the_next_block(raw: bytes) -> bytes:
+    # All records are of one size: two line ends follow there, but they are those of the next header.
+    header = raw.index(b"\r\n\r\n")
+    return lengthened(raw, len(raw) - header - 4 + header)
+
+
 DAMAGES = {
+    "up to the next block": up_to_the_next_block,
+    "cut in its header": lambda raw: raw[:150],
     "too short": lambda raw: lengthened(raw, 100),
     "too long by a few bytes": lambda raw: lengthened(raw, len(raw) - raw.index(b"HTTP/1.1") + 4),
     "too long by a record": lambda raw: lengthened(raw, len(raw) + 500),
