@@ -36,7 +36,7 @@ import msgspec
 from benchmarks.peers.figures import Figures
 
 # What is appended to the lshdb command; {db} and {file} are filled in.
-INGEST: Final = ("--db", "{db}", "ingest", "{file}", "--no-link", "--json")
+INGEST: Final = ("--db", "{db}", "ingest", "{file}", "--no-link", "--json", "--workers", "1")
 LINK: Final = ("--db", "{db}", "link")
 
 WARM_UP_DOCUMENTS: Final = 100

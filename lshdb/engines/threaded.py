@@ -17,8 +17,9 @@ __all__ = ["work_ahead"]
 _Task = TypeVar("_Task")
 _Made = TypeVar("_Made")
 
-# Results that wait for the caller: a few, so that neither side idles. Each is some 10 MB.
-WAITING: Final = 4
+# Results that wait for the caller: a batch of 64 MB, so that the thread goes on while the batch before it is written.
+# A result holds compressed texts, about 2 MB.
+WAITING: Final = 16
 
 # Tasks handed over at a time: small files come by the thousand.
 HANDED: Final = 256
