@@ -108,18 +108,27 @@ class Index:
         return self._store.params
 
     def ingest(
-        self, paths: Sequence[str | Path], options: IngestOptions | None = None, *, link: bool = True
+        self,
+        paths: Sequence[str | Path],
+        options: IngestOptions | None = None,
+        *,
+        link: bool = True,
+        wait: bool = False,
     ) -> IngestReport:
         """Adds or refreshes documents from files and folders; what did not change is not read.
 
-        Args: link: compute the new pairs at the end; else the first question that needs them does.
-        Raises: PathMissing, NothingToRead, PruneRefused, StoreError; what was committed before stays.
+        Args:
+            link: compute the new pairs at the end; else the first question that needs them does.
+            wait: for another ingest into the same SQLite file to end.
+
+        Raises: IndexBusy: another ingest runs; PathMissing, NothingToRead, PruneRefused, StoreError: what was
+            committed before stays.
         """
-        options = options or IngestOptions()
+        given = options or IngestOptions()
+        options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
         started = time.monotonic()
-        with self._run("ingest", options.collection) as run_key:
-            suited = replace(options, read=self._suited(options.read))
-            ingestion = Ingestion(self._store, run_key, suited, self._progress)
+        with self._store.sole_ingest(wait), self._run("ingest", options.collection) as run_key:
+            ingestion = Ingestion(self._store, run_key, options, self._progress)
             ingestion.ingest(paths)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(run_key, ingestion.counts, ingestion.num_skipped, num_pairs, time.monotonic() - started)
@@ -239,15 +248,18 @@ class Index:
         return Linking(self._store, run_key, self._progress).link()
 
     def _link_for_answer(self) -> None:
-        """Links what is not linked yet; an index that another process writes to is answered from as it is."""
+        """Links what is not linked yet; an index that another process is writing to is answered from as it is."""
         with self._store.reading() as transaction:
             num_unlinked = graph.num_unlinked(transaction)
         if not num_unlinked:
             return
         try:
-            self._link(None)
+            if not self._store.is_locked():
+                self._link(None)
+                return
         except (IndexBusy, AccessDenied):
-            self._progress.noticed(f"{num_unlinked} contents are not linked yet and are missing from this answer")
+            pass  # A role that may only read, or a writer that came first.
+        self._progress.noticed(f"{num_unlinked} contents are not linked yet and are missing from this answer")
 
     def _add(self, batch: Sequence[Document], place: documents.Place) -> Counts:
         sketches = sketch(batch, self.params)

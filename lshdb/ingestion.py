@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -54,6 +55,9 @@ class IngestOptions:
         read: how sources are read.
         exclude: files to pass over, such as the index itself.
         workers: processes that read and sketch; 1 does it in a thread of this one.
+        include, exclude_globs: patterns that files must fit, or that files and folders must not; see `walk`.
+        must_exist: whether a path that is not there is an error, and not one more rejection.
+        expire_after: remove what no run has seen for so long; None removes nothing.
     """
 
     collection: str = "default"
@@ -61,6 +65,10 @@ class IngestOptions:
     read: ReadOptions = field(default_factory=ReadOptions)
     exclude: frozenset[Path] = frozenset()
     workers: int = 1
+    include: tuple[str, ...] = ()
+    exclude_globs: tuple[str, ...] = ()
+    must_exist: bool = True
+    expire_after: timedelta | None = None
 
 
 class Ingestion:
@@ -86,7 +94,7 @@ class Ingestion:
 
         Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
         """
-        tasks, workers = _staffed(self._tasks(walk(paths, self._options.exclude)), self._options.workers)
+        tasks, workers = _staffed(self._tasks(self._walk(paths)), self._options.workers)
         work = partial(portions, params=self._store.params, options=self._options.read)
         with closing(run(tasks, work, workers)) as made:
             for batch in _batches(made):
@@ -95,8 +103,20 @@ class Ingestion:
         empty = [root for root in roots if root not in self._roots_with_files]
         if self._options.prune:
             self._prune(roots, empty)
+        if self._options.expire_after is not None:
+            self._expire(self._options.expire_after)
         if len(empty) == len(roots):
             raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
+
+    def _walk(self, paths: Sequence[str | Path]) -> Iterator[Found]:
+        options = self._options
+        return walk(
+            paths,
+            options.exclude,
+            include_globs=options.include,
+            exclude_globs=options.exclude_globs,
+            must_exist=options.must_exist,
+        )
 
     def _tasks(self, found: Iterable[Found]) -> Iterator[Task]:
         """The files that have to be read."""
@@ -228,6 +248,17 @@ class Ingestion:
                 runs.record(transaction, self._run_key, counts)
             self._count(counts)
 
+    def _expire(self, age: timedelta) -> None:
+        """Removes the documents that no run of that age or younger has seen."""
+        with self._store.writing() as transaction:
+            last_run = runs.last_before(transaction, datetime.now(UTC) - age)
+            stale = sources.stale(transaction, self._options.collection, last_run)
+            doc_keys = sources.remove(transaction, stale)
+            doc_keys += documents.stale(transaction, self._options.collection, last_run)
+            counts = self._remove(transaction, doc_keys)
+            runs.record(transaction, self._run_key, counts)
+        self._count(counts)
+
     def _count(self, counts: Counts) -> None:
         self.counts += counts
         self._progress.ingested(self.counts)
@@ -260,7 +291,7 @@ def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
 
 def _is_same(file: SourceFile, state: SourceState) -> bool:
     """Whether the file is as it was when it was read to its end."""
-    if state.state != sources.DONE or file.size != state.size:
+    if file.is_stdin or state.state != sources.DONE or file.size != state.size:
         return False
     if file.mtime_ns == state.mtime_ns:
         return True

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from lshdb.banding import band_keys
 from lshdb.comparison import signatures_of
+from lshdb.expansion import CAP, HUBS
 from lshdb.params import Params
-from lshdb.store import Transaction, documents
+from lshdb.store import Transaction, documents, graph
 
 __all__ = ["retire"]
 
@@ -23,3 +24,5 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     keys, stored = documents.orphans(transaction, released)
     buckets = band_keys(signatures_of(b"".join(stored), params), params.banding)
     documents.delete_contents(transaction, keys, buckets)
+    # Where a hub went, another content takes its place, and has to meet everybody.
+    graph.relink_skipped(transaction, keys, buckets, CAP, HUBS)

@@ -240,4 +240,6 @@ class _Begun:
 
 def _bare(document: Document) -> Document:
     """The document without its text, which is in the sketches."""
-    return Document(document.doc_id, "", None, document.source, document.locator, document.num_replaced)
+    return Document(
+        document.doc_id, "", None, document.source, document.locator, document.num_replaced, document.dated_at
+    )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import READING, chosen, ensure_index, num_cores, settings_of
+from lshdb.cli.options import chosen, ensure_index, settings_of
 from lshdb.cli.render import print_json
+from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
     from lshdb.reports import IngestReport
@@ -20,6 +21,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest ./crawl\n
   lshdb ingest --prune /srv/crawl --quiet          every night from cron\n
   lshdb ingest --text-field body news.jsonl.zst\n
+  lshdb --db postgresql://me@host/crawl ingest --include '*.warc.gz' ./warcs\n
+  find . -name '*.html' -mtime -1 | lshdb ingest --from-file -\n
   lshdb ingest --shingle set features.sets"""
 
 
@@ -30,23 +33,28 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Files and folders; - is standard input.")
+    ] = None,
+    from_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A list of paths, one a line; - is standard input.")
+    ] = None,
+    include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only files like this.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="No files or folders like this.")] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")
     ] = False,
+    expire_after: Annotated[
+        str | None, typer.Option(metavar="AGE", help="Remove what no run has seen for 90d, 12h ...", show_default=False)
+    ] = None,
     no_link: Annotated[bool, typer.Option("--no-link", help="Leave the pairs to the first question for them.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for another ingest into this file to end.")] = False,
     collection: options.Collection = "default",
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes that read and sketch. Default: one for each core.", show_default=False),
+        int | None, typer.Option(min=1, help="Processes that read. Default: one for each core.", show_default=False)
     ] = None,
     json: options.Json = False,
-    base: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Name files relative to this. Default: by absolute path.", rich_help_panel=READING
-        ),
-    ] = None,
+    base: options.Base = None,
     id_field: options.IdField = "id",
     text_field: options.TextField = "text",
     input_format: options.InputFormat = None,
@@ -68,16 +76,34 @@ def ingest(
         shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
         seed=seed, floor=floor, keep_text=keep_text, html=html,
     )  # fmt: skip
-    read = ReadOptions(
-        id_field=id_field, text_field=text_field, input_format=input_format, base=options.base_folder(base)
+    ways = IngestOptions(
+        collection=collection,
+        prune=prune,
+        read=ReadOptions(
+            id_field=id_field, text_field=text_field, input_format=input_format, base=options.base_folder(base)
+        ),
+        workers=workers or options.num_cores(),
+        include=tuple(include or ()),
+        exclude_globs=tuple(exclude or ()),
+        must_exist=from_file is None,
+        expire_after=options.age(expire_after),
     )
-    ways = IngestOptions(collection, prune, read, workers=workers or num_cores())
+    wanted = _paths(paths or [], from_file)
     with ensure_index(context, given) as index:
-        report = index.ingest(paths, ways, link=not no_link)
+        report = index.ingest(wanted, ways, link=not no_link, wait=wait)
     if json:
         print_json(report.as_json())
     elif not settings_of(context).quiet:
         typer.echo(_summary(report))
+
+
+def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
+    from lshdb.readers import listed_paths
+
+    listed = [] if from_file is None else listed_paths(from_file)
+    if not named and from_file is None:
+        raise UsageError(reason="ingest takes a PATH, or --from-file")
+    return [*named, *map(Path, listed)]
 
 
 def _summary(report: IngestReport) -> str:
@@ -92,6 +118,6 @@ def _summary(report: IngestReport) -> str:
         "rejected": counts.num_rejected,
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
-    skipped = f"; {report.num_skipped:,} files skipped" if report.num_skipped else ""
+    skipped = f"; {report.num_skipped:,} files or records without text skipped" if report.num_skipped else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
     return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}; {rate}"

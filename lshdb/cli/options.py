@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lshdb.errors import UsageError
+
 if TYPE_CHECKING:
     from lshdb.index import Index
 
 __all__ = [
     "Bands",
+    "Base",
     "Collection",
     "Floor",
     "Format",
@@ -32,6 +37,7 @@ __all__ = [
     "Settings",
     "Shingle",
     "TextField",
+    "age",
     "base_folder",
     "chosen",
     "ensure_index",
@@ -112,12 +118,19 @@ Html = Annotated[
     HtmlName | None, typer.Option(help="Text of a page: main content or all. Default main.", rich_help_panel=MAKING)
 ]
 
+Base = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Name files relative to this. Default: absolute.", rich_help_panel=READING),
+]
 IdField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the id.", rich_help_panel=READING)]
 TextField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the text.", rich_help_panel=READING)]
 InputFormat = Annotated[
     str | None,
     typer.Option(
-        metavar="text|html|jsonl|sets", help="Read every file as this.", rich_help_panel=READING, show_default=False
+        metavar="FORMAT",
+        help="text, html, jsonl, sets, warc, parquet, csv or tsv.",
+        rich_help_panel=READING,
+        show_default=False,
     ),
 ]
 
@@ -154,6 +167,17 @@ def ensure_index(context: typer.Context, options: dict[str, Any]) -> Index:
 
     settings = settings_of(context)
     return Index.ensure(settings.db, options, progress_for(settings))
+
+
+def age(text: str | None) -> timedelta | None:
+    """An age such as ``90d`` or ``12h``. Raises: UsageError: it is none."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+)([mhdw])", text)
+    if match is None:
+        raise UsageError(reason=f"--expire-after {text}: write a number and m, h, d or w, such as 90d")
+    unit = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}[match[2]]
+    return timedelta(**{unit: int(match[1])})
 
 
 def num_cores() -> int:

@@ -11,9 +11,10 @@ import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, Protocol, TypeVar
 
@@ -103,7 +104,8 @@ class _Worker:
         self._process = context.Process(
             target=_serve, args=(work, share, tasks, results), name=f"lshdb-worker-{share.number}", daemon=True
         )
-        self._process.start()
+        with _unheard_interrupts():
+            self._process.start()
         # Ours are copies: while one is open here, its end in a dead process would never read as closed.
         tasks.close()
         results.close()
@@ -137,13 +139,25 @@ class _Worker:
 
     def _receive(self) -> tuple[str, Any]:
         wait([self._results, self._process.sentinel])
-        try:
+        with suppress(EOFError, OSError):
             if self._results.poll():
                 message: tuple[str, Any] = self._results.recv()
                 return message
-        except (EOFError, OSError):
-            self._process.join(timeout=5)
+        # A process that dies closes its pipes a moment before its exit code can be asked for.
+        self._process.join(timeout=5)
         raise WorkerLost(reason=f"ended with exit code {self._process.exitcode}")
+
+
+@contextmanager
+def _unheard_interrupts() -> Iterator[None]:
+    """Ctrl-C waits meanwhile; a process that is started never hears it, not even while it imports what it needs."""
+    # First, for starting the tracker with the first process would let the signal through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(work: Callable[..., Iterable[Any]], share: Share, tasks: Connection, results: Connection) -> None:

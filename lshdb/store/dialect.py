@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,6 +60,18 @@ class Dialect(ABC):
     @abstractmethod
     def lock(self, connection: Connection) -> None:
         """Makes this transaction the only one that writes, until it ends."""
+
+    @abstractmethod
+    def is_locked(self, engine: Engine) -> bool:
+        """Whether another transaction is writing right now."""
+
+    @abstractmethod
+    def sole_ingest(self, url: URL, wait: bool) -> AbstractContextManager[None]:
+        """Keeps a second ingest off, where only one may run. Raises: IndexBusy: one runs, and we are not to wait."""
+
+    @abstractmethod
+    def files(self, url: URL) -> frozenset[Path]:
+        """The files that the index is made of, which are no documents."""
 
     @abstractmethod
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:

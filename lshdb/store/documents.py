@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, delete, exists, select, tuple_, update
+from sqlalchemy import and_, delete, exists, or_, select, tuple_, update
 
 from lshdb.model import BandKeys, Document, Sketches
 from lshdb.store.buckets import bucket_rows
@@ -18,7 +18,7 @@ from lshdb.store.schema import band_bucket, content, content_text, document, pai
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Place", "PutOutcome", "delete_contents", "orphans", "put", "remove"]
+__all__ = ["Place", "PutOutcome", "delete_contents", "orphans", "put", "remove", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +42,25 @@ class PutOutcome:
 
 
 def put(transaction: Transaction, documents: Sequence[Document], sketches: Sketches, place: Place) -> PutOutcome:
-    """Adds or refreshes documents, aligned with their sketches; of two with one doc_id the later stays."""
+    """Adds or refreshes documents, aligned with their sketches.
+
+    Of two with one doc_id the later stays, or the newer where both are dated, whatever the order they come in.
+    """
     content_keys, num_contents = _put_contents(transaction, sketches)
-    last = {document.doc_id: index for index, document in enumerate(documents)}
+    last = _newest(documents)
     _stage_documents(transaction, documents, content_keys, place, list(last.values()))
     known = _known_documents(transaction, place.collection)
     fresh = [index for index in last.values() if index not in known]
     if known:
         _update_documents(transaction, place)
     _insert_documents(transaction, documents, content_keys, place, fresh)
-    moved = [index for index, old in known.items() if old != content_keys[index]]
-    replaced = set(range(len(documents))).difference(last.values())
-    released = {known[index] for index in moved} | {content_keys[index] for index in replaced}
+    outdated = {index for index, (_, dated_at) in known.items() if _is_older(documents[index], dated_at)}
+    moved = [index for index, (old, _) in known.items() if old != content_keys[index] and index not in outdated]
+    replaced = set(range(len(documents))).difference(last.values()) | outdated
+    released = {known[index][0] for index in moved} | {content_keys[index] for index in replaced}
     return PutOutcome(
         num_added=len(fresh),
-        # A second record with the same id in one batch is an update of the first.
+        # A second record with the same id in one batch is an update, as it is in two batches.
         num_updated=len(moved) + len(documents) - len(last),
         num_unchanged=len(known) - len(moved),
         num_contents=num_contents,
@@ -72,6 +76,12 @@ def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int6
     released = sorted(transaction.execute(statement).scalars())
     transaction.execute(delete(document).where(mine))
     return np.asarray(released, dtype=np.int64)
+
+
+def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
+    """Keys of the documents that a program handed over, and that no run behind `last_run` did again."""
+    mine = (document.c.collection == collection, document.c.source_key.is_(None), document.c.last_seen_run <= last_run)
+    return list(transaction.execute(select(document.c.doc_key).where(*mine)).scalars())
 
 
 def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[bytes]]:
@@ -190,29 +200,47 @@ def _document_columns(
         "source_key": [place.source_keys.get(one.source or "") for one in chosen],
         "locator": [one.locator for one in chosen],
         "content_key": [content_keys[index] for index in indices],
+        "dated_at": [one.dated_at for one in chosen],
     }
 
 
-def _known_documents(transaction: Transaction, collection: str) -> dict[int, int | None]:
-    """Ordinal -> content_key of those staged documents that the index has."""
-    statement = select(staged_document.c.ordinal, document.c.content_key).join_from(
+def _newest(documents: Sequence[Document]) -> dict[str, int]:
+    """By doc_id: the document that stays."""
+    newest: dict[str, int] = {}
+    for index, one in enumerate(documents):
+        before = newest.get(one.doc_id)
+        if before is None or not _is_older(one, documents[before].dated_at):
+            newest[one.doc_id] = index
+    return newest
+
+
+def _is_older(one: Document, dated_at: int | None) -> bool:
+    return one.dated_at is not None and dated_at is not None and one.dated_at < dated_at
+
+
+def _known_documents(transaction: Transaction, collection: str) -> dict[int, tuple[int | None, int | None]]:
+    """Ordinal -> (content_key, dated_at) of those staged documents that the index has."""
+    statement = select(staged_document.c.ordinal, document.c.content_key, document.c.dated_at).join_from(
         staged_document,
         document,
         and_(document.c.collection == collection, document.c.doc_id == staged_document.c.doc_id),
     )
-    return {row.ordinal: row.content_key for row in transaction.execute(statement)}
+    return {row.ordinal: (row.content_key, row.dated_at) for row in transaction.execute(statement)}
 
 
 def _update_documents(transaction: Transaction, place: Place) -> None:
-    """Moves the known ones of the staged documents to what was read of them now."""
+    """Moves the known ones of the staged documents to what was read of them now, unless a newer record was read."""
+    is_older = staged_document.c.dated_at < document.c.dated_at
     statement = (
         update(document)
         .values(
             source_key=staged_document.c.source_key,
             locator=staged_document.c.locator,
             content_key=staged_document.c.content_key,
+            dated_at=staged_document.c.dated_at,
             last_seen_run=place.run_key,
         )
+        .where(or_(staged_document.c.dated_at.is_(None), document.c.dated_at.is_(None), ~is_older))
         .where(document.c.collection == place.collection, document.c.doc_id == staged_document.c.doc_id)
     )
     transaction.execute(statement)

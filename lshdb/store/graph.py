@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, func, select, tuple_, update
+from sqlalchemy import delete, func, insert, select, tuple_, update
 
 from lshdb.model import BandKeys, VerifiedPairs
 from lshdb.store import statements
@@ -25,12 +25,14 @@ __all__ = [
     "delete_pairs",
     "hot_buckets",
     "mark_linked",
+    "mark_unlinked",
     "num_contents",
     "num_pairs",
     "num_unlinked",
     "pair_page",
     "put_pairs",
     "put_skipped",
+    "relink_skipped",
     "shared_buckets",
     "signatures",
     "texts",
@@ -185,6 +187,33 @@ def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
     mine = select(staged_bucket.c.band, staged_bucket.c.bucket_hash)
     transaction.execute(delete(skipped_bucket).where(tuple_(*skipped_bucket.primary_key.columns).in_(mine)))
     transaction.bulk_insert(skipped_bucket, {**rows, "num_contents": hot.num_contents, "num_pairs": hot.num_pairs})
+
+
+def relink_skipped(
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, cap: int, hubs: int
+) -> None:
+    """Puts on the list to link again what moved up in hot buckets when these contents were removed from them.
+
+    That are those who became hubs, and those who came among the first `cap`: as many of each as were removed.
+    """
+    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
+    moved: set[int] = set()
+    for band, bucket_hash, num_removed in transaction.execute(statements.skipped_among()).all():
+        place = {"band": band, "bucket_hash": bucket_hash}
+        keys = transaction.execute(statements.first_in_bucket(), {**place, "count": cap + 1}).scalars().all()
+        moved.update(keys[max(0, hubs - num_removed) : hubs], keys[max(0, cap - num_removed) : cap])
+        if len(keys) <= cap:
+            mine = (skipped_bucket.c.band == band, skipped_bucket.c.bucket_hash == bucket_hash)
+            transaction.execute(delete(skipped_bucket).where(*mine))
+    if moved:
+        mark_unlinked(transaction, np.asarray(sorted(moved), dtype=np.int64))
+
+
+def mark_unlinked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
+    """Puts contents on the list of those to link."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    there = select(unlinked.c.content_key).where(unlinked.c.content_key == staged_key.c.staged_key).exists()
+    transaction.execute(insert(unlinked).from_select(["content_key"], select(staged_key.c.staged_key).where(~there)))
 
 
 def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:

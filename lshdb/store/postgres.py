@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, Connection, Engine, Table, text
+from sqlalchemy import URL, ColumnElement, Connection, Engine, Table, func, select, text
 
 from lshdb.errors import AccessDenied, IndexBusy, StoreError, StoreUnreachable
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
@@ -16,7 +18,7 @@ from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 __all__ = ["Postgres"]
 
 CONNECT_SECONDS = 10
-# The key of the advisory lock that writers share; with the schema's oid as the second half, two indexes do not meet.
+# The first half of the key of the advisory lock that writers share; the second is the schema.
 LOCK_SPACE = 0x4C534844
 
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -69,10 +71,20 @@ class Postgres(Dialect):
         """Nothing to set before the first table."""
 
     def lock(self, connection: Connection) -> None:
-        connection.execute(
-            text("SELECT pg_advisory_xact_lock(:space, current_schema()::regnamespace::oid::int)"),
-            {"space": LOCK_SPACE},
-        )
+        connection.execute(select(func.pg_advisory_xact_lock(LOCK_SPACE, _lock_key())))
+
+    def is_locked(self, engine: Engine) -> bool:
+        with engine.begin() as connection:
+            got_it = connection.scalar(select(func.pg_try_advisory_xact_lock(LOCK_SPACE, _lock_key())))
+        return not got_it
+
+    @contextmanager
+    def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
+        """Several at once are welcome: their batches take turns."""
+        yield
+
+    def files(self, url: URL) -> frozenset[Path]:
+        return frozenset()
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
@@ -120,6 +132,10 @@ class Postgres(Dialect):
 
 def _type_name(table: Table, name: str) -> str:
     return _TYPES[type(table.columns[name].type).__name__]
+
+
+def _lock_key() -> ColumnElement[int]:
+    return func.hashtext(func.current_schema())
 
 
 def _copy_bytes(columns: Columns) -> bytes:

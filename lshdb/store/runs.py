@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from lshdb.model import Counts, Rejection
 from lshdb.store.schema import rejected, run
 from lshdb.store.transaction import Transaction
 
-__all__ = ["begin", "counts", "finish", "record", "reject"]
+__all__ = ["begin", "counts", "finish", "last_before", "record", "reject"]
 
 
 def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
@@ -42,6 +42,12 @@ def counts(transaction: Transaction, run_key: int) -> Counts:
     return Counts(*transaction.execute(select(*columns).where(run.c.run_key == run_key)).one())
 
 
+def last_before(transaction: Transaction, moment: datetime) -> int:
+    """The last run that began before a moment (with a time zone); 0 where there is none."""
+    began = run.c.started_at < _written(moment)
+    return int(transaction.execute(select(func.coalesce(func.max(run.c.run_key), 0)).where(began)).scalar_one())
+
+
 def finish(transaction: Transaction, run_key: int, state: str) -> None:
     """Ends a run as ``finished``, ``interrupted`` or ``failed``."""
     transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=_now()))
@@ -60,4 +66,9 @@ def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return _written(datetime.now(UTC))
+
+
+def _written(moment: datetime) -> str:
+    """In UTC and always of one length, so that the order of the texts is the order of the moments."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")

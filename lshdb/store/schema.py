@@ -124,6 +124,7 @@ document = Table(
     Column("source_key", BigInteger, nullable=True, comment="NULL where a program handed it over"),
     Column("locator", String, nullable=False, comment="where in the source"),
     Column("content_key", BigInteger, nullable=True, comment="NULL for an empty document"),
+    Column("dated_at", BigInteger, nullable=True, comment="date of its record, microseconds since 1970 UTC"),
     Column("first_seen_run", BigInteger, nullable=False),
     Column("last_seen_run", BigInteger, nullable=False, comment="last run that read it"),
     PrimaryKeyConstraint("doc_key"),

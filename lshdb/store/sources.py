@@ -11,7 +11,7 @@ from lshdb.store.schema import document, source
 from lshdb.store.staging import staged_key, staged_source
 from lshdb.store.transaction import Transaction
 
-__all__ = ["DONE", "READING", "SourceState", "gone", "known", "put", "remove", "see", "see_under", "vanished"]
+__all__ = ["DONE", "READING", "SourceState", "gone", "known", "put", "remove", "see", "see_under", "stale", "vanished"]
 
 READING = "reading"
 DONE = "done"
@@ -88,6 +88,12 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
     """Keys of the sources at or under a root's URI that the run did not meet."""
     statement = select(source.c.source_key).where(_under(collection, root), source.c.last_seen_run != run_key)
+    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+
+
+def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
+    """Keys of the sources that no run behind `last_run` has met."""
+    statement = select(source.c.source_key).where(source.c.collection == collection, source.c.last_seen_run <= last_run)
     return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 

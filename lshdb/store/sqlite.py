@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
+import os
 import shutil
+import socket
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -73,6 +78,40 @@ class Sqlite(Dialect):
     def lock(self, connection: Connection) -> None:
         """Nothing left to do: a writing transaction begins with BEGIN IMMEDIATE."""
 
+    def is_locked(self, engine: Engine) -> bool:
+        connection = engine.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA busy_timeout = 0")
+            connection.cursor().execute("BEGIN IMMEDIATE")
+            connection.cursor().execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            return True
+        finally:
+            connection.cursor().execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
+            connection.close()
+        return False
+
+    @contextmanager
+    def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
+        path = lock_path(url)
+        with path.open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                raise IndexBusy(url=url.database, reason=lock.read().strip() or "an ingest") from None
+            lock.truncate(0)
+            started = datetime.now().astimezone().isoformat(timespec="seconds")
+            lock.write(f"an ingest, process {os.getpid()} on {socket.gethostname()} since {started}")
+            lock.flush()
+            # The file stays: the system gives the lock back when its holder ends, however that is.
+            yield
+
+    def files(self, url: URL) -> frozenset[Path]:
+        return frozenset({Path(url.database or ""), lock_path(url)})
+
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         values = list(chain.from_iterable(zip(*(as_list(column) for column in columns.values()), strict=True)))
         width = len(columns)
@@ -108,6 +147,12 @@ class Sqlite(Dialect):
             if part in message:
                 return kind, message
         return failed(error)
+
+
+def lock_path(url: URL) -> Path:
+    """The file whose lock an ingest holds."""
+    path = Path(url.database or "")
+    return path.with_name(f"{path.name}-lock")
 
 
 def _insertion(connection: Connection, table: Table, columns: Columns, num_rows: int) -> str:

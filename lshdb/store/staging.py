@@ -58,6 +58,7 @@ staged_document = Table(
     Column("source_key", BigInteger, nullable=True),
     Column("locator", Name, nullable=False),
     Column("content_key", BigInteger, nullable=True),
+    Column("dated_at", BigInteger, nullable=True),
     PrimaryKeyConstraint("ordinal"),
     prefixes=_TEMPORARY,
 )

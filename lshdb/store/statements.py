@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import Insert
 
-from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe, staged_text
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "candidate_contents",
     "expanded_pairs",
     "first_documents_pairs",
+    "first_in_bucket",
     "hot_buckets",
     "identical_documents",
     "kept_texts",
@@ -44,6 +45,7 @@ __all__ = [
     "repeated_documents",
     "shared_buckets",
     "signatures",
+    "skipped_among",
     "spooled_texts",
     "surviving_pairs",
 ]
@@ -75,11 +77,14 @@ def probes() -> Insert:
     """Fills staged_probe from staged_bucket: each bucket row with the key below which its mates are met.
 
     In a bucket of up to ``:cap`` contents all mates are met. In a hotter one the first ``:cap`` contents meet each
-    other, and every later one meets the first ``:hubs`` only: linear, and the same whatever the order of linking.
+    other, and every later one meets the first ``:hubs`` only, which so meet all: linear, and the same whatever the
+    order of linking.
     """
     cap_key, hub_key = _key_at(bindparam("cap")), _key_at(bindparam("hubs"))
     limit = case(
-        (cap_key.is_(None), literal(NO_LIMIT)), (staged_bucket.c.content_key < cap_key, cap_key), else_=hub_key
+        (or_(cap_key.is_(None), staged_bucket.c.content_key < hub_key), literal(NO_LIMIT)),
+        (staged_bucket.c.content_key < cap_key, cap_key),
+        else_=hub_key,
     )
     return insert(staged_probe).from_select(
         ["band", "bucket_hash", "content_key", "limit_key"], select(*staged_bucket.c, limit.label("limit_key"))
@@ -151,6 +156,24 @@ def candidate_contents() -> Rows:
         )
         .distinct()
     )
+
+
+def skipped_among() -> Rows:
+    """(band, bucket_hash, number of staged rows) of those of the staged buckets that were too hot to expand."""
+    same = and_(
+        skipped_bucket.c.band == staged_bucket.c.band, skipped_bucket.c.bucket_hash == staged_bucket.c.bucket_hash
+    )
+    return (
+        select(staged_bucket.c.band, staged_bucket.c.bucket_hash, func.count().label("num_staged"))
+        .join_from(staged_bucket, skipped_bucket, same)
+        .group_by(staged_bucket.c.band, staged_bucket.c.bucket_hash)
+    )
+
+
+def first_in_bucket() -> Rows:
+    """The first ``:count`` contents of the bucket ``:band``, ``:bucket_hash``."""
+    mine = (band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash"))
+    return select(band_bucket.c.content_key).where(*mine).order_by(band_bucket.c.content_key).limit(bindparam("count"))
 
 
 def signatures() -> Rows:

@@ -7,8 +7,9 @@ transaction lives in the modules beside it: `documents`, `sources`, `runs`, `gra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import get_type_hints
 
 from sqlalchemy import URL, Engine, create_engine, insert, inspect, select
@@ -113,6 +114,23 @@ class Store:
             with locked.begin():
                 self.dialect.lock(locked)
                 yield Transaction(locked, self.dialect)
+
+    def sole_ingest(self, wait: bool) -> AbstractContextManager[None]:
+        """Keeps a second ingest off, where the database takes one writer.
+
+        Raises: IndexBusy: one runs, and we are not to wait.
+        """
+        return self.dialect.sole_ingest(self._address, wait)
+
+    @property
+    def files(self) -> frozenset[Path]:
+        """The files that the index is made of."""
+        return self.dialect.files(self._address)
+
+    def is_locked(self) -> bool:
+        """Whether another process is writing right now, so that `writing` would wait."""
+        with self._translated():
+            return self.dialect.is_locked(self._engine)
 
     def upgrade(self) -> upgrade.Upgrade:
         """Brings the schema to the newest revision, one transaction. Returns: from, to, and the copy made before."""

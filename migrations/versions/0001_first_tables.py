@@ -45,6 +45,9 @@ def upgrade() -> None:
         sa.Column("source_key", sa.BigInteger(), nullable=True, comment="NULL where a program handed it over"),
         sa.Column("locator", sa.String(), nullable=False, comment="where in the source"),
         sa.Column("content_key", sa.BigInteger(), nullable=True, comment="NULL for an empty document"),
+        sa.Column(
+            "dated_at", sa.BigInteger(), nullable=True, comment="date of its record, microseconds since 1970 UTC"
+        ),
         sa.Column("first_seen_run", sa.BigInteger(), nullable=False),
         sa.Column("last_seen_run", sa.BigInteger(), nullable=False, comment="last run that read it"),
         sa.PrimaryKeyConstraint("doc_key", name="pk_document"),

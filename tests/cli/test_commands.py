@@ -423,6 +423,8 @@ COMMAND = [sys.executable, "-c", "from lshdb.cli.app import main; main()"]
 # Ctrl-C, which a terminal sends to all processes of the call, while the second batch is written.
 INTERRUPTED = """
 import os, signal
+# A shell that runs its jobs in the background has them ignore Ctrl-C, and their children inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from lshdb.cli.app import main
 from lshdb.store import documents
 calls, put = [], documents.put

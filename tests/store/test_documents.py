@@ -167,6 +167,7 @@ def test_an_update_keeps_the_key_and_the_first_run_and_moves_source_and_last_run
         "source_key": 77,
         "locator": "line 7",
         "content_key": 1,
+        "dated_at": None,
         "first_seen_run": 1,
         "last_seen_run": 9,
     }

@@ -1,0 +1,150 @@
+"""Calls of `lshdb ingest` in a process group of their own, which a test can watch and break off."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from types import TracebackType
+from typing import Final
+
+from tests.recovery.small_batches import COMMITTED, LINKING, READING, WORKER, WRITING
+
+__all__ = ["Call", "Ended", "Moment", "ingest"]
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+# A call takes two or three seconds; one that hangs is killed, and its test fails.
+LIMIT_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """So many seconds after so many steps of a stage; a step is the begin of a transaction, or its end.
+
+    Args: stage: ``worker`` (the first one came up), ``reading``, ``linking``; or nothing for the start of the process.
+    """
+
+    stage: str
+    num_steps: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended: exit code (negative: the signal), what it announced, stderr, seconds."""
+
+    code: int
+    lines: list[str]
+    err: str
+    seconds: float
+
+    @property
+    def stage(self) -> str:
+        """How far it came: ``starting``, ``reading`` or ``linking``."""
+        return next((stage for stage in (LINKING, READING) if stage in self.lines), "starting")
+
+    def num_steps(self, stage: str) -> int:
+        """The steps from the begin of a stage on."""
+        return num_steps(self.lines[self.lines.index(stage) :])
+
+
+class Call:
+    """One call that runs; a context manager that leaves no process behind."""
+
+    def __init__(self, url: str, *arguments: object, limit: Callable[[], None] | None = None) -> None:
+        command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", "ingest"]
+        self._started = time.monotonic()
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=self._err,
+            text=True,
+            start_new_session=True,
+            preexec_fn=limit,
+        )
+        self._lines: list[str] = []
+        self._guard = Timer(LIMIT_SECONDS, self.send, [signal.SIGKILL])
+        self._guard.start()
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.send(signal.SIGKILL)
+        self._process.__exit__(kind, error, trace)
+        self._guard.cancel()
+        self._guard.join()
+        self._err.close()
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends a signal to the whole group, if any of it is left."""
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            return
+
+    def kill_worker(self, which: int) -> None:
+        """Kills one worker process and nothing else."""
+        os.kill(self.workers[which], signal.SIGKILL)
+
+    def kill_caller(self) -> None:
+        """Kills the process that the workers work for and nothing else."""
+        self._process.kill()
+
+    @property
+    def workers(self) -> list[int]:
+        """The ids of the worker processes that came up so far."""
+        return [int(line.split()[1]) for line in self._lines if line.startswith(WORKER)]
+
+    def wait_for(self, line: str, count: int = 1) -> None:
+        """Waits until so many lines began like this, or until the end of the call."""
+        while sum(seen.startswith(line) for seen in self._lines) < count and self._next_line():
+            pass
+
+    def wait_until(self, moment: Moment) -> None:
+        """Waits for a moment, or until the end of the call."""
+        if moment.stage:
+            self.wait_for(moment.stage)
+        num_before = num_steps(self._lines)
+        while num_steps(self._lines) < num_before + moment.num_steps and self._next_line():
+            pass
+        time.sleep(moment.seconds)
+
+    def end(self) -> Ended:
+        """Waits for the end of the group: as long as a worker lives, stdout is open."""
+        while self._next_line():
+            pass
+        code = self._process.wait()
+        self._err.seek(0)
+        return Ended(code, self._lines, self._err.read().decode(), time.monotonic() - self._started)
+
+    def _next_line(self) -> bool:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if line:
+            self._lines.append(line.strip())
+        return bool(line)
+
+
+def num_steps(lines: list[str]) -> int:
+    """The transactions that began and those that ended."""
+    return sum(line in (WRITING, COMMITTED) for line in lines)
+
+
+def ingest(url: str, *arguments: object) -> Ended:
+    """A call that nobody disturbs, and that has to succeed."""
+    with Call(url, *arguments) as call:
+        ended = call.end()
+    assert ended.code == 0, ended.err
+    return ended

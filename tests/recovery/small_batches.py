@@ -1,0 +1,104 @@
+"""The command line with batches of a few documents, and a line on stdout at each step, so that a test knows the moment.
+
+``python -m tests.recovery.small_batches --db URL ingest FOLDER``. Worker processes import this module too, under
+another name, and so read in equally small portions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+
+from lshdb import portions, stretches
+
+if TYPE_CHECKING:
+    from lshdb.store import Store, Transaction
+
+READING: Final = "reading"
+LINKING: Final = "linking"
+WRITING: Final = "writing"
+COMMITTED: Final = "committed"
+WORKER: Final = "worker"
+
+_Args = ParamSpec("_Args")
+_Result = TypeVar("_Result")
+Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
+
+
+def read_small_portions() -> None:
+    """Makes stretches and portions small, in the process that reads and in its workers."""
+    shrink(portions, {"STRETCH_BYTES": 6_000})
+    shrink(stretches, {"STRETCH_BYTES": 6_000, "STRETCH_ITEMS": 20, "PORTION_CHARS": 6_000})
+
+
+def write_small_batches() -> None:
+    """Makes batches and chunks of pairs small, and worker processes worth their start."""
+    from lshdb import ingestion, linking
+
+    shrink(ingestion, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0, "TRIAGE_FILES": 15})
+    shrink(linking, {"CHUNK_PAIRS": 200, "PART_PAIRS": 40, "DELTA_CONTENTS": 50})
+
+
+def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
+    """Gives constants of a module other values. Raises: AttributeError: it has no such constant."""
+    for name, size in sizes.items():
+        getattr(module, name)
+        setattr(module, name, size)
+
+
+def announce_steps() -> None:
+    """Makes the stages and the transactions of an ingest announce themselves."""
+    from lshdb.ingestion import Ingestion
+    from lshdb.linking import Linking
+    from lshdb.store import Store
+
+    for kind, name, announcing in (
+        (Store, "writing", announced_writing(Store.writing)),
+        (Ingestion, "ingest", announced(READING, Ingestion.ingest)),
+        (Linking, "link", announced(LINKING, Linking.link)),
+    ):
+        setattr(kind, name, announcing)
+
+
+def announce(line: str) -> None:
+    """One line on stdout, now."""
+    print(line, flush=True)
+
+
+def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
+    """The function, announced before it is called."""
+
+    @wraps(function)
+    def announcing(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
+        announce(line)
+        return function(*args, **kwargs)
+
+    return announcing
+
+
+def announced_writing(writing: Writing) -> Writing:
+    """A writing transaction, announced when it has begun and when it is committed."""
+
+    @contextmanager
+    def announcing(store: Store) -> Iterator[Transaction]:
+        with writing(store) as transaction:
+            announce(WRITING)
+            yield transaction
+        announce(COMMITTED)
+
+    return announcing
+
+
+read_small_portions()
+if __name__ == "__mp_main__":
+    announce(f"{WORKER} {os.getpid()}")
+if __name__ == "__main__":
+    from lshdb.cli.app import main
+
+    write_small_batches()
+    announce_steps()
+    main()

@@ -1,0 +1,134 @@
+"""What is in an index: without the keys, which only number things; with them, byte for byte; and what contradicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import zstandard
+from sqlalchemy import Table, select
+
+from lshdb.store import Store, Transaction
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    content_text,
+    document,
+    metadata,
+    pair,
+    rejected,
+    run,
+    skipped_bucket,
+    source,
+    unlinked,
+)
+
+__all__ = ["Facts", "contradictions", "differences", "facts_of", "rows_of", "run_states"]
+
+Row = tuple[Any, ...]
+SHOWN: Final = 3
+
+# Table name -> what it says, sorted.
+Facts = dict[str, list[Row]]
+
+
+def facts_of(url: str) -> Facts:
+    """What an index says, whatever the keys it says it with, and in whichever run it was found out."""
+    with Store.open(url) as store, store.reading() as transaction:
+        return {name: sorted(rows) for name, rows in _facts(transaction).items()}
+
+
+def rows_of(url: str) -> Facts:
+    """Every row of every table by its primary key, but for the clock's times."""
+    with Store.open(url) as store, store.reading() as transaction:
+        return {name: _rows(transaction, table, "started_at", "finished_at") for name, table in metadata.tables.items()}
+
+
+def differences(url: str, expected: Facts) -> Facts:
+    """Where an index says something else than is expected: a few of the facts that only one of both has."""
+    found = facts_of(url)
+    differing = {name: Counter(rows) - Counter(expected[name]) for name, rows in found.items()}
+    differing |= {f"missing {name}": Counter(rows) - Counter(found[name]) for name, rows in expected.items()}
+    return {name: sorted(rows)[:SHOWN] for name, rows in differing.items() if rows}
+
+
+def run_states(url: str) -> list[str]:
+    """The state of each run, in order."""
+    with Store.open(url) as store, store.reading() as transaction:
+        return list(transaction.execute(select(run.c.state).order_by(run.c.run_key)).scalars())
+
+
+def contradictions(url: str) -> Facts:
+    """What may not be at any moment; an index that agrees with itself has none."""
+    with Store.open(url) as store, store.reading() as transaction:
+        found = _contradictions(transaction, store.params.bands)
+        return {what: rows for what, rows in found.items() if rows}
+
+
+def _facts(transaction: Transaction) -> Facts:
+    digests: dict[int, bytes] = dict(_columns(transaction, content, "content_key", "digest"))
+    uris: dict[int, str] = dict(_columns(transaction, source, "source_key", "uri"))
+    decompress = zstandard.ZstdDecompressor().decompress
+    return {
+        "document": [
+            (doc_id, uris[source_key], locator, digests.get(key, b""))
+            for doc_id, source_key, locator, key in _columns(
+                transaction, document, "doc_id", "source_key", "locator", "content_key"
+            )
+        ],
+        "content": _columns(transaction, content, "digest", "num_shingles", "signature"),
+        "content_text": [
+            (digests[key], decompress(text)) for key, text in _columns(transaction, content_text, "content_key", "text")
+        ],
+        "band_bucket": [
+            (band, hashed, digests[key])
+            for band, hashed, key in _columns(transaction, band_bucket, "band", "bucket_hash", "content_key")
+        ],
+        "pair": [
+            (*sorted((digests[left], digests[right])), similarity, exact)
+            for left, right, similarity, exact in _columns(
+                transaction, pair, "left_key", "right_key", "similarity", "exact"
+            )
+        ],
+        "unlinked": _rows(transaction, unlinked),
+        "skipped_bucket": _rows(transaction, skipped_bucket),
+        "source": _rows(transaction, source, "source_key", "reading_run", "last_seen_run"),
+        "rejected": _rows(transaction, rejected, "rejected_key", "run_key"),
+    }
+
+
+def _contradictions(transaction: Transaction, bands: int) -> Facts:
+    contents = set(_columns(transaction, content, "content_key"))
+    used = {key for key in _columns(transaction, document, "content_key") if key != (None,)}
+    texts = set(_columns(transaction, content_text, "content_key"))
+    buckets = Counter(_columns(transaction, band_bucket, "content_key"))
+    pairs = _columns(transaction, pair, "left_key", "right_key")
+    known = _columns(transaction, source, "source_key", "num_documents", "state")
+    seen = Counter(key for (key,) in _columns(transaction, document, "source_key"))
+    added = sum(number for (number,) in _columns(transaction, run, "num_added"))
+    removed = sum(number for (number,) in _columns(transaction, run, "num_removed"))
+    return {
+        "documents of no content": sorted(used - contents),
+        "contents of no document": sorted(contents - used),
+        "contents without their text": sorted(contents - texts),
+        "texts of no content": sorted(texts - contents),
+        "contents without all their buckets": sorted(key for key in contents if buckets[key] != bands),
+        "buckets of no content": sorted(buckets.keys() - contents),
+        "pairs of no content": [ends for ends in pairs if not {(key,) for key in ends} <= contents],
+        "unlinked and no content": sorted(set(_rows(transaction, unlinked)) - contents),
+        "documents of no source": sorted((key,) for key in seen.keys() - {key for key, *_ in known}),
+        "sources that count otherwise": [
+            (key, number, seen[key]) for key, number, state in known if state == "done" and number != seen[key]
+        ],
+        "runs that count otherwise": [(added, removed, seen.total())] if added - removed != seen.total() else [],
+    }
+
+
+def _rows(transaction: Transaction, table: Table, *without: str) -> list[Row]:
+    return _columns(transaction, table, *(column.name for column in table.columns if column.name not in without))
+
+
+def _columns(transaction: Transaction, table: Table, *names: str) -> list[Row]:
+    """Columns of a table, in the order of its primary key."""
+    statement = select(*(table.c[name] for name in names)).order_by(*table.primary_key.columns)
+    return [tuple(row) for row in transaction.execute(statement)]

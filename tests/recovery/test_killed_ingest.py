@@ -1,0 +1,207 @@
+"""An ingest that is broken off, in whatever way, costs the last batch and nothing else: the next one ends as if
+nothing had happened. On each database; what a run says of itself and with which exit code it ends, too."""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lshdb.errors import IndexMissing
+from tests.recovery.calls import Call, Ended, Moment, ingest
+from tests.recovery.conftest import Crawl, EditedCrawl
+from tests.recovery.tables import contradictions, differences, rows_of, run_states
+
+# 30 kills on each database: five in each of four new indexes, five in each of two that are refreshed.
+NEW_INDEXES = 4
+REFRESHED_INDEXES = 2
+
+# The imports take this long; what is killed then has hardly begun.
+STARTING_SECONDS = 1.0
+# A transaction takes some 15 ms.
+DELAY_SECONDS = 0.03
+
+DISK_BYTES = 3_000_000
+MORE_BYTES = 100_000_000
+
+
+@pytest.mark.parametrize("seed", range(NEW_INDEXES))
+def test_a_first_ingest_that_is_killed_five_times_ends_as_if_it_had_not_been(seed: int, crawl: Crawl, url: str) -> None:
+    kill_five_times(url, crawl, random.Random(seed))
+    ingest(url, crawl.folder, "--workers", 2)
+    assert differences(url, crawl.facts) == {}
+    assert contradictions(url) == {}
+    assert run_states(url)[-1] == "finished"
+
+
+@pytest.mark.parametrize("seed", range(REFRESHED_INDEXES))
+def test_a_nightly_ingest_that_is_killed_five_times_ends_as_if_it_had_not_been(
+    seed: int, edited_crawl: EditedCrawl, url: str
+) -> None:
+    edited_crawl.turn(edited_crawl.yesterday)
+    ingest(url, edited_crawl.folder, "--workers", 2)
+    edited_crawl.turn(edited_crawl.today)
+    kill_five_times(url, edited_crawl, random.Random(seed), "--prune")
+    ingest(url, edited_crawl.folder, "--prune", "--workers", 2)
+    assert differences(url, edited_crawl.facts) == {}
+    assert contradictions(url) == {}
+
+
+@pytest.mark.parametrize("num_commits", [0, 5])
+def test_a_worker_that_is_killed_ends_the_run_and_the_next_one_goes_on(
+    num_commits: int, crawl: Crawl, url: str
+) -> None:
+    with Call(url, crawl.folder, "--workers", 2) as call:
+        call.wait_for("worker", 2)
+        call.wait_for("committed", 2 + num_commits)
+        call.kill_worker(num_commits % 2)
+        ended = call.end()
+    assert ended.code == 50
+    assert "A worker process ended with exit code -9. What was committed is kept" in ended.err
+    assert_broken_off(url, ended, "failed")
+    assert_next_one_finishes(url, crawl)
+
+
+@pytest.mark.parametrize("moment", [Moment("worker", 0, 0.0), Moment("reading", 7, 0.0)])
+def test_workers_whose_caller_is_killed_end_by_themselves(moment: Moment, crawl: Crawl, tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    with Call(url, crawl.folder, "--workers", 2) as call:
+        call.wait_until(moment)
+        call.kill_caller()
+        ended = call.end()
+    assert ended.err == ""
+    assert run_states(url) == ["running"]
+    assert_next_one_finishes(url, crawl)
+
+
+@pytest.mark.parametrize(
+    # The first: while a worker imports what it needs, and would hear the signal as any new process does.
+    "moment",
+    [Moment("worker", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
+)
+def test_ctrl_c_ends_the_run_as_interrupted_and_the_next_one_goes_on(moment: Moment, crawl: Crawl, url: str) -> None:
+    with Call(url, crawl.folder, "--workers", 2) as call:
+        call.wait_until(moment)
+        call.send(signal.SIGINT)
+        ended = call.end()
+    assert ended.code == 130
+    assert "interrupted. What was committed is kept; run the same command again to go on." in ended.err
+    assert_broken_off(url, ended, "interrupted")
+    assert_next_one_finishes(url, crawl)
+
+
+@pytest.mark.sqlite
+def test_a_file_that_may_not_grow_ends_the_run_and_the_next_one_goes_on(crawl: Crawl, tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    with Call(url, crawl.folder, "--workers", 2, limit=limit_file_size) as call:
+        ended = call.end()
+    assert_store_failed(url, ended)
+    assert_next_one_finishes(url, crawl)
+
+
+@pytest.mark.sqlite
+def test_a_full_disk_ends_the_run_and_with_more_space_the_next_one_goes_on(crawl: Crawl, small_disk: Path) -> None:
+    url = str(small_disk / "index.db")
+    with Call(url, crawl.folder, "--workers", 2) as call:
+        ended = call.end()
+    assert_store_failed(url, ended)
+    mount(small_disk, f"remount,size={MORE_BYTES}")
+    assert_next_one_finishes(url, crawl)
+
+
+def test_the_number_of_workers_changes_no_row(crawl: Crawl, new_url: Callable[[], str]) -> None:
+    one, two, three = urls = [new_url() for _ in range(3)]
+    for workers, url in enumerate(urls, start=1):
+        ingest(url, crawl.folder, "--workers", workers)
+    expected = rows_of(one)
+    assert len(expected["document"]) == len(crawl.facts["document"])
+    assert [name for name, rows in rows_of(two).items() if rows != expected[name]] == []
+    assert [name for name, rows in rows_of(three).items() if rows != expected[name]] == []
+
+
+def kill_five_times(url: str, crawl: Crawl, chance: random.Random, *options: str) -> None:
+    """Kills an ingest while it starts, three times while it reads, and while it links."""
+    for number, moment in enumerate(moments(crawl.ended, chance)):
+        ended = killed(url, moment, crawl.folder, *options, "--workers", 2)
+        assert ended.code == -signal.SIGKILL, (moment, ended)
+        # Of the others the next ingest is the first to see what they left.
+        if number % 2 == 1:
+            assert contradictions_if_there(url) == {}, moment
+
+
+def moments(undisturbed: Ended, chance: random.Random) -> Iterator[Moment]:
+    """From before the first commit to the linking; none so late that the ingest might have ended."""
+    yield Moment("", 0, chance.uniform(0.0, STARTING_SECONDS))
+    for _ in range(3):
+        num_steps = undisturbed.num_steps("reading") - undisturbed.num_steps("linking")
+        yield Moment("reading", chance.randint(0, num_steps // 3), chance.uniform(0.0, DELAY_SECONDS))
+    num_steps = undisturbed.num_steps("linking")
+    yield Moment("linking", chance.randint(0, num_steps // 2), chance.uniform(0.0, DELAY_SECONDS / 6))
+
+
+def killed(url: str, moment: Moment, *arguments: object) -> Ended:
+    """A call, all of whose processes are killed at that moment."""
+    with Call(url, *arguments) as call:
+        call.wait_until(moment)
+        call.send(signal.SIGKILL)
+        return call.end()
+
+
+def contradictions_if_there(url: str) -> object:
+    """What contradicts itself in an index; nothing in one that was not even made."""
+    try:
+        return contradictions(url)
+    except IndexMissing:
+        return {}
+
+
+def assert_broken_off(url: str, ended: Ended, state: str) -> None:
+    """A run that says so itself, in one line, and leaves an index that agrees with itself."""
+    assert len(ended.err.splitlines()) == 1, ended.err
+    assert run_states(url) == [state]
+    assert contradictions(url) == {}
+
+
+def assert_store_failed(url: str, ended: Ended) -> None:
+    """A run that ended because nothing more could be written, and kept what was."""
+    assert ended.code == 19, ended
+    assert "The last batch was rolled back; what was committed before it is kept." in ended.err
+    assert ended.stage == "reading"
+    assert len(ended.err.splitlines()) == 1, ended.err
+    assert contradictions(url) == {}
+
+
+def assert_next_one_finishes(url: str, crawl: Crawl) -> None:
+    """The same call again leaves what an undisturbed one leaves."""
+    ingest(url, crawl.folder, "--workers", 2)
+    assert differences(url, crawl.facts) == {}
+    assert contradictions(url) == {}
+    assert run_states(url)[-1] == "finished"
+
+
+def limit_file_size() -> None:
+    """Lets no file of this process grow beyond the size of the small disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (DISK_BYTES, DISK_BYTES))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of a few megabytes; only root can make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    try:
+        mount(folder, f"size={DISK_BYTES}")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def mount(folder: Path, options: str) -> None:
+    """Mounts a file system in memory, or mounts it again with other options."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True, capture_output=True)
