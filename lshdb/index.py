@@ -95,6 +95,7 @@ class Index:
 
     def close(self) -> None:
         """Closes the database."""
+        self._progress.done()
         self._store.close()
 
     @property

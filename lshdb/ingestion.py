@@ -97,7 +97,7 @@ class Ingestion:
         tasks, workers = _staffed(self._tasks(self._walk(paths)), self._options.workers)
         work = partial(portions, params=self._store.params, options=self._options.read)
         with closing(run(tasks, work, workers)) as made:
-            for batch in _batches(made):
+            for batch in _batches(self._watched(made)):
                 self._commit(batch)
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
@@ -107,6 +107,14 @@ class Ingestion:
             self._expire(self._options.expire_after)
         if len(empty) == len(roots):
             raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
+
+    def _watched(self, made: Iterable[Portion]) -> Iterator[Portion]:
+        num_documents = num_bytes = 0
+        for portion in made:
+            num_documents += len(portion.documents)
+            num_bytes += portion.num_bytes
+            self._progress.read(num_documents, num_bytes)
+            yield portion
 
     def _walk(self, paths: Sequence[str | Path]) -> Iterator[Found]:
         options = self._options

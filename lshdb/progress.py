@@ -10,6 +10,9 @@ __all__ = ["Progress"]
 class Progress:
     """Hears of progress and ignores it; a subclass shows it."""
 
+    def read(self, num_documents: int, num_bytes: int) -> None:
+        """How much the run has read and sketched so far; not all of it is committed."""
+
     def ingested(self, counts: Counts) -> None:
         """What the run did so far, behind each commit."""
 
@@ -21,6 +24,9 @@ class Progress:
 
     def verified(self, share: float) -> None:
         """The share of the verification that is done, in [0, 1]."""
+
+    def done(self) -> None:
+        """There is no more to come."""
 
     def noticed(self, message: str) -> None:
         """Something that the user should know and that is no error."""
