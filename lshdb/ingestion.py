@@ -7,7 +7,6 @@ time are known costs one stat; one that was only touched is hashed, not read aga
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -17,27 +16,19 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
+from lshdb.batches import batches, staffed
 from lshdb.engines import run
 from lshdb.errors import NothingToRead, PruneRefused
 from lshdb.model import Counts, Document, Rejection
 from lshdb.portions import Portion, SourceProgress, Task, concatenate
 from lshdb.progress import Progress
-from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, digest, path_uri, record, walk
+from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
 from lshdb.removal import retire
 from lshdb.store import SourceState, Store, Transaction, documents, runs, sources
 from lshdb.stretches import portions
+from lshdb.triage import at, is_same, resume_position
 
 __all__ = ["IngestOptions", "Ingestion"]
-
-# Larger batches insert more rows a B-tree page: the rate at 3 million documents depends on it.
-BATCH_DOCUMENTS: Final = 20_000
-BATCH_BYTES: Final = 64_000_000
-# However slow the reading: what a kill can cost.
-BATCH_SECONDS: Final = 30.0
-
-# Files to read from which on worker processes pay.
-POOL_BYTES: Final = 16_000_000
-PEEKED_TASKS: Final = 100
 
 # Files compared with what the index knows of them at a time.
 TRIAGE_FILES: Final = 2_000
@@ -94,10 +85,10 @@ class Ingestion:
 
         Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
         """
-        tasks, workers = _staffed(self._tasks(self._walk(paths)), self._options.workers)
+        tasks, workers = staffed(self._tasks(self._walk(paths)), self._options.workers)
         work = partial(portions, params=self._store.params, options=self._options.read)
         with closing(run(tasks, work, workers)) as made:
-            for batch in _batches(self._watched(made)):
+            for batch in batches(self._watched(made)):
                 self._commit(batch)
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
@@ -140,14 +131,14 @@ class Ingestion:
         with self._store.reading() as transaction:
             known = sources.known(transaction, self._options.collection, [file.uri for file in files])
         known = {uri: state for uri, state in known.items() if state.options == self._read_as}
-        same = [file for file in files if file.uri in known and _is_same(file, known[file.uri])]
-        self._see([_at(known[file.uri], file) for file in same])
+        same = [file for file in files if file.uri in known and is_same(file, known[file.uri])]
+        self._see([at(known[file.uri], file) for file in same])
         unchanged = {file.uri for file in same}
         for file in files:
             if file.uri not in unchanged:
                 if file.uri in known:
                     self._known[file.uri] = known[file.uri]
-                yield Task(file, _resume_position(file, known.get(file.uri)))
+                yield Task(file, resume_position(file, known.get(file.uri)))
 
     def _see(self, states: Sequence[SourceState]) -> None:
         if not states:
@@ -193,7 +184,7 @@ class Ingestion:
 
     def _state(self, step: SourceProgress) -> SourceState:
         file, before = step.source, self._known.get(step.source.uri)
-        resumed = before if _resume_position(file, before) > 0 else None
+        resumed = before if resume_position(file, before) > 0 else None
         return SourceState(
             uri=file.uri,
             size=file.size,
@@ -272,16 +263,6 @@ class Ingestion:
         self._progress.ingested(self.counts)
 
 
-def _staffed(tasks: Iterator[Task], workers: int) -> tuple[Iterator[Task], int]:
-    """The tasks, and how many workers they are worth: starting a process takes as long as reading some megabytes."""
-    first: list[Task] = []
-    num_bytes = 0
-    while workers > 1 and num_bytes < POOL_BYTES and (some := list(islice(tasks, PEEKED_TASKS))):
-        first += some
-        num_bytes += sum(task.source.size for task in some)
-    return chain(first, tasks), workers if num_bytes >= POOL_BYTES else 1
-
-
 def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
     """By URI: how far each source has come, with the documents of all its steps."""
     latest: dict[str, SourceProgress] = {}
@@ -295,46 +276,6 @@ def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
             )
         )
     return latest
-
-
-def _is_same(file: SourceFile, state: SourceState) -> bool:
-    """Whether the file is as it was when it was read to its end."""
-    if file.is_stdin or state.state != sources.DONE or file.size != state.size:
-        return False
-    if file.mtime_ns == state.mtime_ns:
-        return True
-    try:
-        return state.digest is not None and digest(file.path) == state.digest
-    except OSError:
-        return False  # reading it will say what is wrong
-
-
-def _at(state: SourceState, file: SourceFile) -> SourceState:
-    return replace(state, size=file.size, mtime_ns=file.mtime_ns)
-
-
-def _resume_position(file: SourceFile, state: SourceState | None) -> int:
-    """How many items of the file are committed already: none where it changed since."""
-    if state is None or state.state == sources.DONE:
-        return 0
-    return state.position if (file.size, file.mtime_ns) == (state.size, state.mtime_ns) else 0
-
-
-def _batches(made: Iterable[Portion]) -> Iterator[list[Portion]]:
-    """The portions, grouped into batches."""
-    batch: list[Portion] = []
-    num_bytes = num_documents = 0
-    started = time.monotonic()
-    for portion in made:
-        batch.append(portion)
-        num_bytes += portion.num_bytes
-        num_documents += len(portion.documents)
-        is_late = time.monotonic() - started > BATCH_SECONDS
-        if num_bytes >= BATCH_BYTES or num_documents >= BATCH_DOCUMENTS or is_late:
-            yield batch
-            batch, num_bytes, num_documents, started = [], 0, 0, time.monotonic()
-    if batch:
-        yield batch
 
 
 def _grouped(entries: Iterable[_Entry], size: int) -> Iterator[list[_Entry]]:

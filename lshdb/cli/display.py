@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from lshdb.cli.options import Settings
 from lshdb.model import Counts, Rejection
 from lshdb.progress import Progress
 
@@ -18,9 +17,9 @@ __all__ = ["Display", "progress_for"]
 LOG_SECONDS = 30.0
 
 
-def progress_for(settings: Settings) -> Progress:
+def progress_for(quiet: bool) -> Progress:
     """What shows the progress of a call."""
-    return Progress() if settings.quiet else Display()
+    return Progress() if quiet else Display()
 
 
 class Display(Progress):

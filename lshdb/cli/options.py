@@ -157,7 +157,7 @@ def open_index(context: typer.Context) -> Index:
     from lshdb.index import Index
 
     settings = settings_of(context)
-    return Index.open(settings.db, progress_for(settings))
+    return Index.open(settings.db, progress_for(settings.quiet))
 
 
 def ensure_index(context: typer.Context, options: dict[str, Any]) -> Index:
@@ -166,7 +166,7 @@ def ensure_index(context: typer.Context, options: dict[str, Any]) -> Index:
     from lshdb.index import Index
 
     settings = settings_of(context)
-    return Index.ensure(settings.db, options, progress_for(settings))
+    return Index.ensure(settings.db, options, progress_for(settings.quiet))
 
 
 def age(text: str | None) -> timedelta | None:

@@ -1,4 +1,4 @@
-"""What a database does by a sequence of operations of its own; one class each, registered by backend name.
+"""What a database does by a sequence of operations of its own; one class each.
 
 Everything that is merely *spelled* differently is SQLAlchemy's business and has no place here.
 """
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table
 
-from lshdb.errors import StoreError, StoreFailed, UsageError
+from lshdb.errors import StoreError, StoreFailed
 
-__all__ = ["Columns", "Dialect", "as_list", "dialect_for", "failed", "one_line"]
+__all__ = ["Columns", "Dialect", "as_list", "failed", "one_line"]
 
 # Column name -> its values, all of one length.
 Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
@@ -32,10 +32,6 @@ class Dialect(ABC):
     # Execution options under which a transaction sees one state of the database.
     snapshot_options: ClassVar[Mapping[str, str]]
     driver_error: ClassVar[type[Exception]]
-    registry: ClassVar[dict[str, type[Dialect]]] = {}
-
-    def __init_subclass__(cls) -> None:
-        cls.registry[cls.backend] = cls
 
     def normalised(self, url: URL) -> URL:
         """The URL with the driver that lshdb uses."""
@@ -92,19 +88,6 @@ class Dialect(ABC):
     @abstractmethod
     def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:
         """The error of lshdb for one of the driver's, and its reason in a line."""
-
-
-def dialect_for(url: URL) -> Dialect:
-    """The dialect of a URL. Raises: UsageError: lshdb does not know that database."""
-    # Registered by being imported; not at the top, for they import this module.
-    from lshdb.store import postgres, sqlite  # noqa: F401
-
-    backend = url.get_backend_name()
-    try:
-        return Dialect.registry[backend]()
-    except KeyError:
-        known = ", ".join(sorted(Dialect.registry))
-        raise UsageError(reason=f"--db: {backend} is not a database lshdb knows ({known}, or a plain path)") from None
 
 
 def as_list(column: NDArray[np.generic] | Sequence[object]) -> Sequence[object]:

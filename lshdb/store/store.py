@@ -18,7 +18,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from lshdb.errors import IndexDamaged, IndexMissing, LshdbError, NotAnIndex
 from lshdb.params import Params
 from lshdb.store import address, upgrade
-from lshdb.store.dialect import Dialect, dialect_for, failed
+from lshdb.store.dialect import Dialect, failed
+from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import index_params
 from lshdb.store.transaction import Transaction
 

@@ -37,9 +37,10 @@ def read_small_portions() -> None:
 
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb import ingestion, linking
+    from lshdb import batches, ingestion, linking
 
-    shrink(ingestion, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0, "TRIAGE_FILES": 15})
+    shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
+    shrink(ingestion, {"TRIAGE_FILES": 15})
     shrink(linking, {"CHUNK_PAIRS": 200, "PART_PAIRS": 40, "DELTA_CONTENTS": 50})
 
 

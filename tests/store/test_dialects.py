@@ -27,7 +27,8 @@ from sqlalchemy import (
 
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, StoreUnreachable
 from lshdb.store import Store, address
-from lshdb.store.dialect import Columns, dialect_for
+from lshdb.store.dialect import Columns
+from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import Key, Name, content, key_counter, skipped_bucket, unlinked
 from tests.store.conftest import PARAMS, count
 

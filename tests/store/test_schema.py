@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, Row, Table, create_engine, text
 
 from lshdb.store import Store, address, schema, upgrade
-from lshdb.store.dialect import dialect_for
+from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import metadata
 from tests.store.conftest import PARAMS
 
