@@ -97,7 +97,9 @@ class Ingestion:
         if self._options.expire_after is not None:
             self._expire(self._options.expire_after)
         if len(empty) == len(roots):
-            raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
+            raise NothingToRead(
+                path=", ".join(map(str, paths)) or "an empty list of paths", reason="no file that could be opened"
+            )
 
     def _watched(self, made: Iterable[Portion]) -> Iterator[Portion]:
         num_documents = num_bytes = 0
