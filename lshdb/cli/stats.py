@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 # A run that was killed could not say so.
-STATES = {"running": "still running, or killed"}
+STATES = {"running": "running or killed"}
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb stats\n
@@ -65,8 +65,9 @@ def _lines(stats: Stats) -> list[str]:
     }
     lines = [f"{name:12}{value}" for name, value in rows.items()]
     for run in stats.runs:
+        state = STATES.get(run.state, run.state)
         lines.append(
-            f"run {run.run:<8}{run.verb} {STATES.get(run.state, run.state)}, {run.started_at}: {run.num_added:,} added, "
+            f"run {run.run:<8}{run.verb} {state}, {run.started_at}: {run.num_added:,} added, "
             f"{run.num_updated:,} updated, {run.num_removed:,} removed, {run.num_rejected:,} rejected"
         )
     return lines
