@@ -24,6 +24,8 @@ def is_same(file: SourceFile, state: SourceState) -> bool:
 
 def at(state: SourceState, file: SourceFile) -> SourceState:
     """The state, with the size and time that the file has now."""
+    if (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
+        return state
     return replace(state, size=file.size, mtime_ns=file.mtime_ns)
 
 

@@ -10,16 +10,16 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TextIO
 
 from sqlalchemy import URL, Connection, Engine, Table, event, insert
 from sqlalchemy.engine.interfaces import DBAPICursor
 
-from lshdb.errors import AccessDenied, IndexBusy, IndexDamaged, NotAnIndex, StoreError, StoreUnreachable
+from lshdb.errors import AccessDenied, IndexBusy, IndexDamaged, NotAnIndex, StoreError, StoreFailed, StoreUnreachable
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 
 __all__ = ["Sqlite"]
@@ -95,18 +95,14 @@ class Sqlite(Dialect):
 
     @contextmanager
     def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
-        path = lock_path(url)
-        with path.open("a+") as lock:
+        with ExitStack() as held:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.seek(0)
-                raise IndexBusy(url=url.database, reason=lock.read().strip() or "an ingest") from None
-            lock.truncate(0)
-            started = datetime.now().astimezone().isoformat(timespec="seconds")
-            lock.write(f"an ingest, process {os.getpid()} on {socket.gethostname()} since {started}")
-            lock.flush()
-            # The file stays: the system gives the lock back when its holder ends, however that is.
+                # The file stays: the system gives the lock back when its holder ends, however that is.
+                _lock_ingest(held.enter_context(lock_path(url).open("a+")), url, wait)
+            except PermissionError as error:
+                raise AccessDenied(url=url.database, reason=f"{lock_path(url)}: {error.strerror}") from None
+            except OSError as error:
+                raise StoreFailed(url=url.database, reason=f"{lock_path(url)}: {error.strerror}") from None
             yield
 
     def files(self, url: URL) -> frozenset[Path]:
@@ -153,6 +149,19 @@ def lock_path(url: URL) -> Path:
     """The file whose lock an ingest holds."""
     path = Path(url.database or "")
     return path.with_name(f"{path.name}-lock")
+
+
+def _lock_ingest(lock: TextIO, url: URL, wait: bool) -> None:
+    """Takes the lock, and writes into it whose it is."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        raise IndexBusy(url=url.database, reason=lock.read().strip() or "an ingest") from None
+    started = datetime.now().astimezone().isoformat(timespec="seconds")
+    lock.truncate(0)
+    lock.write(f"an ingest, process {os.getpid()} on {socket.gethostname()} since {started}")
+    lock.flush()
 
 
 def _insertion(connection: Connection, table: Table, columns: Columns, num_rows: int) -> str:

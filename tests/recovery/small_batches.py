@@ -7,6 +7,7 @@ another name, and so read in equally small portions.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
@@ -67,7 +68,8 @@ def announce_steps() -> None:
 
 def announce(line: str) -> None:
     """One line on stdout, now."""
-    print(line, flush=True)
+    # One write: two workers that speak at once must not share a line.
+    os.write(1, f"{line}\n".encode())
 
 
 def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
@@ -100,6 +102,8 @@ if __name__ == "__mp_main__":
 if __name__ == "__main__":
     from lshdb.cli.app import main
 
+    # A shell that runs its jobs in the background has them ignore Ctrl-C, and their children inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     write_small_batches()
     announce_steps()
     main()
