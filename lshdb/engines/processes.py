@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Final, Protocol, TypeVar
 
 from lshdb.engines.share import Share
-from lshdb.engines.threaded import HANDED, work_ahead
+from lshdb.engines.threaded import work_ahead
 from lshdb.errors import LshdbError, WorkerLost
 
 __all__ = ["Stretched", "Work", "in_processes"]
@@ -38,6 +38,10 @@ _Task = TypeVar("_Task")
 _Made = TypeVar("_Made", bound=Stretched)
 # Called with the tasks and a share; pickled, as it goes to the workers.
 Work = Callable[[Iterable[_Task], Share], Iterable[_Made]]
+
+# Tasks sent at a time: many stretches' worth of small files, for a worker that asks for more waits until the caller
+# listens to it. (With 256, two workers took turns: 1.0 times one; now 1.6.)
+HANDED_TASKS: Final = 8_192
 
 _MORE: Final = "more"
 _MADE: Final = "made"
@@ -72,7 +76,7 @@ class _Tasks:
     def more(self, worker: int) -> list[Any]:
         """The next tasks of a worker; none where there are no more."""
         if not self._waiting[worker]:
-            some = list(islice(self._tasks, HANDED))
+            some = list(islice(self._tasks, HANDED_TASKS))
             for waiting in self._waiting:
                 waiting.append(some)
         return self._waiting[worker].popleft()
