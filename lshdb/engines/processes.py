@@ -22,7 +22,7 @@ from lshdb.engines.share import Share
 from lshdb.engines.threaded import work_ahead
 from lshdb.errors import LshdbError, WorkerLost
 
-__all__ = ["Stretched", "Work", "in_processes"]
+__all__ = ["Stretched", "in_processes"]
 
 
 class Stretched(Protocol):
@@ -36,8 +36,6 @@ class Stretched(Protocol):
 
 _Task = TypeVar("_Task")
 _Made = TypeVar("_Made", bound=Stretched)
-# Called with the tasks and a share; pickled, as it goes to the workers.
-Work = Callable[[Iterable[_Task], Share], Iterable[_Made]]
 
 # Tasks sent at a time: many stretches' worth of small files, for a worker that asks for more waits until the caller
 # listens to it. (With 256, two workers took turns: 1.0 times one; now 1.6.)
@@ -53,6 +51,7 @@ def in_processes(
 ) -> Generator[_Made, None, None]:
     """What ``work(tasks, Share(0, 1))`` gives, made by `workers` processes. Tasks are taken in the caller's thread.
 
+    Args: work: is pickled on its way to the workers, as the tasks are.
     Raises: WorkerLost: one of them died, or a source changed under their hands; whatever `work` or `tasks` raises.
     """
     # spawn: the caller's threads, locks and database connections must not be copied.
