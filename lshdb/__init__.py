@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lshdb.answering import Match
+    from lshdb.contamination import Nearest
+    from lshdb.deduplication import ClusterOptions
     from lshdb.errors import LshdbError
+    from lshdb.exporting import ExportOptions, ExportReport
     from lshdb.index import Index
     from lshdb.ingestion import IngestOptions
+    from lshdb.membership import Cluster, Member
     from lshdb.model import Document
     from lshdb.params import Params
     from lshdb.progress import Progress
@@ -27,12 +31,18 @@ if TYPE_CHECKING:
     from lshdb.reports import IngestReport, Pair, Stats, VerifyReport
 
 __all__ = [
+    "Cluster",
+    "ClusterOptions",
     "Document",
+    "ExportOptions",
+    "ExportReport",
     "Index",
     "IngestOptions",
     "IngestReport",
     "LshdbError",
     "Match",
+    "Member",
+    "Nearest",
     "Pair",
     "Params",
     "Progress",
@@ -42,12 +52,18 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Cluster": "membership",
+    "ClusterOptions": "deduplication",
     "Document": "model",
+    "ExportOptions": "exporting",
+    "ExportReport": "exporting",
     "Index": "index",
     "IngestOptions": "ingestion",
     "IngestReport": "reports",
     "LshdbError": "errors",
     "Match": "answering",
+    "Member": "membership",
+    "Nearest": "contamination",
     "Pair": "reports",
     "Params": "params",
     "Progress": "progress",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -28,6 +28,9 @@ from lshdb.verification import jaccard
 
 __all__ = ["Match", "matches", "only_document"]
 
+# Bytes of the text of the one document that is asked about.
+MAX_ASKED_TEXT = 1_000_000_000
+
 # Texts of candidates that are held at a time.
 TEXTS_AT_A_TIME = 500
 
@@ -39,6 +42,7 @@ class Match:
     id: str
     similarity: float
     exact: bool
+    collection: str = "default"
 
 
 def matches(transaction: Transaction, document: Document, min_sim: float, params: Params) -> list[Match]:
@@ -52,18 +56,21 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
     candidates = graph.candidates_of(transaction, asked.band_keys)
     keys, similarity, exact = _similarities(transaction, text_of(document, params), asked, candidates, params)
     near = similarity >= min_sim
-    scores = dict(
-        zip(keys[near].tolist(), zip(similarity[near].tolist(), exact[near].tolist(), strict=True), strict=True)
-    )
-    found = [Match(doc_id, *scores[key]) for key, doc_id in answers.documents_of(transaction, keys[near])]
+    scores = dict(zip(keys[near].tolist(), similarity[near].tolist(), strict=True))
+    computed = set(keys[near & exact].tolist())
+    found = [
+        Match(doc_id, scores[key], key in computed, collection)
+        for key, doc_id, collection in answers.documents_of(transaction, keys[near])
+    ]
     return sorted(found, key=lambda match: -match.similarity)
 
 
 def only_document(path: str | Path, options: ReadOptions) -> Document:
-    """The one document in a file; ``-`` is standard input.
+    """The one document in a file; ``-`` is standard input. It may be larger than what an ingest takes by default.
 
     Raises: PathMissing; SourceUnreadable: there is none in it; UsageError: there are many.
     """
+    options = replace(options, max_text=MAX_ASKED_TEXT)
     items = _standard_input(options) if str(path) == "-" else iter(Reading(source_file(path), options))
     found = list(islice(items, 2))
     if not found:
@@ -71,7 +78,9 @@ def only_document(path: str | Path, options: ReadOptions) -> Document:
     if not isinstance(found[0], Document):
         raise SourceUnreadable(path=path, reason=found[0].reason)
     if len(found) > 1:
-        raise UsageError(reason=f"{path} holds many documents, and a query takes one; ask with --id, or ingest them")
+        raise UsageError(
+            reason=f"{path} holds many documents, and one is asked for; ingest them, and name one by its id"
+        )
     return found[0]
 
 

@@ -14,13 +14,13 @@ __all__ = ["band_keys"]
 
 
 def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
-    """The 64-bit hash of (band, its minima) for each band of each signature.
+    """The 64-bit hash of (band, its minima) for each band of each signature; minima behind the last band are not used.
 
     Returns: uint64, shape (n, bands).
-    Raises: InvalidParams: the bands do not cut the signature without remainder.
+    Raises: InvalidParams: the bands take more minima than there are.
     Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.1.
     """
     num_perm = signatures.minima.shape[1]
-    if banding.bands * banding.rows != num_perm:
+    if banding.bands * banding.rows > num_perm:
         raise InvalidParams(name="bands * rows", value=banding.bands * banding.rows, reason=f"num_perm is {num_perm}")
-    return BandKeys(kernels.band_hashes(signatures.minima, banding.bands, banding.rows))
+    return BandKeys(kernels.band_hashes(signatures.minima, banding.bands, banding.rows), banding.first_band)

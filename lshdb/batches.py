@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import Final
+from typing import Final, TypeVar
 
 from lshdb.portions import Portion, Task
 
-__all__ = ["batches", "staffed"]
+__all__ = ["batches", "grouped", "staffed"]
+
+_Entry = TypeVar("_Entry")
 
 # Larger batches insert more rows a B-tree page: the rate at 3 million documents depends on it.
 BATCH_DOCUMENTS: Final = 20_000
@@ -37,6 +39,13 @@ def batches(made: Iterable[Portion]) -> Iterator[list[Portion]]:
             batch, num_bytes, num_documents, started = [], 0, 0, time.monotonic()
     if batch:
         yield batch
+
+
+def grouped(entries: Iterable[_Entry], size: int) -> Iterator[list[_Entry]]:
+    """The entries, `size` at a time."""
+    iterator = iter(entries)
+    while group := list(islice(iterator, size)):
+        yield group
 
 
 def staffed(tasks: Iterator[Task], workers: int) -> tuple[Iterator[Task], int]:

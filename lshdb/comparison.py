@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.arrays import distinct
 from lshdb.model import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.params import Params
 from lshdb.pipeline import shingle_sets
@@ -49,7 +50,7 @@ class Contents:
 
 def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
     """Those of the contents that are still there."""
-    stored = graph.signatures(transaction, np.unique(keys))
+    stored = graph.signatures(transaction, distinct(keys))
     return Contents(stored.keys, stored.num_shingles, signatures_of(stored.signatures, params))
 
 
@@ -70,7 +71,7 @@ def promising(contents: Contents, candidates: CandidatePairs, params: Params) ->
     rows = contents.rows(pairs)
     equal = np.concatenate([_equal_minima(contents, part) for part in _parts(rows)] or [np.empty(0, dtype=np.int64)])
     kept = equal >= min_agreement(params.num_perm, params.floor)
-    return VerifiedPairs(pairs[kept], equal[kept] / params.num_perm, np.zeros(int(kept.sum()), dtype=np.bool_))
+    return VerifiedPairs.estimated(pairs[kept], equal[kept] / params.num_perm)
 
 
 def compare(
@@ -80,7 +81,7 @@ def compare(
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     for begin, end in _groups(contents, pairs.keys):
         group = pairs.keys[begin:end]
-        keys, texts = _texts(transaction, np.unique(group), spooled)
+        keys, texts = _texts(transaction, distinct(group), spooled)
         known = np.isin(group, keys).all(axis=1)
         rows = np.searchsorted(keys, group[known])
         similarity[begin:end][known] = jaccard(shingle_sets(texts, params), rows[:, 0], rows[:, 1])
@@ -112,7 +113,7 @@ def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int,
     ranges = [(0, len(pairs))] if len(pairs) else []
     while ranges:
         begin, end = ranges.pop()
-        size = contents.num_shingles[contents.rows(np.unique(pairs[begin:end]))].sum()
+        size = contents.num_shingles[contents.rows(distinct(pairs[begin:end]))].sum()
         if size <= GROUP_SHINGLES or end - begin == 1:
             yield begin, end
         else:

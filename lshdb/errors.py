@@ -5,6 +5,7 @@ The class docstring is the message; its ``{fields}`` are keyword arguments and b
     LshdbError
     ├── UsageError                  2   the call cannot mean what it says
     │   ├── InvalidParams           2
+    │   ├── PromiseUnreachable      2
     │   └── BelowFloor              2
     ├── StoreError                 10   the index itself
     │   ├── IndexMissing           11
@@ -14,10 +15,15 @@ The class docstring is the message; its ``{fields}`` are keyword arguments and b
     │   ├── ParamsMismatch         15
     │   ├── StoreUnreachable       16
     │   ├── AccessDenied           17
+    │   │   └── IndexReadOnly      20
     │   ├── IndexBusy              18
     │   ├── StoreFailed            19
+    │   ├── FileUnusable           21
+    │   ├── CopyDiffers            22
     │   ├── IndexExists            23
-    │   └── IndexDamaged           24
+    │   ├── IndexDamaged           24
+    │   ├── IndexRebanded          25
+    │   └── IndexFaulty            26
     ├── SourceError                30   what was to be read
     │   ├── PathMissing            31
     │   ├── NothingToRead          32
@@ -25,7 +31,13 @@ The class docstring is the message; its ``{fields}`` are keyword arguments and b
     │   └── SourceUnreadable       34
     ├── BadDocument                40   one document; counted, recorded and skipped by ingest
     ├── DocumentUnknown            41
-    └── WorkerLost                 50
+    ├── CollectionUnknown          42
+    ├── WorkerLost                 50
+    ├── TextsNotKept               51
+    ├── SpillFailed                52   no room for the candidate pairs
+    └── OutputError                60   what was to be written
+        ├── OutputExists           61
+        └── OutputFailed           62
 
 A bad document never stops a run; a bad store does. Messages never hold a password: URLs are masked
 before they reach an error.
@@ -40,25 +52,37 @@ __all__ = [
     "AccessDenied",
     "BadDocument",
     "BelowFloor",
+    "CollectionUnknown",
+    "CopyDiffers",
     "DocumentUnknown",
+    "FileUnusable",
     "IndexBusy",
     "IndexDamaged",
     "IndexExists",
+    "IndexFaulty",
     "IndexMissing",
     "IndexOutdated",
+    "IndexReadOnly",
+    "IndexRebanded",
     "IndexTooNew",
     "InvalidParams",
     "LshdbError",
     "NotAnIndex",
     "NothingToRead",
+    "OutputError",
+    "OutputExists",
+    "OutputFailed",
     "ParamsMismatch",
     "PathMissing",
+    "PromiseUnreachable",
     "PruneRefused",
     "SourceError",
     "SourceUnreadable",
+    "SpillFailed",
     "StoreError",
     "StoreFailed",
     "StoreUnreachable",
+    "TextsNotKept",
     "UsageError",
     "WorkerLost",
 ]
@@ -106,6 +130,11 @@ class InvalidParams(UsageError):
     """{name} is {value}: {reason}"""
 
 
+class PromiseUnreachable(UsageError):
+    """{minima} cannot find pairs at {min_sim} with recall {recall}. The nearest: recall {reachable} at {min_sim}, or
+    recall {recall} from {least} on. More takes an index made with a larger --num-perm."""
+
+
 class BelowFloor(UsageError):
     """--min-sim {min_sim} is below this index's floor {floor}: pairs less similar than the floor
     are not kept. Ask for {floor} or more, or make an index with a lower --floor."""
@@ -115,6 +144,8 @@ class StoreError(LshdbError):
     """{reason}"""
 
     exit_code = 10
+    # Whether the same transaction may succeed a moment later.
+    is_passing = False
 
 
 class IndexMissing(StoreError):
@@ -136,7 +167,7 @@ class IndexOutdated(StoreError):
 
 
 class IndexTooNew(StoreError):
-    """Index {url} is at revision {current}, which this lshdb {version} does not know: a newer lshdb made it.
+    """Index {url} is at revision {current}, which this lshdb {version} does not know: {writer} wrote to it.
     Run: pip install --upgrade lshdb"""
 
     exit_code = 14
@@ -161,6 +192,13 @@ class AccessDenied(StoreError):
     exit_code = 17
 
 
+class IndexReadOnly(AccessDenied):
+    """Index {url} can be asked, but not changed: {reason}. To change it, make its file and folder writable, or name
+    the server that takes writes."""
+
+    exit_code = 20
+
+
 class IndexBusy(StoreError):
     """Index {url} is being written by another process: {reason}. Run it again when that one has ended."""
 
@@ -173,6 +211,19 @@ class StoreFailed(StoreError):
     exit_code = 19
 
 
+class FileUnusable(StoreError):
+    """The file {url} cannot be opened: {reason}. Check that its folder is there, and that you may read both."""
+
+    exit_code = 21
+
+
+class CopyDiffers(StoreError):
+    """The table {table} arrived at {url} as {copied}, but is {original}. Nothing was kept there; run the same command
+    again."""
+
+    exit_code = 22
+
+
 class IndexExists(StoreError):
     """There is an index at {url} already. Add to it with: lshdb --db {url} ingest PATH"""
 
@@ -183,6 +234,19 @@ class IndexDamaged(StoreError):
     """Index {url} contradicts itself: {reason}. Restore it from a backup, or make it anew."""
 
     exit_code = 24
+
+
+class IndexRebanded(StoreError):
+    """Index {url} was given other bands meanwhile, by lshdb reband. What was committed before is kept; run the same
+    command again."""
+
+    exit_code = 25
+
+
+class IndexFaulty(StoreError):
+    """Index {url} has faults: {faults}. {advice}"""
+
+    exit_code = 26
 
 
 class SourceError(LshdbError):
@@ -228,8 +292,46 @@ class DocumentUnknown(LshdbError):
     exit_code = 41
 
 
+class CollectionUnknown(LshdbError):
+    """There is no collection {collection!r} in index {url}; it has: {known}."""
+
+    exit_code = 42
+
+
 class WorkerLost(LshdbError):
     """A worker process {reason}. What was committed is kept; run the same command again to go on,
     with --workers 1 if it happens again."""
 
     exit_code = 50
+
+
+class TextsNotKept(LshdbError):
+    """Index {url} was made with --no-keep-text and has no texts to export. Export the ids of what is kept with
+    --what kept, and take the texts from where they came from; or make an index that keeps texts."""
+
+    exit_code = 51
+
+
+class OutputError(LshdbError):
+    """{reason}"""
+
+    exit_code = 60
+
+
+class OutputExists(OutputError):
+    """{path} is there already. Name another file, or write over it with --force."""
+
+    exit_code = 61
+
+
+class OutputFailed(OutputError):
+    """{path} cannot be written: {reason}. Nothing was changed."""
+
+    exit_code = 62
+
+
+class SpillFailed(LshdbError):
+    """There is no room in {folder} for the candidate pairs: {reason}. Free some, or name another folder
+    with TMPDIR=FOLDER, and run: lshdb link"""
+
+    exit_code = 52

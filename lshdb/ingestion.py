@@ -12,18 +12,19 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
-from lshdb.batches import batches, staffed
+from lshdb.batches import batches, grouped, staffed
 from lshdb.engines import run
-from lshdb.errors import NothingToRead, PruneRefused
+from lshdb.errors import NothingToRead
 from lshdb.model import Counts, Document, Rejection
 from lshdb.portions import Portion, SourceProgress, Task, concatenate
 from lshdb.progress import Progress
 from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
-from lshdb.removal import retire
+from lshdb.reasons import Reasons
+from lshdb.removal import expire, prune, remove, retire
 from lshdb.store import SourceState, Store, Transaction, documents, runs, sources
 from lshdb.stretches import portions
 from lshdb.triage import at, is_same, resume_position
@@ -32,8 +33,6 @@ __all__ = ["IngestOptions", "Ingestion"]
 
 # Files compared with what the index knows of them at a time.
 TRIAGE_FILES: Final = 2_000
-
-_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,9 @@ class IngestOptions:
 
 
 class Ingestion:
-    """One run over some paths; `counts` and `num_skipped` say what it did so far.
+    """One run over some paths; `counts`, `num_skipped` and `reasons` say what it did so far.
+
+    `num_displaced` documents took the place of others with the same id from another source.
 
     Args: run_key: the run, begun already.
     """
@@ -78,7 +79,8 @@ class Ingestion:
         self._read_as = record(options.read)
         self._roots_with_files: set[str] = set()
         self.counts = Counts()
-        self.num_skipped = 0
+        self.num_skipped = self.num_displaced = 0
+        self.reasons = Reasons()
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
         """Reads what is new or changed under the paths.
@@ -121,17 +123,24 @@ class Ingestion:
 
     def _tasks(self, found: Iterable[Found]) -> Iterator[Task]:
         """The files that have to be read."""
-        for group in _grouped(found, TRIAGE_FILES):
+        num_files = num_bytes = 0
+        for group in grouped(found, TRIAGE_FILES):
             files = [entry for entry in group if isinstance(entry, SourceFile)]
             self._roots_with_files.update(file.root for file in files)
             self.num_skipped += sum(isinstance(entry, Skipped) for entry in group)
             self._reject_unwalked([entry for entry in group if isinstance(entry, Rejection)])
-            yield from self._triaged(files)
+            tasks = list(self._triaged(files))
+            num_files += len(files)
+            num_bytes += sum(task.source.size for task in tasks)
+            self._progress.walked(num_files, num_bytes, ended=False)
+            yield from tasks
+        self._progress.walked(num_files, num_bytes, ended=True)
 
     def _triaged(self, files: Sequence[SourceFile]) -> Iterator[Task]:
         """Those of the files that are new, changed or half read; the others are seen, which prune asks for."""
-        with self._store.reading() as transaction:
-            known = sources.known(transaction, self._options.collection, [file.uri for file in files])
+        known = self._store.read(
+            partial(sources.known, collection=self._options.collection, uris=[file.uri for file in files])
+        )
         known = {uri: state for uri, state in known.items() if state.options == self._read_as}
         same = [file for file in files if file.uri in known and is_same(file, known[file.uri])]
         self._see([at(known[file.uri], file) for file in same])
@@ -146,9 +155,12 @@ class Ingestion:
         if not states:
             return
         batch = Counts(num_unchanged=sum(state.num_documents for state in states))
-        with self._store.writing() as transaction:
+
+        def write(transaction: Transaction) -> None:
             sources.see(transaction, self._options.collection, states, self._run_key)
             runs.record(transaction, self._run_key, batch)
+
+        self._store.write(write, self._run_key)
         self._count(batch)
 
     def _reject_unwalked(self, rejections: Sequence[Rejection]) -> None:
@@ -156,25 +168,35 @@ class Ingestion:
         if not rejections:
             return
         batch = Counts(num_rejected=len(rejections))
-        with self._store.writing() as transaction:
+
+        def write(transaction: Transaction) -> None:
             for rejection in rejections:
                 sources.see_under(transaction, self._options.collection, rejection.source, self._run_key)
             self._record(transaction, rejections, batch)
+
+        self._store.write(write, self._run_key)
+        self._tell(rejections)
         self._count(batch)
 
     def _commit(self, batch: Sequence[Portion]) -> None:
         """Writes a batch: one transaction."""
         progress = _latest(step for portion in batch for step in portion.sources)
         rejections = [rejection for portion in batch for rejection in portion.rejections]
-        with self._store.writing() as transaction:
+
+        def write(transaction: Transaction) -> tuple[Counts, int]:
             source_keys = self._put_sources(transaction, list(progress.values()))
-            counts = self._put_documents(transaction, batch, source_keys)
+            counts, num_displaced = self._put_documents(transaction, batch, source_keys)
             ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
             if self._options.prune:
-                counts += self._remove(transaction, sources.vanished(transaction, ended))
+                counts += remove(transaction, sources.vanished(transaction, ended), self._store.params)
             self._record(transaction, rejections, counts)
+            return counts, num_displaced
+
+        counts, num_displaced = self._store.write(write, self._run_key)
         self._remember(progress)
         self.num_skipped += sum(portion.num_skipped for portion in batch)
+        self.num_displaced += num_displaced
+        self._tell(rejections)
         self._count(counts)
 
     def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> dict[str, int]:
@@ -207,58 +229,48 @@ class Ingestion:
             if not step.ended:
                 self._known[uri] = state
 
-    def _put_documents(self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]) -> Counts:
+    def _put_documents(
+        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]
+    ) -> tuple[Counts, int]:
+        """What was written, and how many documents it displaced."""
         params = self._store.params
         found: list[Document] = list(chain.from_iterable(portion.documents for portion in batch))
         sketches = concatenate([portion.sketches for portion in batch], params)
         place = documents.Place(self._run_key, self._options.collection, source_keys)
         outcome = documents.put(transaction, found, sketches, place)
         retire(transaction, outcome.released, params)
-        return Counts(
-            num_added=outcome.num_added,
-            num_updated=outcome.num_updated,
-            num_unchanged=outcome.num_unchanged,
-            num_empty=int((sketches.num_shingles == 0).sum()),
+        counts = outcome.counts + Counts(
             num_rejected=sum(len(portion.rejections) for portion in batch),
             num_replaced=sum(document.num_replaced > 0 for document in found),
-            num_contents=outcome.num_contents,
             num_bytes=sum(portion.num_bytes for portion in batch),
         )
+        return counts, outcome.num_displaced
 
     def _record(self, transaction: Transaction, rejections: Sequence[Rejection], counts: Counts) -> None:
         if rejections:
             runs.reject(transaction, self._run_key, rejections)
         runs.record(transaction, self._run_key, counts)
+
+    def _tell(self, rejections: Sequence[Rejection]) -> None:
+        self.reasons.count(rejections)
         for rejection in rejections:
             self._progress.rejected(rejection)
 
-    def _remove(self, transaction: Transaction, doc_keys: Sequence[int]) -> Counts:
-        if doc_keys:
-            retire(transaction, documents.remove(transaction, doc_keys), self._store.params)
-        return Counts(num_removed=len(doc_keys))
-
     def _prune(self, roots: Sequence[str], empty: Sequence[str]) -> None:
         """Removes the documents of files that are gone, if the folder above them is not."""
-        collection = self._options.collection
+        collection, params = self._options.collection, self._store.params
+
+        def write(transaction: Transaction, root: str) -> Counts:
+            return prune(transaction, collection, root, self._run_key, params, is_empty=root in empty)
+
         for root in roots:
-            with self._store.writing() as transaction:
-                gone = sources.gone(transaction, collection, root, self._run_key)
-                if gone and root in empty:
-                    raise PruneRefused(path=root, num_sources=len(gone))
-                counts = self._remove(transaction, sources.remove(transaction, gone))
-                runs.record(transaction, self._run_key, counts)
-            self._count(counts)
+            self._count(self._store.write(partial(write, root=root), self._run_key))
 
     def _expire(self, age: timedelta) -> None:
         """Removes the documents that no run of that age or younger has seen."""
-        with self._store.writing() as transaction:
-            last_run = runs.last_before(transaction, datetime.now(UTC) - age)
-            stale = sources.stale(transaction, self._options.collection, last_run)
-            doc_keys = sources.remove(transaction, stale)
-            doc_keys += documents.stale(transaction, self._options.collection, last_run)
-            counts = self._remove(transaction, doc_keys)
-            runs.record(transaction, self._run_key, counts)
-        self._count(counts)
+        collection, params, moment = self._options.collection, self._store.params, datetime.now(UTC) - age
+        write = partial(expire, collection=collection, moment=moment, run_key=self._run_key, params=params)
+        self._count(self._store.write(write, self._run_key))
 
     def _count(self, counts: Counts) -> None:
         self.counts += counts
@@ -278,9 +290,3 @@ def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
             )
         )
     return latest
-
-
-def _grouped(entries: Iterable[_Entry], size: int) -> Iterator[list[_Entry]]:
-    iterator = iter(entries)
-    while group := list(islice(iterator, size)):
-        yield group

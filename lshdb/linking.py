@@ -1,13 +1,17 @@
 """Turns new bucket rows into pairs: candidates by SQL, a filter by estimate, then the exact similarity.
 
-A small delta is joined with the table, so that its cost follows the delta; a large one scans each band once.
-Candidates come in chunks of bounded size, whatever the buckets hold, and a chunk is one transaction. A link that
-is broken off is done again from its start: the contents stay on the list until all their pairs are stored.
+A small delta is joined with the table, so that its cost follows the delta; a large one scans each band once. Then
+each candidate is computed once, in threads ahead of the one that stores. Memory is bounded whatever the buckets
+hold. A link that is broken off is done again from its start: the contents stay on the list until all their
+pairs are stored, and pairs that are stored already stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,8 +19,10 @@ from numpy.typing import NDArray
 
 from lshdb.banding import band_keys
 from lshdb.comparison import compare, contents_of, promising
-from lshdb.expansion import CAP, HUBS, complete_buckets, distinct_pairs, expand, hot_among, num_expanded
+from lshdb.engines.calls import calls_ahead, num_cores
+from lshdb.expansion import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
 from lshdb.model import CandidatePairs, VerifiedPairs
+from lshdb.occurrences import Occurrences
 from lshdb.params import Params
 from lshdb.progress import Progress
 from lshdb.store import HotBuckets, Store, Transaction, graph
@@ -29,11 +35,18 @@ SCAN_SHARE: Final = 1 / 30
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 10_000
 
-# Occurrences of candidates that are made unique together; 128 MB while they are sorted.
-CHUNK_PAIRS: Final = 4_000_000
+# Threads that compute pairs; each holds up to comparison.GROUP_SHINGLES shingles, about 150 MB.
+MAX_THREADS: Final = 4
 
-# Distinct candidates whose signatures are held at a time.
-PART_PAIRS: Final = 400_000
+# Pairs that are stored in one transaction, 50 MB of them. They come by their later content and are kept by their
+# earlier one, so that every transaction touches pages of the whole table: with 100,000 pairs in each, every page of
+# 6 million pairs was written some forty times.
+STORED_PAIRS: Final = 2_000_000
+# However slow the computing: what a kill can cost.
+STORED_SECONDS: Final = 30.0
+
+# Of the progress that is shown: how much of it is the search for candidates. The rest is computing them.
+SEARCH_SHARE: Final = 0.3
 
 
 class Linking:
@@ -49,82 +62,98 @@ class Linking:
         self._run_key = run_key
         self._progress = progress
 
-    def link(self) -> int:
-        """Computes and stores the pairs of the unlinked contents. Returns: the number of pairs stored."""
-        num_pairs = 0
-        with self._store.reading() as snapshot:
-            keys = graph.unlinked_keys(snapshot)
-            if not len(keys):
-                return 0
-            for candidates in self._candidates(snapshot, keys):
-                num_pairs += self._store_pairs(self._verified(snapshot, candidates))
-        with self._store.writing() as transaction:
-            graph.mark_linked(transaction, keys)
+    def link(self, *, wait: bool = True) -> int:
+        """Computes and stores the pairs of the unlinked contents. Returns: the number of pairs stored.
+
+        Args: wait: for another process that links; what it does not link is linked then.
+        Raises: SpillFailed: no room for the candidates; IndexBusy: another links, and we are not to wait; StoreError.
+        """
+        if not self._store.read(graph.num_unlinked):
+            return 0
+        with self._store.sole_link(wait):
+            return self._link()
+
+    def _link(self) -> int:
+        keys = self._store.read(graph.unlinked_keys)
+        if not len(keys):
+            return 0
+        with Occurrences(int(keys[-1])) as occurrences:
+            self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
+            num_pairs = self._compute(occurrences)
+        self._store.write(lambda transaction: graph.mark_linked(transaction, keys))
         self._progress.linked(1.0)
         return num_pairs
 
-    def _candidates(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[CandidatePairs]:
-        if len(keys) < SCAN_SHARE * graph.num_contents(snapshot):
-            return self._joined(snapshot, keys)
-        return _chunks(self._scanned(snapshot, keys))
+    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
+        """Collects the candidates of the unlinked contents; some of them again where it is called again."""
+        is_small = len(keys) < SCAN_SHARE * graph.num_contents(snapshot)
+        for block in self._joined(snapshot, keys) if is_small else self._scanned(snapshot, keys):
+            occurrences.add(block)
 
-    def _joined(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[CandidatePairs]:
-        """The candidates of a small delta; all bands of a content in one chunk, so no pair is in two."""
+    def _joined(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Occurrences of the candidates of a small delta."""
         for begin in range(0, len(keys), DELTA_CONTENTS):
-            self._progress.linked(begin / len(keys))
+            self._progress.linked(SEARCH_SHARE * begin / len(keys))
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
             buckets = band_keys(contents.signatures, self._params.banding)
-            mates = graph.bucket_mates(snapshot, contents.keys, buckets, CAP, HUBS)
-            yield from _chunks(mates)
+            yield from graph.bucket_mates(snapshot, contents.keys, buckets, CAP, HUBS)
             self._record_hot(_hot(graph.hot_buckets(snapshot)))
 
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Occurrences of the candidates of a large delta, from one ordered pass over each band."""
-        for band in range(self._params.bands):
-            self._progress.linked(band / self._params.bands)
+        for number, band in enumerate(self._params.banding.numbers):
+            self._progress.linked(SEARCH_SHARE * number / self._params.bands)
             for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
                 yield from expand(rows, np.isin(rows[:, 1], keys))
                 self._record_hot(_hot(hot_among(band, rows)))
 
-    def _verified(self, snapshot: Transaction, candidates: CandidatePairs) -> Iterator[VerifiedPairs]:
-        """The candidates that reach the floor, part by part."""
-        for begin in range(0, len(candidates), PART_PAIRS):
-            part = CandidatePairs(candidates.keys[begin : begin + PART_PAIRS])
-            contents = contents_of(snapshot, part.keys, self._params)
-            pairs = compare(snapshot, contents, promising(contents, part, self._params), self._params)
-            yield _at_least(pairs, self._params.floor)
-
-    def _store_pairs(self, parts: Iterator[VerifiedPairs]) -> int:
+    def _compute(self, occurrences: Occurrences) -> int:
+        """Stores those of the candidates that reach the floor. Returns: how many more pairs there are now."""
         num_pairs = 0
-        for pairs in parts:
-            with self._store.writing() as transaction:
-                num_pairs += graph.put_pairs(transaction, pairs, self._run_key)
+        with closing(calls_ahead(self._verified, occurrences.parts(), min(num_cores(), MAX_THREADS))) as parts:
+            for pairs in _together(parts):
+                num_pairs += self._store.write(partial(graph.put_pairs, pairs=pairs, run_key=self._run_key))
+                self._progress.linked(SEARCH_SHARE + (1 - SEARCH_SHARE) * occurrences.share)
         return num_pairs
+
+    def _verified(self, candidates: CandidatePairs) -> VerifiedPairs:
+        """Those of the candidates that reach the floor."""
+        # A transaction a part: one over all would keep SQLite's log from being written home.
+        pairs = self._store.read(lambda snapshot: self._compared(snapshot, candidates))
+        return pairs.chosen(pairs.similarity >= self._params.floor)
+
+    def _compared(self, snapshot: Transaction, candidates: CandidatePairs) -> VerifiedPairs:
+        contents = contents_of(snapshot, candidates.keys, self._params)
+        return compare(snapshot, contents, promising(contents, candidates, self._params), self._params)
 
     def _record_hot(self, hot: HotBuckets) -> None:
         if len(hot.bands):
-            with self._store.writing() as transaction:
-                graph.put_skipped(transaction, hot)
+            self._store.write(lambda transaction: graph.put_skipped(transaction, hot))
 
 
-def _chunks(occurrences: Iterator[NDArray[np.int64]]) -> Iterator[CandidatePairs]:
-    """The occurrences, made unique CHUNK_PAIRS at a time."""
-    held: list[NDArray[np.int64]] = []
-    for block in occurrences:
-        held.append(block)
-        if sum(map(len, held)) >= CHUNK_PAIRS:
-            yield distinct_pairs(np.concatenate(held))
-            held = []
+def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
+    """The parts, made few: STORED_PAIRS at a time, or what there is after STORED_SECONDS."""
+    held: list[VerifiedPairs] = []
+    num_held, since = 0, time.monotonic()
+    for pairs in parts:
+        held.append(pairs)
+        num_held += len(pairs)
+        if num_held >= STORED_PAIRS or time.monotonic() - since > STORED_SECONDS:
+            yield _joined_pairs(held)
+            held, num_held, since = [], 0, time.monotonic()
     if held:
-        yield distinct_pairs(np.concatenate(held))
+        yield _joined_pairs(held)
+
+
+def _joined_pairs(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
+    return VerifiedPairs(
+        np.concatenate([pairs.keys for pairs in parts]),
+        np.concatenate([pairs.similarity for pairs in parts]),
+        np.concatenate([pairs.exact for pairs in parts]),
+    )
 
 
 def _hot(rows: NDArray[np.int64]) -> HotBuckets:
     """The accounts of hot buckets, from (band, bucket_hash, num_contents) of shape (m, 3)."""
     sizes = rows[:, 2]
     return HotBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, sizes * (sizes - 1) // 2 - num_expanded(sizes))
-
-
-def _at_least(pairs: VerifiedPairs, floor: float) -> VerifiedPairs:
-    kept = pairs.similarity >= floor
-    return VerifiedPairs(pairs.keys[kept], pairs.similarity[kept], pairs.exact[kept])

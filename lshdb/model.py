@@ -10,7 +10,9 @@ Arrays are never written to after they are made.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ __all__ = [
     "CandidatePairs",
     "Counts",
     "Document",
+    "Keep",
     "NormalForms",
     "Rejection",
     "ShingleSets",
@@ -29,6 +32,10 @@ __all__ = [
     "Sketches",
     "VerifiedPairs",
 ]
+
+# Which document of a cluster is kept: the first that came, the one with the most shingles, the last dated, or the one
+# with the shortest id.
+Keep = Literal["first", "longest", "newest", "shortest-id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +115,13 @@ class Signatures:
 
 @dataclass(frozen=True, slots=True)
 class BandKeys:
-    """The bucket hash of each band of n signatures: ``keys`` uint64, shape (n, bands)."""
+    """The bucket hash of each band of n signatures: ``keys`` uint64, shape (n, bands).
+
+    Args: first_band: the number that the first band's buckets are kept under.
+    """
 
     keys: NDArray[np.uint64]
+    first_band: int = 0
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -165,6 +176,19 @@ class VerifiedPairs:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @classmethod
+    def estimated(cls, keys: NDArray[np.int64], similarity: NDArray[np.float64]) -> VerifiedPairs:
+        """Pairs of which no similarity is exact."""
+        return cls(keys, similarity, np.zeros(len(keys), dtype=np.bool_))
+
+    def chosen(self, which: NDArray[np.bool_] | slice) -> VerifiedPairs:
+        """Some of the pairs."""
+        return VerifiedPairs(self.keys[which], self.similarity[which], self.exact[which])
+
+
+# What a reason goes on with when it comes to the particulars.
+_PARTICULAR = re.compile(r"[:;]| \(| after | at ")
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
@@ -173,6 +197,11 @@ class Rejection:
     source: str
     locator: str
     reason: str
+
+    @property
+    def kind(self) -> str:
+        """The reason without what is particular to this item, which stands last: ``: 7 bytes``, ``after line 3``."""
+        return _PARTICULAR.split(self.reason, 1)[0]
 
 
 @dataclass(frozen=True, slots=True)

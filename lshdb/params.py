@@ -8,10 +8,13 @@ and the like are options of a run.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from lshdb.errors import InvalidParams
+from lshdb.scurve import TYPICAL, Banding, Similarities
+from lshdb.tuning import DEFAULT_RECALL, MAX_BANDS, choose, signed
 
 __all__ = ["TABLE_VERSION", "Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling"]
 
@@ -23,8 +26,10 @@ HtmlText = Literal["main", "all"]
 TABLE_VERSION: Final = "unicode14-1"
 
 MAX_SHINGLE_SIZE: Final = 64
-MAX_BANDS: Final = 32_767  # band_bucket.band is a SMALLINT
 MAX_PERMUTATIONS: Final = 65_536
+
+DEFAULT_FLOOR: Final = 0.5
+DEFAULT_MIN_SIM: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +51,6 @@ class Permutations:
 
 
 @dataclass(frozen=True, slots=True)
-class Banding:
-    """How a signature is cut: ``bands`` slices of ``rows`` minima."""
-
-    bands: int
-    rows: int
-
-    def candidate_probability(self, similarity: float) -> float:
-        """The probability that a pair of this similarity shares a bucket.
-
-        Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.2: 1-(1-s^r)^b.
-        """
-        return 1.0 - (1.0 - similarity**self.rows) ** self.bands
-
-
-@dataclass(frozen=True, slots=True)
 class Params:
     """Every parameter that an index is made with.
 
@@ -68,13 +58,15 @@ class Params:
         shingle: ``word:N``, ``char:K`` or ``set``.
         multiset: the i-th occurrence of a shingle is an element of its own (bag Jaccard).
         scheme: the signature scheme, ``fss1`` or ``universal``.
-        bands, rows: the banding; the signature has bands * rows minima.
+        bands, rows: the banding; it takes bands * rows minima of the signature.
         seed: of the signature's hash functions, in [0, 2**63).
         floor: the lowest similarity kept as a pair, in (0, 1].
         min_sim: the similarity the bands were chosen for, and the default of every question.
         keep_text: keep each content's text, compressed, for exact similarities.
         html: ``main`` content of a page, or ``all`` its text.
         table_version: the code-point table and shingle hash.
+        num_perm: the minima of a signature; 0 makes as many as the bands take.
+        first_band: the number that the first band's buckets are kept under; `reband` alternates it.
 
     Raises: InvalidParams: a value is out of its range.
     """
@@ -85,11 +77,13 @@ class Params:
     bands: int = 20
     rows: int = 5
     seed: int = 1
-    floor: float = 0.5
-    min_sim: float = 0.8
+    floor: float = DEFAULT_FLOOR
+    min_sim: float = DEFAULT_MIN_SIM
     keep_text: bool = True
     html: HtmlText = "main"
     table_version: str = TABLE_VERSION
+    num_perm: int = 0
+    first_band: int = 0
 
     def __post_init__(self) -> None:
         _parse_shingle(self.shingle)
@@ -98,15 +92,60 @@ class Params:
         _check_choice("table_version", self.table_version, (TABLE_VERSION,))
         _check_range("bands", self.bands, 1, MAX_BANDS)
         _check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
-        _check_range("bands * rows", self.num_perm, 1, MAX_PERMUTATIONS)
+        if not self.num_perm:
+            object.__setattr__(self, "num_perm", self.bands * self.rows)
+        _check_range("num_perm", self.num_perm, 1, MAX_PERMUTATIONS)
+        _check_range("bands * rows", self.bands * self.rows, 1, self.num_perm)
         _check_range("seed", self.seed, 0, 2**63 - 1)
         _check_similarity("floor", self.floor)
         _check_similarity("min_sim", self.min_sim)
 
-    @property
-    def num_perm(self) -> int:
-        """The number of minima in a signature."""
-        return self.bands * self.rows
+    @classmethod
+    def of(cls, chosen: Mapping[str, Any]) -> Params:
+        """Parameters as they were chosen, by name, with defaults for the others.
+
+        Where a `min_sim` or `recall` is among them, the bands and rows follow from these; see `for_recall`.
+        """
+        if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
+            return cls.for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
+        return cls(**{"floor": min(DEFAULT_FLOOR, chosen.get("min_sim", DEFAULT_MIN_SIM)), **chosen})
+
+    @classmethod
+    def for_recall(
+        cls,
+        min_sim: float,
+        recall: float,
+        *,
+        num_perm: int | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+        similarities: Similarities = TYPICAL,
+        **others: Any,
+    ) -> Params:
+        """The cheapest parameters that find a pair at `min_sim` with probability `recall`.
+
+        Args:
+            num_perm: the minima of a signature; by default what the bands take, and not less than 100.
+            bands, rows: what is chosen already.
+            similarities: of the corpus; see `tuning`.
+            others: as they are; the floor follows `min_sim` down where it is not among them.
+
+        Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of its range.
+        """
+        _check_similarity("min_sim", min_sim)
+        if not 0.0 < recall < 1.0:
+            raise InvalidParams(name="recall", value=recall, reason="it must be above 0 and below 1")
+        for name, value in (("num_perm", num_perm), ("bands", bands), ("rows", rows)):
+            if value is not None:
+                _check_range(name, value, 1, MAX_PERMUTATIONS)
+        chosen = choose(min_sim, recall, num_perm=num_perm, bands=bands, rows=rows, similarities=similarities)
+        return cls(
+            **{"floor": min(DEFAULT_FLOOR, min_sim), **others},
+            bands=chosen.bands,
+            rows=chosen.rows,
+            min_sim=min_sim,
+            num_perm=num_perm or signed(chosen),
+        )
 
     @property
     def shingling(self) -> Shingling:
@@ -122,7 +161,7 @@ class Params:
     @property
     def banding(self) -> Banding:
         """The part that `banding` needs."""
-        return Banding(self.bands, self.rows)
+        return Banding(self.bands, self.rows, self.first_band)
 
     @property
     def recall(self) -> float:

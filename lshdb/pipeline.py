@@ -18,7 +18,7 @@ from lshdb.params import Params
 from lshdb.shingling import distinct, shingle
 from lshdb.texts import encode, packing
 
-__all__ = ["Sketching", "begin", "require_fit", "shingle_sets", "sketch", "text_of"]
+__all__ = ["Sketching", "begin", "require_fit", "shingle_sets", "sketch", "sketch_encoded", "text_of"]
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
@@ -33,11 +33,15 @@ def begin(documents: Sequence[Document], params: Params) -> Sketching:
     """`sketch`, but for waiting until the texts are packed. Raises: BadDocument."""
     encoded = [encode(text_of(document, params)) for document in documents]
     packed = packing(encoded) if params.keep_text else None
+    return Sketching(sketch_encoded(encoded, params), packed)
+
+
+def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
+    """The sketches of texts, as `text_of` returns them and `texts.encode` encodes them; without the texts."""
     forms = normalise_utf8(encoded, params.shingling)
     sets = shingle(forms, params.shingling)
     signatures = sign(sets, params.permutations)
-    keys = band_keys(signatures, params.banding)
-    return Sketching(Sketches(digests(forms), sets.sizes, signatures, keys, None), packed)
+    return Sketches(digests(forms), sets.sizes, signatures, band_keys(signatures, params.banding), None)
 
 
 @dataclass(frozen=True, slots=True)

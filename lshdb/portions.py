@@ -89,6 +89,6 @@ def concatenate(parts: Iterable[Sketches], params: Params) -> Sketches:
         digests=np.concatenate([part.digests for part in parts]),
         num_shingles=np.concatenate([part.num_shingles for part in parts]),
         signatures=Signatures(np.concatenate([part.signatures.minima for part in parts]), params.scheme),
-        band_keys=BandKeys(np.concatenate([part.band_keys.keys for part in parts])),
+        band_keys=BandKeys(np.concatenate([part.band_keys.keys for part in parts]), params.first_band),
         texts=tuple(text for part in parts for text in part.texts or ()) if params.keep_text else None,
     )

@@ -1,20 +1,57 @@
-"""Takes contents out of the index when their last document is gone, with their buckets and pairs.
+"""Takes documents out of the index, and contents with their buckets and pairs when their last document is gone.
 
 The cost follows what is removed: the bucket rows to delete are known from the signature.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.banding import band_keys
 from lshdb.comparison import signatures_of
+from lshdb.errors import PruneRefused
 from lshdb.expansion import CAP, HUBS
+from lshdb.model import Counts
 from lshdb.params import Params
-from lshdb.store import Transaction, documents, graph
+from lshdb.store import Transaction, bands, documents, graph, runs, sources
 
-__all__ = ["retire"]
+__all__ = ["expire", "prune", "remove", "retire"]
+
+
+def prune(
+    transaction: Transaction, collection: str, root: str, run_key: int, params: Params, *, is_empty: bool
+) -> Counts:
+    """Removes the documents of the sources at or under a root that neither the run has met nor a later one.
+
+    Args: is_empty: the root holds no files now.
+    Raises: PruneRefused: nothing is left there.
+    """
+    gone = sources.gone(transaction, collection, root, run_key)
+    if gone and is_empty:
+        raise PruneRefused(path=root, num_sources=len(gone))
+    counts = remove(transaction, sources.remove(transaction, gone), params)
+    runs.record(transaction, run_key, counts)
+    return counts
+
+
+def expire(transaction: Transaction, collection: str, moment: datetime, run_key: int, params: Params) -> Counts:
+    """Removes the documents that no run has seen since a moment."""
+    last_run = runs.last_before(transaction, moment)
+    doc_keys = sources.remove(transaction, sources.stale(transaction, collection, last_run))
+    counts = remove(transaction, doc_keys + documents.stale(transaction, collection, last_run), params)
+    runs.record(transaction, run_key, counts)
+    return counts
+
+
+def remove(transaction: Transaction, doc_keys: Sequence[int], params: Params) -> Counts:
+    """Removes documents, and the contents that only they had."""
+    if doc_keys:
+        retire(transaction, documents.remove(transaction, doc_keys), params)
+    return Counts(num_removed=len(doc_keys))
 
 
 def retire(transaction: Transaction, released: NDArray[np.int64], params: Params) -> None:
@@ -22,7 +59,10 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     if not len(released):
         return
     keys, stored = documents.orphans(transaction, released)
-    buckets = band_keys(signatures_of(b"".join(stored), params), params.banding)
+    signatures = signatures_of(b"".join(stored), params)
+    buckets = band_keys(signatures, params.banding)
     documents.delete_contents(transaction, keys, buckets)
+    if (begun := bands.coming(transaction)) is not None:
+        documents.delete_buckets(transaction, keys, band_keys(signatures, begun.banding))
     # Where a hub went, another content takes its place, and has to meet everybody.
     graph.relink_skipped(transaction, keys, buckets, CAP, HUBS)

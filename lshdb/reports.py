@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 
 from lshdb.model import Counts
 from lshdb.params import Params
+from lshdb.scurve import Similarities
 from lshdb.store.answers import Figures, RunRow
+from lshdb.store.measurements import Measurement
+from lshdb.store.sources import HalfRead
+from lshdb.tuning import Sizes
 
-__all__ = ["IngestReport", "Pair", "Stats", "VerifyCounts", "VerifyReport"]
+__all__ = [
+    "CandidatePrecision",
+    "IngestReport",
+    "Measurement",
+    "Outlook",
+    "Pair",
+    "RebandReport",
+    "Stats",
+    "VerifyCounts",
+    "VerifyReport",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +33,24 @@ class Pair:
     right: str
     similarity: float
     exact: bool
+    left_collection: str = "default"
+    right_collection: str = "default"
 
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What a run did. `num_skipped` files were not meant for lshdb; `pairs_added` is negative where pairs went."""
+    """What a run did. `num_skipped` files were not meant for lshdb; `pairs_added` is negative where pairs went.
+
+    `num_displaced` documents took the place of others with the same id from another file.
+    """
 
     run: int
     counts: Counts
     num_skipped: int
     pairs_added: int
     seconds: float
+    num_displaced: int = 0
+    rejected_by_reason: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """The object that ``ingest --json`` prints."""
@@ -37,6 +58,8 @@ class IngestReport:
         return {
             "run": self.run,
             "documents": {name: getattr(self.counts, f"num_{name}") for name in documents},
+            "rejected_by_reason": self.rejected_by_reason,
+            "documents_displaced": self.num_displaced,
             "files_skipped": self.num_skipped,
             "contents_added": self.counts.num_contents,
             "pairs_added": self.pairs_added,
@@ -68,32 +91,120 @@ class VerifyCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidatePrecision:
+    """Which share of the candidate pairs are near-duplicates at `min_sim`: what LSH without a verification would say.
+
+    Args:
+        num_sampled: random candidate pairs that were looked at; num_known: those whose texts are there.
+        share: of these that are at `min_sim` or more; None where there are none.
+        low, high: the 95 % interval of that share among all candidates.
+        is_all: the sample is all of them, so the share is exact.
+    """
+
+    min_sim: float
+    num_sampled: int
+    num_known: int
+    share: float | None
+    low: float | None
+    high: float | None
+    is_all: bool
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What a verification found."""
+    """What a verification found.
+
+    Args:
+        largest_difference: between a stored similarity and the recomputed one.
+        gone: the first few of the `num_unknown` pairs, as (left, right) ids of documents.
+        candidates: what the buckets alone are worth.
+    """
 
     counts: VerifyCounts
+    largest_difference: float
+    gone: tuple[tuple[str, str], ...]
+    candidates: CandidatePrecision
     seconds: float
 
     def as_json(self) -> dict[str, object]:
         """The object that ``verify --json`` prints."""
         counts = {name.removeprefix("num_"): value for name, value in asdict(self.counts).items()}
-        return counts | {"seconds": round(self.seconds, 3)}
+        precision = {name.removeprefix("num_"): value for name, value in asdict(self.candidates).items()}
+        return counts | {
+            "largest_difference": self.largest_difference,
+            "gone": [list(names) for names in self.gone],
+            "candidate_precision": precision,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RebandReport:
+    """What a reband did: the parameters before and after, and the pairs there are now."""
+
+    run: int
+    before: Params
+    after: Params
+    num_pairs: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``reband --json`` prints."""
+        names = ("bands", "rows", "min_sim", "recall", "floor")
+        changed = {
+            when: {name: getattr(params, name) for name in names}
+            for when, params in (("before", self.before), ("after", self.after))
+        }
+        return {"run": self.run, **changed, "pairs": self.num_pairs, "seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What an index is tuned by.
+
+    Args:
+        similarities: of its contents, as they were measured last, else what is typical of so many.
+        measured: the last measurement, if any.
+        sizes: of its tables.
+    """
+
+    params: Params
+    similarities: Similarities
+    measured: Measurement | None
+    sizes: Sizes
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The figures of an index, its parameters, and its last runs."""
+    """The figures of an index, its parameters, its last runs, and the number of documents of each collection."""
 
     url: str
     params: Params
     figures: Figures
     runs: tuple[RunRow, ...]
+    collections: dict[str, int] = field(default_factory=dict)
+    num_unfinished: int = 0
+    unfinished: tuple[HalfRead, ...] = ()
+    measured: Measurement | None = None
+
+    @property
+    def most_missed(self) -> float:
+        """The greatest share of the pairs at the floor that hot buckets can have cost, in [0, 1].
+
+        It is reached if each pair that was not expanded is one at the floor, and shares no other bucket.
+        """
+        skipped = self.figures.num_skipped_pairs
+        return skipped / (skipped + self.figures.num_pairs) if skipped else 0.0
 
     def as_json(self) -> dict[str, object]:
         """The object that ``stats --json`` prints."""
         return {
             "index": self.url,
             "params": asdict(self.params) | {"recall": self.params.recall},
+            "measured": None if self.measured is None else asdict(self.measured),
             "figures": {name.removeprefix("num_"): value for name, value in asdict(self.figures).items()},
             "runs": [asdict(row) for row in self.runs],
+            "collections": self.collections,
+            "most_missed": self.most_missed,
+            "unfinished": {"sources": self.num_unfinished, "first": [asdict(source) for source in self.unfinished]},
         }

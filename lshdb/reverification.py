@@ -1,117 +1,125 @@
 """Recomputes stored pairs exactly, in another pass over the texts: the kept ones, else the sources read again.
 
-A text that is read again counts only if its digest is still its content's: a source that changed since says
-nothing of what was there. Memory is bounded by a page of pairs; texts read again wait in a temporary table.
+Memory is bounded by a page of pairs, and texts read again wait in a temporary table. A sample is one page.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from itertools import islice
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.arrays import distinct
 from lshdb.comparison import compare, contents_of
-from lshdb.errors import BadDocument
-from lshdb.model import Document, VerifiedPairs
-from lshdb.normalization import digests, normalise
-from lshdb.pipeline import text_of
+from lshdb.model import VerifiedPairs
+from lshdb.precision import candidate_precision
 from lshdb.progress import Progress
-from lshdb.readers import Reading, ReadOptions, recorded, source_at
-from lshdb.reports import VerifyCounts
-from lshdb.store import Store, Transaction, graph, spool
-from lshdb.store.spool import LostSource
-from lshdb.texts import encode, pack
+from lshdb.readers import ReadOptions
+from lshdb.reports import VerifyCounts, VerifyReport
+from lshdb.rereading import spool_lost
+from lshdb.store import Store, Transaction, answers, graph, samples
 
-__all__ = ["Reverification"]
+__all__ = ["Reverification", "Scope"]
 
 PAGE_PAIRS: Final = 100_000
 
-# Texts read again that are held before they go to the temporary table.
-SPOOLED_TEXTS: Final = 500
+# Pairs without a text that are named.
+NAMED_PAIRS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which of the stored pairs to verify.
+
+    Args:
+        sample: so many random ones; None takes all.
+        since: those written by this run or later, and those written outside of a run.
+        seed: of everything random.
+    """
+
+    sample: int | None = None
+    since: int = 0
+    seed: int = 1
 
 
 class Reverification:
-    """One pass over all stored pairs of an index.
+    """One pass over stored pairs of an index.
 
     Args: options: how sources are read where no text is kept.
     """
 
-    def __init__(self, store: Store, options: ReadOptions, progress: Progress) -> None:
+    def __init__(self, store: Store, options: ReadOptions, progress: Progress, scope: Scope) -> None:
         self._store = store
         self._params = store.params
         self._options = options
         self._progress = progress
+        self._scope = scope
+        self._gone: list[tuple[int, int]] = []
+        self._counts = VerifyCounts()
+        self._largest = 0.0
 
-    def verify(self) -> VerifyCounts:
-        """Recomputes every pair; stores the similarities that changed, drops the pairs below the floor."""
-        outcome = VerifyCounts()
+    def verify(self) -> VerifyReport:
+        """Recomputes the pairs; stores the similarities that changed, drops the pairs below the floor."""
+        started, chance = time.monotonic(), np.random.default_rng(self._scope.seed)
         with self._store.reading() as snapshot:
-            if not self._params.keep_text:
-                self._spool_lost(snapshot)
-            total = max(1, graph.num_pairs(snapshot))
-            for page in _pages(snapshot):
-                outcome += self._verify_page(snapshot, page)
-                self._progress.verified(outcome.num_pairs / total)
-        return outcome
+            for page, share in self._pages(snapshot, chance):
+                self._verify_page(snapshot, page)
+                self._progress.verified(share)
+            precision = candidate_precision(snapshot, self._params, self._options, chance)
+            gone = self._named(snapshot)
+        return VerifyReport(self._counts, self._largest, gone, precision, time.monotonic() - started)
 
-    def _verify_page(self, snapshot: Transaction, page: VerifiedPairs) -> VerifyCounts:
+    def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
+        """The pairs, and the share of them that each page completes."""
+        scope, lost = self._scope, not self._params.keep_text
+        if scope.sample is not None:
+            page = samples.stored_pairs(snapshot, scope.sample, scope.since, chance)
+            if lost:
+                spool_lost(snapshot, self._params, self._options, distinct(page.keys))
+            yield page, 1.0
+            return
+        if lost:
+            spool_lost(snapshot, self._params, self._options)
+        total, done = graph.num_pairs(snapshot, scope.since), 0
+        page = graph.pair_page(snapshot, (-1, -1), PAGE_PAIRS, scope.since)
+        while len(page):
+            done += len(page)
+            yield page, done / total
+            left, right = page.keys[-1].tolist()
+            page = graph.pair_page(snapshot, (left, right), PAGE_PAIRS, scope.since)
+
+    def _verify_page(self, snapshot: Transaction, page: VerifiedPairs) -> None:
         contents = contents_of(snapshot, page.keys.ravel(), self._params)
-        unsure = VerifiedPairs(page.keys, page.similarity, np.zeros(len(page), dtype=np.bool_))
+        unsure = VerifiedPairs.estimated(page.keys, page.similarity)
         fresh = compare(snapshot, contents, unsure, self._params, spooled=not self._params.keep_text)
+        dropped = fresh.exact & (fresh.similarity < self._params.floor)
         changed = fresh.exact & ((fresh.similarity != page.similarity) | ~page.exact)
-        dropped = changed & (fresh.similarity < self._params.floor)
         with self._store.writing() as transaction:
-            graph.change_pairs(transaction, _chosen(fresh, changed & ~dropped))
-            graph.delete_pairs(transaction, _chosen(fresh, dropped))
-        different = fresh.exact & (fresh.similarity != page.similarity)
-        return VerifyCounts(
+            graph.change_pairs(transaction, fresh.chosen(changed & ~dropped))
+            graph.delete_pairs(transaction, fresh.chosen(changed & dropped))
+        self._account(page, fresh, changed & dropped)
+
+    def _account(self, page: VerifiedPairs, fresh: VerifiedPairs, dropped: NDArray[np.bool_]) -> None:
+        difference = np.where(fresh.exact, np.abs(fresh.similarity - page.similarity), 0.0)
+        self._largest = max(self._largest, float(difference.max(initial=0.0)))
+        unnamed = NAMED_PAIRS - len(self._gone)
+        self._gone += [(left, right) for left, right in page.keys[~fresh.exact][:unnamed].tolist()]
+        self._counts += VerifyCounts(
             num_pairs=len(page),
-            num_confirmed=int((fresh.exact & ~different).sum()),
-            num_changed=int(different.sum()),
+            num_confirmed=int((fresh.exact & (difference == 0.0)).sum()),
+            num_changed=int((difference > 0.0).sum()),
             num_dropped=int(dropped.sum()),
             num_unknown=int((~fresh.exact).sum()),
         )
 
-    def _spool_lost(self, snapshot: Transaction) -> None:
-        """Reads again the sources of those paired contents whose text is not kept."""
-        spool.begin(snapshot)
-        for source in spool.lost(snapshot):
-            texts = self._read_again(source)
-            while some := list(islice(texts, SPOOLED_TEXTS)):
-                spool.put(snapshot, some)
-
-    def _read_again(self, lost: LostSource) -> Iterator[tuple[int, bytes]]:
-        """(content_key, zstd frame) of what is still in the source."""
-        source = source_at(lost.uri)
-        if source is None:
-            return
-        wanted = {text.locator: text for text in lost.texts}
-        for item in Reading(source, recorded(lost.options, self._options)):
-            if isinstance(item, Document) and item.locator in wanted:
-                text = self._same_text(item, wanted[item.locator].digest)
-                if text is not None:
-                    yield wanted[item.locator].content_key, pack(encode(text))
-
-    def _same_text(self, document: Document, digest: bytes) -> str | None:
-        """The document's text, if it is still what it was."""
-        try:
-            text = text_of(document, self._params)
-        except BadDocument:
-            return None
-        found = digests(normalise([text], self._params.shingling))[0]
-        return text if found.tobytes() == digest else None
-
-
-def _pages(snapshot: Transaction) -> Iterator[VerifiedPairs]:
-    page = graph.pair_page(snapshot, (-1, -1), PAGE_PAIRS)
-    while len(page):
-        yield page
-        left, right = page.keys[-1].tolist()
-        page = graph.pair_page(snapshot, (left, right), PAGE_PAIRS)
-
-
-def _chosen(pairs: VerifiedPairs, which: NDArray[np.bool_]) -> VerifiedPairs:
-    return VerifiedPairs(pairs.keys[which], pairs.similarity[which], pairs.exact[which])
+    def _named(self, snapshot: Transaction) -> tuple[tuple[str, str], ...]:
+        """The first pairs without a text, each content by its first document."""
+        keys = np.unique(np.asarray(self._gone, dtype=np.int64))
+        names: dict[int, str] = {}
+        for key, doc_id, _ in answers.documents_of(snapshot, keys):
+            names.setdefault(key, doc_id)
+        return tuple((names[left], names[right]) for left, right in self._gone)

@@ -1,4 +1,4 @@
-"""Exact similarity of pairs, and how few equal minima a pair may show before it is worth none.
+"""Exact similarity and containment of pairs, and how few equal minima a pair may show before it is worth none.
 
 Owns no threshold and no storage.
 """
@@ -14,7 +14,7 @@ from lshdb import kernels
 from lshdb.errors import InvalidParams
 from lshdb.model import ShingleSets
 
-__all__ = ["jaccard", "min_agreement"]
+__all__ = ["containment", "jaccard", "min_agreement", "num_shared"]
 
 
 def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -27,11 +27,28 @@ def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]
     Returns: float64, shape (m,), in [0, 1]; 0 where both are empty, for an empty document is like nothing.
     Source: Jaccard 1912, The distribution of the flora in the alpine zone.
     """
-    shared = kernels.intersections(sets.hashes, sets.offsets, left, right)
+    shared = num_shared(sets, left, right)
     union = sets.sizes[left] + sets.sizes[right] - shared
     similarity = np.zeros(len(shared), np.float64)
     np.divide(shared, union, out=similarity, where=union > 0)
     return similarity
+
+
+def containment(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How much of each left set is in its right set: the size of the intersection over that of the left set.
+
+    Args: as of `jaccard`.
+    Returns: float64, shape (m,), in [0, 1]; 0 where the left set is empty.
+    Source: Broder 1997, On the resemblance and containment of documents.
+    """
+    share = np.zeros(len(left), np.float64)
+    np.divide(num_shared(sets, left, right), sets.sizes[left], out=share, where=sets.sizes[left] > 0)
+    return share
+
+
+def num_shared(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The size of the intersection of pairs of sets, int64, shape (m,). Args: as of `jaccard`."""
+    return kernels.intersections(sets.hashes, sets.offsets, left, right)
 
 
 def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:

@@ -39,7 +39,13 @@ def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
     if request.param == "sqlite":
         yield lambda: str(tmp_path / f"{uuid.uuid4().hex[:8]}.db")
         return
-    schemas = Schemas(request.getfixturevalue("postgres_server"))
+    yield request.getfixturevalue("new_postgres_url")
+
+
+@pytest.fixture
+def new_postgres_url(postgres_server: str) -> Iterator[Callable[[], str]]:
+    """Makes URLs of empty schemas."""
+    schemas = Schemas(postgres_server)
     yield schemas.new
     schemas.drop()
 

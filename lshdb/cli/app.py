@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib.metadata import version
@@ -10,7 +11,28 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from lshdb.cli import dupes, ingest, init, link, query, remove, stats, upgrade, verify
+from lshdb import interruption
+from lshdb.cli import (
+    backup,
+    check,
+    clusters,
+    contaminated,
+    copy,
+    dupes,
+    explain,
+    export,
+    ingest,
+    init,
+    link,
+    query,
+    reband,
+    remove,
+    stats,
+    tune,
+    upgrade,
+    vacuum,
+    verify,
+)
 from lshdb.cli.options import Settings
 from lshdb.errors import LshdbError
 
@@ -55,7 +77,27 @@ app = typer.Typer(
       lshdb query page.html           what is like this page?\n
       lshdb --db postgresql://me@host/crawl ingest ./crawl""",
 )
-for module in (init, ingest, dupes, query, verify, stats, link, remove, upgrade):
+for module in (
+    init,
+    ingest,
+    dupes,
+    clusters,
+    contaminated,
+    export,
+    query,
+    explain,
+    verify,
+    check,
+    stats,
+    tune,
+    reband,
+    link,
+    remove,
+    upgrade,
+    backup,
+    copy,
+    vacuum,
+):
     module.register(app)
 
 
@@ -91,6 +133,9 @@ def main() -> None:
     """Runs the command line and ends the process with its exit code."""
     # The thread that sketches and the one that writes hand the interpreter to each other; 5 ms is a long wait.
     sys.setswitchinterval(SWITCH_SECONDS)
+    # What a driver logs of a lost connection reaches us as an error, and is said once.
+    logging.getLogger().addHandler(logging.NullHandler())
+    interruption.listen()
     app()
 
 

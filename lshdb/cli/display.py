@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
 from rich.console import Console
 from rich.live import Live
@@ -31,14 +32,30 @@ class Display(Progress):
         self._started = time.monotonic()
         self._said = self._started
         self._counts = Counts()
+        self._num_files = 0
+        # Bytes of all files to read; known when the walk has ended.
+        self._num_bytes: int | None = None
+
+    def walked(self, num_files: int, num_bytes: int, *, ended: bool) -> None:
+        if not self._num_files:
+            self._started = time.monotonic()
+        self._num_files = num_files
+        self._num_bytes = num_bytes if ended else None
 
     def read(self, num_documents: int, num_bytes: int) -> None:
         seconds = max(time.monotonic() - self._started, 1e-3)
         self._show(
-            f"ingest  {num_documents:,} documents read  {num_documents / seconds:,.0f}/s  {num_bytes / 1e6:,.1f} MB  "
-            f"{num_bytes / 1e6 / seconds:,.1f} MB/s  {self._counts.num_contents:,} new contents committed  "
-            f"{self._counts.num_unchanged:,} documents unchanged"
+            f"ingest  {self._num_files:,} files  {num_documents:,} documents read  {num_documents / seconds:,.0f}/s  "
+            f"{num_bytes / 1e6:,.1f} MB  {num_bytes / 1e6 / seconds:,.1f} MB/s  {_num_copies(self._counts):,} exact "
+            f"copies so far  {self._counts.num_unchanged:,} unchanged{self._left(num_bytes, seconds)}"
         )
+
+    def _left(self, num_bytes: int, seconds: float) -> str:
+        """The share that is read and the time left, where they can be known: not before the walk has ended."""
+        if self._num_bytes is None or not 0 < num_bytes <= self._num_bytes:
+            return ""
+        left = seconds * (self._num_bytes / num_bytes - 1)
+        return f"  {num_bytes / self._num_bytes:.0%}, {timedelta(seconds=round(left))} left"
 
     def ingested(self, counts: Counts) -> None:
         self._counts = counts
@@ -48,6 +65,21 @@ class Display(Progress):
 
     def verified(self, share: float) -> None:
         self._show_share("verify", share)
+
+    def clustered(self, share: float) -> None:
+        self._show_share("cluster", share)
+
+    def checked(self, share: float) -> None:
+        self._show_share("check", share)
+
+    def rebanded(self, share: float) -> None:
+        self._show_share("reband", share)
+
+    def measured(self, share: float) -> None:
+        self._show_share("measure", share)
+
+    def copied(self, share: float) -> None:
+        self._show_share("copy", share)
 
     def rejected(self, item: Rejection) -> None:
         place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
@@ -73,3 +105,8 @@ class Display(Progress):
 
     def _print(self, line: str) -> None:
         self._console.print(Text(line), soft_wrap=True)
+
+
+def _num_copies(counts: Counts) -> int:
+    """Documents, of those that are committed, whose text the index had already."""
+    return max(counts.num_added + counts.num_updated - counts.num_empty - counts.num_contents, 0)

@@ -15,6 +15,8 @@ __all__ = ["register"]
 EPILOG = """[bold]Examples[/bold]\n
   lshdb dupes --min-sim 0.9\n
   lshdb dupes --expand --format jsonl | jq -r .right\n
+  lshdb dupes --within news\n
+  lshdb dupes --between corpus benchmark\n
   lshdb dupes --format csv > pairs.csv"""
 
 
@@ -29,12 +31,23 @@ def dupes(
     expand: Annotated[
         bool, typer.Option("--expand", help="Every pair of documents, instead of one for each two contents.")
     ] = False,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="The left document of collection A, the right one of B.", show_default=False),
+    ] = None,
+    within: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Both documents of this collection.", show_default=False)
+    ] = None,
     form: options.FormatOption = None,
 ) -> None:
     """Print the pairs of near-duplicates.
 
     A content that many documents have is named by its first one; its other documents are pairs (first, other, 1.0).
+    Where the index has several collections, and none is chosen, two more columns say whose the ids are.
     """
+    columns = ["left", "right", "similarity", "exact"]
     with open_index(context) as index:
-        rows = ((pair.left, pair.right, pair.similarity, pair.exact) for pair in index.pairs(min_sim, expand=expand))
-        print_rows(("left", "right", "similarity", "exact"), rows, form)
+        if between is None and within is None and len(index.collections()) > 1:
+            columns += ["left_collection", "right_collection"]
+        pairs = index.pairs(min_sim, expand=expand, between=between, within=within)
+        print_rows(columns, ([getattr(pair, name) for name in columns] for pair in pairs), form)

@@ -55,12 +55,17 @@ def ingest(
     ] = None,
     json: options.Json = False,
     base: options.Base = None,
+    id_prefix: options.IdPrefix = "",
     id_field: options.IdField = "id",
     text_field: options.TextField = "text",
     input_format: options.InputFormat = None,
+    max_text: options.MaxText = "10MB",
     shingle: options.Shingle = None,
     multiset: options.Multiset = None,
     scheme: options.Scheme = None,
+    promise: options.Promise = None,
+    recall: options.PromisedRecall = None,
+    num_perm: options.Minima = None,
     bands: options.Bands = None,
     rows: options.Rows = None,
     seed: options.Seed = None,
@@ -69,20 +74,26 @@ def ingest(
     html: options.Html = None,
 ) -> None:
     """Add or refresh documents from files and folders; what did not change is not read again."""
+    from lshdb.engines.calls import num_cores
     from lshdb.ingestion import IngestOptions
     from lshdb.readers import ReadOptions
 
     given = chosen(
         shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
-        seed=seed, floor=floor, keep_text=keep_text, html=html,
+        min_sim=promise, recall=recall, num_perm=num_perm, seed=seed, floor=floor, keep_text=keep_text, html=html,
     )  # fmt: skip
     ways = IngestOptions(
         collection=collection,
         prune=prune,
         read=ReadOptions(
-            id_field=id_field, text_field=text_field, input_format=input_format, base=options.base_folder(base)
+            id_field=id_field,
+            text_field=text_field,
+            input_format=input_format,
+            base=options.base_folder(base),
+            max_text=options.size("--max-text", max_text),
+            id_prefix=id_prefix,
         ),
-        workers=workers or options.num_cores(),
+        workers=workers or num_cores(),
         include=tuple(include or ()),
         exclude_globs=tuple(exclude or ()),
         must_exist=from_file is None,
@@ -91,6 +102,12 @@ def ingest(
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, given) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
+    if report.num_displaced and not settings_of(context).quiet:
+        typer.echo(
+            f"note  {report.num_displaced:,} documents took the place of others with the same id from another file; "
+            "--id-prefix or --collection keeps both",
+            err=True,
+        )
     if json:
         print_json(report.as_json())
     elif not settings_of(context).quiet:
@@ -115,9 +132,14 @@ def _summary(report: IngestReport) -> str:
         "removed": counts.num_removed,
         "of them empty": counts.num_empty,
         "of them with bytes replaced": counts.num_replaced,
-        "rejected": counts.num_rejected,
+        _rejected(report): counts.num_rejected,
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
     skipped = f"; {report.num_skipped:,} files or records without text skipped" if report.num_skipped else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
     return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}; {rate}"
+
+
+def _rejected(report: IngestReport) -> str:
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejected_by_reason.items())
+    return f"rejected ({reasons})"

@@ -11,6 +11,7 @@ __all__ = ["register"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb init --shingle char:10 --floor 0.7\n
+  lshdb init --min-sim 0.6 --recall 0.99                 bands and rows follow from these\n
   lshdb --db features.db init --shingle set --bands 500 --rows 20"""
 
 
@@ -24,6 +25,9 @@ def init(
     shingle: options.Shingle = None,
     multiset: options.Multiset = None,
     scheme: options.Scheme = None,
+    promise: options.Promise = None,
+    recall: options.PromisedRecall = None,
+    num_perm: options.Minima = None,
     bands: options.Bands = None,
     rows: options.Rows = None,
     seed: options.Seed = None,
@@ -37,9 +41,9 @@ def init(
 
     given = chosen(
         shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
-        seed=seed, floor=floor, keep_text=keep_text, html=html,
+        min_sim=promise, recall=recall, num_perm=num_perm, seed=seed, floor=floor, keep_text=keep_text, html=html,
     )  # fmt: skip
-    with Index.create(settings_of(context).db, Params(**given)) as index:
+    with Index.create(settings_of(context).db, Params.of(given)) as index:
         params = index.params
         typer.echo(f"{index.url}: {params.shingle}, {params.scheme}, {params.bands} bands of {params.rows} rows")
         typer.echo(f"a pair at {params.min_sim} is found with probability {params.recall:.4f}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +14,9 @@ import typer
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
+    from lshdb.deduplication import ClusterOptions
     from lshdb.index import Index
+    from lshdb.reports import Measurement
 
 __all__ = [
     "Bands",
@@ -26,24 +27,39 @@ __all__ = [
     "FormatOption",
     "Html",
     "IdField",
+    "IdPrefix",
     "InputFormat",
     "Json",
+    "Keep",
+    "KeepName",
     "KeepText",
+    "Linkage",
+    "LinkageName",
+    "MaxText",
     "MinSim",
+    "Minima",
     "Multiset",
+    "NumPerm",
+    "Prefer",
+    "Promise",
+    "PromisedRecall",
+    "Recall",
     "Rows",
     "Scheme",
     "Seed",
     "Settings",
     "Shingle",
     "TextField",
+    "Within",
     "age",
     "base_folder",
     "chosen",
+    "cluster_options",
     "ensure_index",
-    "num_cores",
+    "measured_line",
     "open_index",
     "settings_of",
+    "size",
 ]
 
 MAKING = "Making an index"
@@ -81,6 +97,33 @@ class HtmlName(StrEnum):
     all = "all"
 
 
+class KeepName(StrEnum):
+    """Which document of a cluster is kept."""
+
+    first = "first"
+    longest = "longest"
+    newest = "newest"
+    shortest_id = "shortest-id"
+
+
+class LinkageName(StrEnum):
+    """What makes documents a cluster."""
+
+    single = "single"
+    complete_to_keep = "complete-to-keep"
+
+
+Keep = Annotated[KeepName, typer.Option(help="Keep the first that came, the longest, the newest, or the shortest id.")]
+Prefer = Annotated[
+    list[str],
+    typer.Option(metavar="REGEX", help="Keep one whose id matches; repeat it, the best first.", show_default=False),
+]
+LINKAGE_HELP = "single: a chain is a cluster. complete-to-keep: each document is itself similar to the one kept."
+Linkage = Annotated[LinkageName, typer.Option(help=LINKAGE_HELP)]
+Within = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Only documents of this collection.", show_default=False)
+]
+
 FormatOption = Annotated[
     Format | None, typer.Option("--format", "-f", help="table on a terminal, else tsv.", show_default=False)
 ]
@@ -93,6 +136,25 @@ MinSim = Annotated[
 ]
 Collection = Annotated[str, typer.Option("--collection", metavar="NAME", help="The namespace of the documents' ids.")]
 
+Recall = Annotated[
+    float | None,
+    typer.Option("--recall", min=0.0, max=1.0, help="Share of them to be found. Default 0.999.", show_default=False),
+]
+NumPerm = Annotated[
+    int | None, typer.Option("--num-perm", min=1, help="Minima of a signature. Default: what the bands take.")
+]
+Promise = Annotated[
+    float | None,
+    typer.Option("--min-sim", min=0.0, max=1.0, help="Pairs to be found. Default 0.8.", rich_help_panel=MAKING),
+]
+PromisedRecall = Annotated[
+    float | None,
+    typer.Option("--recall", min=0.0, max=1.0, help="Share of them. Default 0.999.", rich_help_panel=MAKING),
+]
+Minima = Annotated[
+    int | None,
+    typer.Option("--num-perm", min=1, help="Minima of a signature. Default: 100 or more.", rich_help_panel=MAKING),
+]
 Shingle = Annotated[
     str | None,
     typer.Option(metavar="word:N|char:K|set", help="Shingles of a text. Default word:5.", rich_help_panel=MAKING),
@@ -122,6 +184,12 @@ Base = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Name files relative to this. Default: absolute.", rich_help_panel=READING),
 ]
+IdPrefix = Annotated[
+    str, typer.Option(metavar="TEXT", help="Put this before every id.", rich_help_panel=READING, show_default=False)
+]
+MaxText = Annotated[
+    str, typer.Option(metavar="SIZE", help="Reject documents whose text is larger.", rich_help_panel=READING)
+]
 IdField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the id.", rich_help_panel=READING)]
 TextField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the text.", rich_help_panel=READING)]
 InputFormat = Annotated[
@@ -133,6 +201,15 @@ InputFormat = Annotated[
         show_default=False,
     ),
 ]
+
+
+def cluster_options(
+    keep: KeepName, prefer: list[str], linkage: LinkageName, within: str | None, **others: Any
+) -> ClusterOptions:
+    """The options that say what a cluster is, and what is kept of it."""
+    from lshdb.deduplication import ClusterOptions
+
+    return ClusterOptions(keep.value, tuple(prefer), linkage.value, within, **others)
 
 
 def settings_of(context: typer.Context) -> Settings:
@@ -149,6 +226,17 @@ def chosen(**options: object) -> dict[str, Any]:
         for name, value in options.items()
         if value is not None
     }
+
+
+def measured_line(measured: Measurement) -> str:
+    """What was measured, in a line."""
+    with_bands = f"with {measured.bands} bands of {measured.rows} rows, run {measured.run}"
+    if measured.recall is None:
+        return f"none of {measured.num_probes:,} contents has a pair at {measured.min_sim}, {with_bands}"
+    return (
+        f"{measured.recall:.4f} ({measured.low:.4f} to {measured.high:.4f}) at {measured.min_sim}: "
+        f"{measured.num_found:,} of {measured.num_pairs:,} pairs of {measured.num_probes:,} contents {with_bands}"
+    )
 
 
 def open_index(context: typer.Context) -> Index:
@@ -180,9 +268,13 @@ def age(text: str | None) -> timedelta | None:
     return timedelta(**{unit: int(match[1])})
 
 
-def num_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def size(option: str, text: str) -> int:
+    """The bytes of a size such as ``10MB``, ``500kB`` or ``1.5GB``. Raises: UsageError: it is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|m|g|)b", text.lower())
+    num_bytes = int(float(match[1]) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[match[2]]) if match else 0
+    if num_bytes < 1:
+        raise UsageError(reason=f"{option} {text}: write a number and B, kB, MB or GB, such as 10MB")
+    return num_bytes
 
 
 def base_folder(path: Path | None) -> Path | None:

@@ -42,11 +42,13 @@ def query(
 
     if (file is None) == (doc_id is None):
         raise UsageError(reason="query takes a FILE (or -), or --id ID")
+    columns = ["id", "similarity", "exact"]
     with open_index(context) as index:
+        columns += ["collection"] if len(index.collections()) > 1 else []
         if doc_id is not None:
             found = index.query_id(doc_id, min_sim, collection)
         else:
             found = index.query_file(file or "-", min_sim, ReadOptions(input_format=input_format))
-    print_rows(("id", "similarity", "exact"), ((match.id, match.similarity, match.exact) for match in found), form)
+    print_rows(columns, ([getattr(match, name) for name in columns] for match in found), form)
     if not found:
         raise typer.Exit(NO_MATCH)

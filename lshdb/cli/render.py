@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,16 +9,16 @@ from itertools import chain, islice
 from typing import TextIO
 
 from lshdb.cli.options import Format
+from lshdb.tabular import WRITERS, Row, plain
 
-__all__ = ["print_json", "print_rows"]
-
-Row = Sequence[object]
+__all__ = ["print_json", "print_rows", "visible"]
 
 # Rows that decide how wide a table's columns are.
 MEASURED_ROWS = 500
 
-# Backslash escapes, as Postgres and others write TSV: an id with a tab in it stays one field.
-_TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+# Values of a list that a table shows.
+SHOWN_VALUES = 3
+
 # Control characters of an id must not move the cursor of somebody's terminal.
 _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
@@ -27,14 +26,26 @@ _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 def print_rows(columns: Sequence[str], rows: Iterable[Row], form: Format | None) -> int:
     """Prints the rows. Returns: how many; where there are none, a table has no header either."""
     form = form or (Format.table if sys.stdout.isatty() else Format.tsv)
-    counted = _Counted(rows)
-    {Format.table: _table, Format.jsonl: _jsonl, Format.csv: _csv, Format.tsv: _tsv}[form](columns, counted, sys.stdout)
+    counted = _Counted(_begun(rows))
+    write = _table if form is Format.table else WRITERS[form.value]
+    write(columns, counted, sys.stdout)
     return counted.count
+
+
+def visible(text: str, keep: str = "") -> str:
+    """The text with control characters spelled out, but for those to keep."""
+    return text.translate({code: shown for code, shown in _VISIBLE.items() if chr(code) not in keep})
 
 
 def print_json(value: object) -> None:
     """Prints one JSON object."""
     print(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _begun(rows: Iterable[Row]) -> Iterable[Row]:
+    """The same rows, the first of them made: what is wrong with a question shows before a header is printed."""
+    iterator = iter(rows)
+    return chain(list(islice(iterator, 1)), iterator)
 
 
 class _Counted:
@@ -50,32 +61,6 @@ class _Counted:
             yield row
 
 
-def _jsonl(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    for row in rows:
-        out.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
-
-
-class _UnixLines:
-    r"""Ends lines with \n. The writer itself ends them with \r\n, for only then it quotes an \r in a field."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-
-    def write(self, line: str) -> int:
-        return self._out.write(line.removesuffix("\r\n") + "\n")
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    writer = csv.writer(_UnixLines(out))
-    writer.writerow(columns)
-    writer.writerows([_plain(value) for value in row] for row in rows)
-
-
-def _tsv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    for row in chain([columns], rows):
-        out.write("\t".join(_plain(value).translate(_TSV_ESCAPES) for value in row) + "\n")
-
-
 def _table(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
     iterator = iter(rows)
     measured = [_cells(row) for row in islice(iterator, MEASURED_ROWS)]
@@ -88,10 +73,11 @@ def _table(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
 
 
 def _cells(row: Row) -> list[str]:
-    return [f"{value:.4f}" if isinstance(value, float) else _plain(value).translate(_VISIBLE) for value in row]
+    return [f"{value:.4f}" if isinstance(value, float) else _shown(value).translate(_VISIBLE) for value in row]
 
 
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
+def _shown(value: object) -> str:
+    if not isinstance(value, (list, tuple)):
+        return plain(value)
+    more = [f"and {len(value) - SHOWN_VALUES} more"] if len(value) > SHOWN_VALUES else []
+    return ", ".join([*map(plain, value[:SHOWN_VALUES]), *more])

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_json, print_rows
+from lshdb.cli.render import print_json, print_rows, visible
 
 if TYPE_CHECKING:
+    from lshdb.hotness import Hottest
     from lshdb.reports import Stats
 
 __all__ = ["register"]
 
-# A run that was killed could not say so.
-STATES = {"running": "running or killed"}
+EXAMPLES = ("first", "second", "third")
+HOT_COLUMNS = ("contents", "skipped_pairs", "bands", *EXAMPLES, "beginning")
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb stats\n
   lshdb stats --json | jq .figures.pairs\n
-  lshdb stats --rejected 3"""
+  lshdb stats --rejected 3\n
+  lshdb stats --hot --limit 5         what fills the largest buckets?"""
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +38,8 @@ def stats(
     rejected: Annotated[
         int | None, typer.Option(metavar="RUN", help="List what this run could not ingest.", show_default=False)
     ] = None,
+    hot: Annotated[bool, typer.Option("--hot", help="List the largest buckets, with documents in them.")] = False,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many buckets --hot lists.")] = 10,
     form: options.FormatOption = None,
 ) -> None:
     """Print what the index holds, how it was made, and its last runs."""
@@ -42,6 +47,9 @@ def stats(
         if rejected is not None:
             items = ((item.source, item.locator, item.reason) for item in index.rejections(rejected))
             print_rows(("source", "locator", "reason"), items, form)
+            return
+        if hot:
+            print_rows(HOT_COLUMNS, map(_hot_row, index.hottest(limit)), form)
             return
         found = index.stats()
     if json:
@@ -59,15 +67,45 @@ def _lines(stats: Stats) -> list[str]:
         "contents": f"{figures.num_contents:,} ({figures.num_texts:,} texts kept, {figures.num_unlinked:,} not linked)",
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
         "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
+        **_missed(stats),
         "shingles": f"{params.shingle}{', multiset' if params.multiset else ''}",
         "signatures": f"{params.scheme}, {params.num_perm} minima, {params.bands} bands of {params.rows} rows",
         "recall": f"{params.recall:.4f} promised at {params.min_sim}",
     }
+    if stats.measured is not None:
+        rows["measured"] = options.measured_line(stats.measured)
+    if len(stats.collections) > 1:
+        rows["collections"] = ", ".join(f"{name} {number:,}" for name, number in stats.collections.items())
     lines = [f"{name:12}{value}" for name, value in rows.items()]
     for run in stats.runs:
-        state = STATES.get(run.state, run.state)
+        goes_on = "; run the same command to go on" if run.state == "killed" and run == stats.runs[0] else ""
         lines.append(
-            f"run {run.run:<8}{run.verb} {state}, {run.started_at}: {run.num_added:,} added, "
+            f"run {run.run:<8}{run.verb} {run.state}{goes_on}, {run.started_at}: {run.num_added:,} added, "
             f"{run.num_updated:,} updated, {run.num_removed:,} removed, {run.num_rejected:,} rejected"
         )
-    return lines
+    return lines + _unfinished(stats)
+
+
+def _missed(stats: Stats) -> dict[str, str]:
+    """What the hot buckets may have cost, in a line; none where there are none."""
+    if not stats.figures.num_skipped_pairs:
+        return {}
+    return {
+        "may miss": f"at most {stats.most_missed:.1%} of the pairs at {stats.params.floor} or more: if every pair not "
+        "expanded is one, and meets in no other bucket; --hot lists the buckets"
+    }
+
+
+def _unfinished(stats: Stats) -> list[str]:
+    """The sources that were not read to their end, and where the next run goes on."""
+    if not stats.num_unfinished:
+        return []
+    lines = [f"unfinished  {stats.num_unfinished:,} sources read in part; the next run over them goes on"]
+    return lines + [
+        f"            behind item {source.position:,} of {visible(source.uri)}" for source in stats.unfinished
+    ]
+
+
+def _hot_row(found: Hottest) -> tuple[object, ...]:
+    documents = chain(found.documents, repeat(None))
+    return found.num_contents, found.num_skipped, found.num_bands, *islice(documents, len(EXAMPLES)), found.beginning

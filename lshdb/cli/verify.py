@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_json
+from lshdb.cli.render import print_json, visible
+from lshdb.errors import UsageError
+
+if TYPE_CHECKING:
+    from lshdb.reports import CandidatePrecision, VerifyReport
 
 __all__ = ["register"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb verify\n
-  lshdb verify --json"""
+  lshdb verify --sample 1000 --seed 7      a spot check\n
+  lshdb verify --since 42 --json           what run 42 and later ones added"""
 
 
 def register(app: typer.Typer) -> None:
@@ -20,19 +27,55 @@ def register(app: typer.Typer) -> None:
     app.command("verify", epilog=EPILOG)(verify)
 
 
-def verify(context: typer.Context, json: options.Json = False) -> None:
-    """Recompute every pair exactly from the texts, and store what changed.
+def verify(
+    context: typer.Context,
+    every: Annotated[bool, typer.Option("--all", help="Every stored pair. The default.")] = False,
+    sample: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Only N random pairs.", show_default=False)
+    ] = None,
+    since: Annotated[
+        int | None,
+        typer.Option(metavar="RUN", min=1, help="Only pairs of this run and later ones.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 1,
+    json: options.Json = False,
+) -> None:
+    """Recompute stored pairs exactly from the texts, and store what changed.
 
     An index made with --no-keep-text reads its sources again; a pair whose text is gone keeps its estimate.
+    Pairs that were linked outside of a run, by a question or by link, count as newer than any run.
     """
+    from lshdb.reverification import Scope
+
+    if every and (sample is not None or since is not None):
+        raise UsageError(reason="--all is every pair; leave it out, or --sample and --since")
     with open_index(context) as index:
-        report = index.verify()
+        report = index.verify(Scope(sample, since or 0, seed))
     if json:
         print_json(report.as_json())
-        return
+    else:
+        typer.echo("\n".join([*_lines(report), _precision(report.candidates, seed)]))
+
+
+def _lines(report: VerifyReport) -> list[str]:
     counts = report.counts
-    typer.echo(
+    lines = [
         f"{counts.num_pairs:,} pairs: {counts.num_confirmed:,} confirmed, {counts.num_changed:,} changed "
         f"({counts.num_dropped:,} of them below the floor and dropped), "
-        f"{counts.num_unknown:,} could not be recomputed; {report.seconds:,.1f} s"
+        f"{counts.num_unknown:,} could not be recomputed; {report.seconds:,.1f} s",
+        f"largest difference between a stored similarity and the recomputed one: {report.largest_difference:.4f}",
+    ]
+    lines += [f"text gone: {visible(left)} and {visible(right)}" for left, right in report.gone]
+    unnamed = counts.num_unknown - len(report.gone)
+    return [*lines, f"text gone: {unnamed:,} pairs more"] if unnamed else lines
+
+
+def _precision(found: CandidatePrecision, seed: int) -> str:
+    if found.share is None:
+        return "LSH alone: no two documents whose texts are there share a bucket"
+    said = f"LSH alone: {found.share:.1%} of the candidates, which share a bucket, are at {found.min_sim} or more"
+    if found.is_all:
+        return f"{said}: all {found.num_known:,} were compared"
+    return (
+        f"{said}; 95 % interval {found.low:.1%} to {found.high:.1%}, from {found.num_known:,} random ones (seed {seed})"
     )

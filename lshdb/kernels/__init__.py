@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from lshdb.kernels.compiled_graphs import settle, unite
     from lshdb.kernels.compiled_sets import (
         band_hashes,
         first_occurrences,
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
         number_occurrences,
         universal_minima,
     )
+    from lshdb.kernels.compiled_signatures import agreements
     from lshdb.kernels.compiled_texts import contextual_spans, fold, shingle_chars, shingle_lines, shingle_words
 
 __all__ = [
+    "agreements",
     "band_hashes",
     "contextual_spans",
     "first_occurrences",
@@ -28,19 +31,25 @@ __all__ = [
     "fss1_minima",
     "intersections",
     "number_occurrences",
+    "settle",
     "shingle_chars",
     "shingle_lines",
     "shingle_words",
+    "unite",
     "universal_minima",
 ]
 
-_OF_TEXTS: Final = frozenset(("contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"))
+_HOMES: Final = {
+    **dict.fromkeys(("contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"), "compiled_texts"),
+    **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
+    "agreements": "compiled_signatures",
+}
 
 
 def __getattr__(name: str) -> object:
     """The compiled kernel ``name``. Source: PEP 562. Raises: AttributeError: there is no such kernel."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    kernel = getattr(import_module(f"{__name__}.compiled_{'texts' if name in _OF_TEXTS else 'sets'}"), name)
+    kernel = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'compiled_sets')}"), name)
     globals()[name] = kernel  # the next call does not come here
     return kernel

@@ -25,6 +25,7 @@ from lshdb.kernels.constants import (
 )
 
 __all__ = [
+    "agreements",
     "band_hashes",
     "contextual_spans",
     "first_occurrences",
@@ -34,9 +35,11 @@ __all__ = [
     "mix",
     "number_occurrences",
     "permutation_minima",
+    "settle",
     "shingle_chars",
     "shingle_lines",
     "shingle_words",
+    "unite",
     "universal_minima",
 ]
 
@@ -286,3 +289,22 @@ def intersections(
     """The number of hashes that sets left[i] and right[i] share, int64, shape (m,); sets are sorted and unique."""
     sets = [set(hashes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
     return np.array([len(sets[i] & sets[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)], np.int64)
+
+
+def agreements(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The number of equal minima of every signature with every other, uint32, shape (len(left), len(right))."""
+    equal: NDArray[np.uint32] = (left[:, None, :] == right[None, :, :]).sum(axis=2, dtype=np.uint32)
+    return equal
+
+
+def unite(parents: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Joins, in place, the components of rows left[i] and right[i] of a settled forest, which stays settled."""
+    for one, other in zip(left.tolist(), right.tolist(), strict=True):
+        roots = parents[one], parents[other]
+        parents[parents == max(roots)] = min(roots)
+
+
+def settle(parents: NDArray[np.int64]) -> None:
+    """Makes, in place, every row the child of the least row of its component."""
+    while (parents != parents[parents]).any():
+        parents[:] = parents[parents]

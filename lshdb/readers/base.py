@@ -18,7 +18,6 @@ from lshdb.params import HtmlText, ShingleKind
 __all__ = [
     "MAX_LINE_BYTES",
     "MAX_PAGE_BYTES",
-    "MAX_TEXT_BYTES",
     "STDIN_NAME",
     "STDIN_URI",
     "Deferred",
@@ -35,13 +34,16 @@ __all__ = [
     "make",
     "megabytes",
     "reason_of",
+    "too_large",
 ]
 
 # The largest single texts in public crawls are below 2 MB; these stop a file from filling the memory.
-MAX_TEXT_BYTES: Final = 64_000_000
+DEFAULT_MAX_TEXT: Final = 10_000_000
+# What the parser makes of a page in bounded time; see `bombs`.
 MAX_PAGE_BYTES: Final = 10_000_000
 MAX_LINE_BYTES: Final = 64_000_000
-
+# JSON may write a byte of text as ``\u0000``.
+MAX_BYTES_A_BYTE: Final = 6
 
 # The name of standard input among paths, and its URI among sources.
 STDIN_NAME: Final = "-"
@@ -124,8 +126,11 @@ class ReadOptions:
         input_format: the name of the reader for every source; None lets suffix and content choose.
         base: the folder that a file's doc_id is relative to; None keeps the absolute path.
         kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
+        max_text: bytes of the largest text that a document may have, in UTF-8; a larger one is rejected.
+        id_prefix: what the doc_id of every document begins with.
 
-    Raises: InvalidParams: the field names are empty, equal, or no JSON reader can look for them.
+    Raises: InvalidParams: the field names are empty, equal, or no JSON reader can look for them; the prefix holds a
+        NUL character.
     """
 
     html: HtmlText = "main"
@@ -134,8 +139,17 @@ class ReadOptions:
     input_format: str | None = None
     base: Path | None = None
     kind: ShingleKind = "word"
+    max_text: int = DEFAULT_MAX_TEXT
+    id_prefix: str = ""
+
+    @property
+    def max_line(self) -> int:
+        """Bytes of the longest line that is held: one of a text within the limit always is."""
+        return max(MAX_LINE_BYTES, MAX_BYTES_A_BYTE * self.max_text)
 
     def __post_init__(self) -> None:
+        if "\0" in self.id_prefix:
+            raise InvalidParams(name="id_prefix", value=repr(self.id_prefix), reason="it holds a NUL character")
         _check_field("id_field", self.id_field)
         _check_field("text_field", self.text_field)
         if self.id_field == self.text_field:
@@ -206,8 +220,14 @@ def reason_of(error: OSError) -> str:
 
 
 def megabytes(num_bytes: int) -> str:
-    """``64 MB`` for 64,000,000."""
-    return f"{num_bytes / 1_000_000:g} MB"
+    """``64 MB`` for 64,000,000; ``500 kB`` for 500,000."""
+    return f"{num_bytes / 1e6:g} MB" if num_bytes >= 1e6 else f"{num_bytes / 1e3:g} kB"
+
+
+def too_large(max_text: int, num_bytes: int | None = None) -> str:
+    """The reason to reject a text of `num_bytes`, which exceeds the limit; None where it was not read to its end."""
+    size = "" if num_bytes is None else f": {num_bytes:,} bytes"
+    return f"text larger than the {megabytes(max_text)} of --max-text{size}"
 
 
 def column_names(names: Sequence[str]) -> str:

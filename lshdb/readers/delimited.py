@@ -4,7 +4,7 @@ Quotes are as in RFC 4180: a field in double quotes may hold separators, line en
 The text is UTF-8 with or without a byte order mark. In an index of feature sets the text column holds the features,
 separated by white space.
 Limitations: a quote that is opened and not closed takes the rows behind it into its field, up to the next quote, the
-end or 16 million characters, and is mostly rejected with them; the separator is the format's own and is not guessed (a
+end or the limit of a text, and is mostly rejected with them; the separator is the format's own and is not guessed (a
 CSV with semicolons is none).
 """
 
@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from lshdb.model import Document
 from lshdb.readers.base import (
-    MAX_LINE_BYTES,
     ReadOptions,
     Rejection,
     SourceFile,
@@ -29,9 +28,6 @@ from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_lines
 
 __all__ = ["DelimitedReader"]
-
-# The parser holds a field as four bytes a character.
-MAX_FIELD_CHARS: Final = 16_000_000
 
 
 class DelimitedReader:
@@ -51,7 +47,7 @@ class DelimitedReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """A Document or a Rejection for every row that is not blank; one Rejection where a column is missing."""
-        rows = _Rows(stream, self._delimiter)
+        rows = _Rows(stream, self._delimiter, options)
         try:
             columns = _Columns(next(rows, []), options)
         except Unfit as error:
@@ -69,11 +65,12 @@ class _Rows:
     Attributes: num_replaced: undecodable byte sequences of the last one.
     """
 
-    def __init__(self, stream: BinaryIO, delimiter: str) -> None:
+    def __init__(self, stream: BinaryIO, delimiter: str, options: ReadOptions) -> None:
         # One limit for the whole process; its default of 131,072 is less than a long page.
-        csv.field_size_limit(MAX_FIELD_CHARS)
+        csv.field_size_limit(options.max_text)
         self.num_replaced = 0
-        self._lines = read_lines(stream, MAX_LINE_BYTES)
+        self._max_line = options.max_line
+        self._lines = read_lines(stream, self._max_line)
         self._rows = csv.reader(self._decoded(), delimiter=delimiter, strict=True)
         self._number = 1
         self._is_too_long = False
@@ -95,7 +92,7 @@ class _Rows:
         except csv.Error as error:
             raise Unfit(f"not a row: {error}") from None
         if self._is_too_long:
-            raise Unfit(f"longer than {megabytes(MAX_LINE_BYTES)}")
+            raise Unfit(f"longer than {megabytes(self._max_line)}")
         return row
 
     def _decoded(self) -> Iterator[str]:
@@ -123,7 +120,7 @@ class _Columns:
     def document(self, row: list[str], rows: _Rows, uri: str) -> Document:
         """The document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
-            raise Unfit(f"{len(row)} fields where the header has {self._num_columns}")
+            raise Unfit(f"not as many fields as the header has: {len(row)}, not {self._num_columns}")
         doc_id, content = checked_doc_id(row[self._id]), row[self._text]
         text, features = ("", tuple(content.split())) if self._holds_set else (content, None)
         return Document(doc_id, text, features, uri, rows.locator, rows.num_replaced)

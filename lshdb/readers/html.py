@@ -46,7 +46,7 @@ class HtmlReader:
         """One document, or one Rejection of a page that is too large or cannot be parsed."""
         raw = read_whole(stream, MAX_PAGE_BYTES)
         if raw is None:
-            yield Rejection(source.uri, "", f"larger than {megabytes(MAX_PAGE_BYTES)}")
+            yield Rejection(source.uri, "", f"page larger than {megabytes(MAX_PAGE_BYTES)}")
             return
         page, num_replaced = decode(raw, declared_charset(raw))
         try:

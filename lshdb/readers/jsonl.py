@@ -42,7 +42,7 @@ class JsonLinesReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """A Document or a Rejection for every line that is not blank."""
-        return read_documents(source, stream, _RecordParser(options).parse)
+        return read_documents(source, stream, options, _RecordParser(options).parse)
 
 
 class _Record(Protocol):

@@ -12,7 +12,7 @@ from functools import partial
 from typing import BinaryIO, TypeAlias
 
 from lshdb.model import Document
-from lshdb.readers.base import MAX_LINE_BYTES, Deferred, Rejection, SourceFile, Unfit, megabytes, reason_of
+from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
 from lshdb.readers.streams import BLOCK_BYTES
 
 __all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
@@ -21,13 +21,15 @@ __all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
 LineParser: TypeAlias = Callable[[bytes, str, str], Document]
 
 
-def read_documents(source: SourceFile, stream: BinaryIO, parse: LineParser) -> Iterator[Deferred | Rejection]:
+def read_documents(
+    source: SourceFile, stream: BinaryIO, options: ReadOptions, parse: LineParser
+) -> Iterator[Deferred | Rejection]:
     """The document of every line, and a Rejection for each that has none; a failure of the stream is the last item."""
     number = 0
     try:
-        for number, line in enumerate(read_lines(stream, MAX_LINE_BYTES), start=1):
+        for number, line in enumerate(read_lines(stream, options.max_line), start=1):
             if line is None:
-                yield Rejection(source.uri, f"line {number}", f"longer than {megabytes(MAX_LINE_BYTES)}")
+                yield Rejection(source.uri, f"line {number}", f"longer than {megabytes(options.max_line)}")
             elif line and not line.isspace():
                 locator = f"line {number}"
                 yield Deferred(source.uri, locator, partial(parse, line, source.uri, locator))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from lshdb.readers.base import ReadOptions
+from lshdb.readers.base import DEFAULT_MAX_TEXT, ReadOptions
 
 __all__ = ["record", "recorded"]
 
@@ -20,12 +20,16 @@ class _Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
     text_field: str = "text"
     input_format: str | None = None
     base: str | None = None
+    max_text: int = DEFAULT_MAX_TEXT
+    id_prefix: str = ""
 
 
 def record(options: ReadOptions) -> str:
     """The options as a JSON object; those at their defaults are left out."""
     base = None if options.base is None else str(options.base)
-    kept = _Recorded(options.id_field, options.text_field, options.input_format, base)
+    kept = _Recorded(
+        options.id_field, options.text_field, options.input_format, base, options.max_text, options.id_prefix
+    )
     return msgspec.json.encode(kept).decode()
 
 
@@ -33,6 +37,4 @@ def recorded(text: str, options: ReadOptions) -> ReadOptions:
     """`options` with what `record` wrote in place of its own."""
     kept = msgspec.json.decode(text, type=_Recorded)
     base = None if kept.base is None else Path(kept.base)
-    return replace(
-        options, id_field=kept.id_field, text_field=kept.text_field, input_format=kept.input_format, base=base
-    )
+    return replace(options, **(msgspec.structs.asdict(kept) | {"base": base}))

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import BinaryIO, Final
 
 from lshdb.errors import InvalidParams
+from lshdb.readers.admission import admit
 from lshdb.readers.base import Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make, reason_of
 from lshdb.readers.compression import COMPRESSION_SUFFIXES, compression_of, decompress
 from lshdb.readers.delimited import DelimitedReader
@@ -121,7 +122,8 @@ def _steps(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptio
     if not isinstance(stream, ByteStream):
         stream = ByteStream(iter(functools.partial(stream.read, BLOCK_BYTES), b""))
     try:
-        yield from _items(source, stream, reader, options)
+        for step in _items(source, stream, reader, options):
+            yield admit(step, options)
     except OSError as error:
         yield Rejection(source.uri, "", reason_of(error))
     except Exception as error:  # A mistake in one reader costs one source, not the run.

@@ -4,7 +4,7 @@ Crawlers keep the header the server sent, but often a body they have decoded alr
 the body looks coded. Bodies come out in pieces: memory is bounded whatever a coding unfolds to.
 Source: RFC 9112 (chunked), RFC 9110 (content codings).
 Limitations: a truncated or damaged coding fails the body, which browsers would show up to there; the coded bytes of a
-Brotli body are held at once, and no more than `MAX_TEXT_BYTES` of them.
+Brotli body are held at once, and no more than `MAX_BROTLI_BYTES` of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 
 from fastwarc.stream_io import BrotliReader
 
-from lshdb.readers.base import MAX_TEXT_BYTES, Unfit, megabytes
+from lshdb.readers.base import Unfit, megabytes
 from lshdb.readers.compression import compression_of, decompress, inflate
 from lshdb.readers.records import Fields, parse_fields, read_header
 from lshdb.readers.sniffing import SNIFF_BYTES, looks_like_html, looks_like_text
@@ -28,6 +28,7 @@ __all__ = ["Response", "media_type", "named_charset", "read_response"]
 STATUS_LINE: Final = re.compile(r"\s*HTTP/[0-9.]+[ \t]+([0-9]{3})\b", re.IGNORECASE)
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 CHUNK_LINE_BYTES: Final = 1024
+MAX_BROTLI_BYTES: Final = 64_000_000
 CHARSET: Final = re.compile(r"""\bcharset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -128,8 +129,8 @@ def _unbrotlied(body: ByteStream) -> Iterator[bytes]:
     if looks_like_html(head) or looks_like_text(head):
         yield from iter(lambda: body.read(BLOCK_BYTES), b"")
         return
-    if (coded := read_whole(body.binary, MAX_TEXT_BYTES)) is None:
-        raise StreamDamaged(f"Brotli body is larger than {megabytes(MAX_TEXT_BYTES)}")
+    if (coded := read_whole(body.binary, MAX_BROTLI_BYTES)) is None:
+        raise StreamDamaged(f"Brotli body is larger than {megabytes(MAX_BROTLI_BYTES)}")
     reader = BrotliReader(io.BytesIO(coded))
     try:
         yield from iter(lambda: reader.read(BLOCK_BYTES), b"")

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from lshdb.model import Document
-from lshdb.readers.base import MAX_TEXT_BYTES, Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, megabytes
+from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id
 
@@ -80,6 +80,7 @@ class _Columns:
         """Raises: Unfit: the schema lacks one of them, or it is of a type that no text has."""
         self.names = [options.id_field, options.text_field]
         self._holds_set = options.kind == "set"
+        self._max_text = options.max_text
         for name in self.names:
             if schema.names.count(name) != 1:
                 few = "no column" if name not in schema.names else "more than one column"
@@ -103,8 +104,8 @@ class _Columns:
         if self._holds_set:
             features = tuple(_decoded(element)[0] for element in cast("list[object]", content) if element is not None)
             return Document(named, "", _checked(features, self.names[1]), uri, locator)
-        if len(cast(bytes, content)) > MAX_TEXT_BYTES:
-            raise Unfit(f"larger than {megabytes(MAX_TEXT_BYTES)}")
+        if (size := len(cast(bytes, content))) > self._max_text:
+            raise Unfit(too_large(self._max_text, size))
         text, num_replaced = _decoded(content)
         return Document(named, text, None, uri, locator, num_replaced)
 

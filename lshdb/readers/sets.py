@@ -30,7 +30,7 @@ class SetsReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """A Document or a Rejection for every line that is not blank."""
-        return read_documents(source, stream, _parse)
+        return read_documents(source, stream, options, _parse)
 
 
 def _parse(line: bytes, uri: str, locator: str) -> Document:

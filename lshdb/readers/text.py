@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from lshdb.model import Document
-from lshdb.readers.base import MAX_TEXT_BYTES, ReadOptions, Rejection, SourceFile, file_doc_id, megabytes
+from lshdb.readers.base import ReadOptions, Rejection, SourceFile, file_doc_id, too_large
 from lshdb.readers.decoding import decode
 from lshdb.readers.sniffing import looks_like_text
-from lshdb.readers.streams import read_whole
+from lshdb.readers.streams import ByteStream, read_whole
 
 __all__ = ["TextReader"]
 
@@ -37,9 +37,10 @@ class TextReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """One document, or one Rejection of a file that is too large."""
-        raw = read_whole(stream, MAX_TEXT_BYTES)
+        raw = read_whole(stream, options.max_text)
         if raw is None:
-            yield Rejection(source.uri, "", f"larger than {megabytes(MAX_TEXT_BYTES)}")
+            is_plain = cast(ByteStream, stream).origin is not None
+            yield Rejection(source.uri, "", too_large(options.max_text, source.size if is_plain else None))
             return
         text, num_replaced = decode(raw)
         yield Document(file_doc_id(source, options), text, source=source.uri, num_replaced=num_replaced)

@@ -30,7 +30,6 @@ from lshdb.model import Document
 from lshdb.params import HtmlText
 from lshdb.readers.base import (
     MAX_PAGE_BYTES,
-    MAX_TEXT_BYTES,
     Deferred,
     Item,
     ReadOptions,
@@ -40,6 +39,7 @@ from lshdb.readers.base import (
     Unfit,
     megabytes,
     reason_of,
+    too_large,
 )
 from lshdb.readers.decoding import decode
 from lshdb.readers.html import declared_charset, page_text
@@ -152,10 +152,10 @@ def _body(record: Record) -> tuple[ByteStream, Fields]:
 def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fields, options: ReadOptions) -> Deferred:
     """The document of a body, whose bytes are read. Raises: Unfit, _Unwanted, OSError."""
     html = options.html if _is_html(body, fields) else None
-    max_bytes = MAX_TEXT_BYTES if html is None else MAX_PAGE_BYTES
+    max_bytes = options.max_text if html is None else MAX_PAGE_BYTES
     doc_id = checked_doc_id(record.fields.get("warc-target-uri", "").removeprefix("<").removesuffix(">").strip())
     if (raw := read_whole(body.binary, max_bytes)) is None:
-        raise Unfit(f"larger than {megabytes(max_bytes)}")
+        raise Unfit(too_large(max_bytes) if html is None else f"page larger than {megabytes(max_bytes)}")
     untold = Document(doc_id, "", None, source.uri, record.locator, 0, microseconds(record.fields.get("warc-date", "")))
     return Deferred(source.uri, record.locator, partial(_told, untold, raw, named_charset(fields), html))
 

@@ -9,7 +9,7 @@ from sqlalchemy.exc import ArgumentError
 
 from lshdb.errors import UsageError
 
-__all__ = ["masked", "parse"]
+__all__ = ["for_libpq", "masked", "parse"]
 
 # libpq takes secrets as query parameters too.
 _SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
@@ -26,6 +26,13 @@ def parse(address: str) -> URL:
         return make_url(address.replace("postgres://", "postgresql://", 1))
     except (ArgumentError, ValueError):
         raise UsageError(reason="--db: not a database URL; write postgresql://USER@HOST/NAME or a plain path") from None
+
+
+def for_libpq(url: URL) -> str:
+    """The URL as Postgres's own programs take it, without any secret: they ask for the password, or know it."""
+    harmless = {key: value for key, value in url.query.items() if key not in _SECRETS}
+    plain = url.set(query=harmless, drivername="postgresql")
+    return URL.create(**plain._asdict() | {"password": None}).render_as_string()
 
 
 def masked(url: URL) -> str:

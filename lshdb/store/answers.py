@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Table, func, select
+from sqlalchemy import Row, Table, func, select
 
 from lshdb.model import Rejection
-from lshdb.store import statements
+from lshdb.store import document_pairs, statements
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -35,12 +36,13 @@ __all__ = [
     "figures",
     "neighbours",
     "pairs",
+    "pairs_between",
     "rejections",
     "runs",
 ]
 
-# (left doc_id, right doc_id, similarity, exact)
-PairRow = tuple[str, str, float, bool]
+# (left doc_id, right doc_id, similarity, exact, left's collection, right's collection)
+PairRow = tuple[str, str, float, bool, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +79,48 @@ class Figures:
     num_bytes: int
 
 
-def pairs(transaction: Transaction, min_sim: float, *, expand: bool) -> Iterator[PairRow]:
-    """Near-duplicates at `min_sim` or more: first the exact copies, then pair by pair of contents."""
-    same = statements.identical_documents() if expand else statements.repeated_documents()
-    for block in transaction.stream(same):
-        yield from ((left, right, 1.0, True) for left, right in block)
-    similar = statements.expanded_pairs() if expand else statements.first_documents_pairs()
-    for block in transaction.stream(similar, {"min_sim": min_sim}):
-        yield from ((left, right, similarity, bool(exact)) for left, right, similarity, exact in block)
+def pairs(transaction: Transaction, min_sim: float, *, expand: bool, within: str | None = None) -> Iterator[PairRow]:
+    """Near-duplicates at `min_sim` or more: first the exact copies, then pair by pair of contents.
+
+    Args: within: the collection of both documents; None takes those of all.
+    """
+    chosen = within is not None
+    parameters = {"left_collection": within, "right_collection": within} if chosen else {}
+    repeated = document_pairs.identical_documents if expand else document_pairs.repeated_documents
+    yield from _pair_rows(transaction.stream(repeated(chosen=chosen), parameters))
+    similar = document_pairs.expanded_pairs if expand else document_pairs.first_documents_pairs
+    yield from _pair_rows(transaction.stream(similar(chosen=chosen), {**parameters, "min_sim": min_sim}))
 
 
-def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
-    """(content_key, doc_id) of the contents' documents, in the order of their keys."""
+def pairs_between(
+    transaction: Transaction, min_sim: float, left: str, right: str, *, expand: bool
+) -> Iterator[PairRow]:
+    """The same of two collections, the left document of the one, the right document of the other.
+
+    Of the pairs of contents, those come first whose earlier content is the left one's.
+    """
+    there = {"left_collection": left, "right_collection": right}
+    back = {"left_collection": right, "right_collection": left, "min_sim": min_sim}
+    shared = document_pairs.shared_documents() if expand else document_pairs.shared_contents()
+    yield from _pair_rows(transaction.stream(shared, there))
+    similar = document_pairs.expanded_pairs if expand else document_pairs.first_documents_pairs
+    statement = similar(chosen=True)
+    yield from _pair_rows(transaction.stream(statement, {**there, "min_sim": min_sim}))
+    for one, other, similarity, exact, *collections in _pair_rows(transaction.stream(statement, back)):
+        yield other, one, similarity, exact, collections[1], collections[0]
+
+
+def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
+    """(content_key, doc_id, collection) of the contents' documents, in the order of their keys."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     statement = (
-        select(document.c.content_key, document.c.doc_id)
+        select(document.c.content_key, document.c.doc_id, document.c.collection)
         .join_from(staged_key, document, document.c.content_key == staged_key.c.staged_key)
         # By the staged key: SQLite then begins there, and not with a scan of the documents in their order.
         .order_by(staged_key.c.staged_key, document.c.doc_key)
     )
     for block in transaction.stream(statement):
-        yield from ((key, doc_id) for key, doc_id in block)
+        yield from ((key, doc_id, collection) for key, doc_id, collection in block)
 
 
 def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[bool, int | None]:
@@ -107,11 +130,11 @@ def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[
     return (False, None) if row is None else (True, row.content_key)
 
 
-def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> list[tuple[str, float, bool]]:
-    """(doc_id, similarity, exact) of the documents of a content and of its pairs, the most similar first."""
+def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> list[tuple[str, float, bool, str]]:
+    """(doc_id, similarity, exact, collection) of a content's documents and of its pairs', the most similar first."""
     statement = statements.neighbours()
     rows = transaction.execute(statement, {"content_key": content_key, "min_sim": min_sim})
-    return [(doc_id, similarity, bool(exact)) for doc_id, similarity, exact in rows]
+    return [(doc_id, similarity, bool(exact), collection) for doc_id, similarity, exact, collection in rows]
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
@@ -143,7 +166,22 @@ def runs(transaction: Transaction, count: int) -> list[RunRow]:
     """The last `count` runs, the newest first."""
     columns = [run.c.run_key, *(run.c[name] for name in RunRow.__dataclass_fields__ if name != "run")]
     statement = select(*columns).order_by(run.c.run_key.desc()).limit(count)
-    return [RunRow(*row) for row in transaction.execute(statement)]
+    rows = [RunRow(*row) for row in transaction.execute(statement)]
+    return _settled(rows, transaction.dialect.is_ingesting(transaction.connection))
+
+
+def _settled(rows: Sequence[RunRow], is_ingesting: bool | None) -> list[RunRow]:
+    """The runs, the newest first; one that was killed could not say so, and is found out where it can be."""
+    settled = []
+    for row in rows:
+        state = row.state
+        if state == "running" and (row.verb != "ingest" or is_ingesting is None):
+            state = "running or killed"
+        elif state == "running":
+            # Of several, the newest runs: the lock lets one ingest in at a time.
+            state, is_ingesting = ("running" if is_ingesting else "killed"), False
+        settled.append(replace(row, state=state))
+    return settled
 
 
 def rejections(transaction: Transaction, run_key: int) -> Iterator[Rejection]:
@@ -155,6 +193,11 @@ def rejections(transaction: Transaction, run_key: int) -> Iterator[Rejection]:
     )
     for block in transaction.stream(statement):
         yield from (Rejection(*row) for row in block)
+
+
+def _pair_rows(blocks: Iterable[list[Row[*tuple[Any, ...]]]]) -> Iterator[PairRow]:
+    for block in blocks:
+        yield from ((left, right, near, bool(exact), *names) for left, right, near, exact, *names in block)
 
 
 def _count(transaction: Transaction, table: Table, condition: object = None) -> int:

@@ -19,10 +19,11 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
     # The same 64 bits, read as signed: SQL has no unsigned integer.
     hashes = np.ascontiguousarray(band_keys.keys.T).view(np.int64)
     bands, count = hashes.shape
+    numbers = np.arange(band_keys.first_band, band_keys.first_band + bands, dtype=np.int16)
     # Stable: contents of one bucket stay in the order of their keys, which are ascending.
     order = np.argsort(hashes, axis=1, kind="stable")
     return {
-        "band": np.repeat(np.arange(bands, dtype=np.int16), count),
+        "band": np.repeat(numbers, count),
         "bucket_hash": np.take_along_axis(hashes, order, axis=1).ravel(),
         "content_key": content_keys[order].ravel(),
     }

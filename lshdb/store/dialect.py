@@ -6,7 +6,7 @@ Everything that is merely *spelled* differently is SQLAlchemy's business and has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table
 
 from lshdb.errors import StoreError, StoreFailed
+from lshdb.tuning import Sizes
 
 __all__ = ["Columns", "Dialect", "as_list", "failed", "one_line"]
 
@@ -32,6 +33,8 @@ class Dialect(ABC):
     # Execution options under which a transaction sees one state of the database.
     snapshot_options: ClassVar[Mapping[str, str]]
     driver_error: ClassVar[type[Exception]]
+    # What its tables take.
+    sizes: ClassVar[Sizes]
 
     def normalised(self, url: URL) -> URL:
         """The URL with the driver that lshdb uses."""
@@ -50,8 +53,18 @@ class Dialect(ABC):
         """False where connecting would only make an empty database."""
 
     @abstractmethod
-    def before_birth(self, engine: Engine) -> None:
-        """Sets what must be set before the first table of a new index exists."""
+    def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
+        """Sets what must be set before the first table of a new index exists.
+
+        Args: unseen: nobody opens it before it is complete.
+        """
+
+    @abstractmethod
+    def making(self, url: URL) -> AbstractContextManager[URL]:
+        """Where to make an index that is at `url` from the end of the block on, unless that fails; not before.
+
+        It is made in one transaction. Raises: IndexExists: there is one meanwhile; OutputFailed.
+        """
 
     @abstractmethod
     def lock(self, connection: Connection) -> None:
@@ -66,12 +79,24 @@ class Dialect(ABC):
         """Keeps a second ingest off, where only one may run. Raises: IndexBusy: one runs, and we are not to wait."""
 
     @abstractmethod
+    def sole_link(self, engine: Engine, waits: Callable[[], None]) -> AbstractContextManager[None]:
+        """Keeps a second linking off, so that no pair is computed twice. Args: waits: is called before each wait."""
+
+    @abstractmethod
+    def is_ingesting(self, connection: Connection) -> bool | None:
+        """Whether an ingest into this index runs; None where that cannot be known."""
+
+    @abstractmethod
     def files(self, url: URL) -> frozenset[Path]:
         """The files that the index is made of, which are no documents."""
 
     @abstractmethod
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         """Inserts rows by the fastest way that the database has."""
+
+    @abstractmethod
+    def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
+        """`bulk_insert` of the rows whose primary key is not there yet. Returns: how many."""
 
     @abstractmethod
     def analyse(self, connection: Connection, table: Table) -> None:
@@ -82,8 +107,42 @@ class Dialect(ABC):
         """Makes a copy to fall back on. Returns: where it is; None where the database needs none."""
 
     @abstractmethod
+    def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
+        """Writes a copy of the index, as it is at this moment, to a file, and checks it. Returns: its revision.
+
+        Args: copied: hears the share that is done.
+        Raises: UsageError: that is the business of another program; OutputFailed; IndexDamaged.
+        """
+
+    @abstractmethod
+    def vacuum(self, engine: Engine, *, full: bool) -> None:
+        """Gives up the space that nothing takes any more, outside of a transaction.
+
+        Args: full: also where nobody can use the index meanwhile.
+        """
+
+    @abstractmethod
+    def require_writable(self, connection: Connection) -> None:
+        """Raises: AccessDenied, IndexReadOnly: we may not write here."""
+
+    def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
+        """What the database itself finds wrong with its file.
+
+        Args: full: compare the indexes with their tables, too.
+        """
+        return []
+
+    def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
+        """(table, index) of the indexes of our tables that the database does not use because they are unfinished."""
+        return []
+
+    @abstractmethod
     def size(self, connection: Connection) -> int:
         """Bytes that the index takes on disk."""
+
+    def is_passing(self, error: BaseException) -> bool:
+        """Whether one of the driver's errors may be gone when the transaction is run again."""
+        return False
 
     @abstractmethod
     def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:

@@ -6,19 +6,20 @@ Limitation: the caller holds the write lock; keys are counted and digests looked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, delete, exists, or_, select, tuple_, update
+from sqlalchemy import and_, case, delete, exists, or_, select, tuple_, update
 
-from lshdb.model import BandKeys, Document, Sketches
+from lshdb.model import BandKeys, Counts, Document, Sketches
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Place", "PutOutcome", "delete_contents", "orphans", "put", "remove", "stale"]
+__all__ = ["Place", "PutOutcome", "delete_buckets", "delete_contents", "orphans", "put", "remove", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,30 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PutOutcome:
-    """What a batch changed; `released` are contents that documents moved away from, some within the batch."""
+    """What a batch changed; `released` are contents that documents moved away from, some within the batch.
+
+    `num_displaced` documents took the place of another text with their id that was read from another source; a newer
+    record of a dated one does not count, for that is what a second crawl is.
+    """
 
     num_added: int
     num_updated: int
     num_unchanged: int
     num_contents: int
+    num_empty: int
+    num_displaced: int
     released: NDArray[np.int64]
+
+    @property
+    def counts(self) -> Counts:
+        """What the batch did, as a run counts it."""
+        return Counts(
+            num_added=self.num_added,
+            num_updated=self.num_updated,
+            num_unchanged=self.num_unchanged,
+            num_empty=self.num_empty,
+            num_contents=self.num_contents,
+        )
 
 
 def put(transaction: Transaction, documents: Sequence[Document], sketches: Sketches, place: Place) -> PutOutcome:
@@ -54,16 +72,19 @@ def put(transaction: Transaction, documents: Sequence[Document], sketches: Sketc
     if known:
         _update_documents(transaction, place)
     _insert_documents(transaction, documents, content_keys, place, fresh)
-    outdated = {index for index, (_, dated_at) in known.items() if _is_older(documents[index], dated_at)}
-    moved = [index for index, (old, _) in known.items() if old != content_keys[index] and index not in outdated]
+    outdated = {index for index, old in known.items() if _is_older(documents[index], old.dated_at)}
+    moved = [index for index, old in known.items() if old.content_key != content_keys[index] and index not in outdated]
     replaced = set(range(len(documents))).difference(last.values()) | outdated
-    released = {known[index][0] for index in moved} | {content_keys[index] for index in replaced}
+    released = {known[index].content_key for index in moved} | {content_keys[index] for index in replaced}
     return PutOutcome(
         num_added=len(fresh),
         # A second record with the same id in one batch is an update, as it is in two batches.
         num_updated=len(moved) + len(documents) - len(last),
         num_unchanged=len(known) - len(moved),
         num_contents=num_contents,
+        num_empty=int((sketches.num_shingles == 0).sum()),
+        num_displaced=_num_displaced_within(documents, content_keys, last)
+        + sum(_displaces(documents[index], known[index], place) for index in moved),
         released=np.asarray(sorted(key for key in released if key is not None), dtype=np.int64),
     )
 
@@ -100,13 +121,18 @@ def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[
 
 def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
     """Deletes contents with their texts, pairs and buckets; `band_keys`, shape (n, bands), say which buckets."""
-    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     transaction.stage(staged_key, {"staged_key": content_keys})
     mine = select(staged_key.c.staged_key)
     for table in (content, content_text, unlinked):
         transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
+    delete_buckets(transaction, content_keys, band_keys)
+
+
+def delete_buckets(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
+    """Deletes the rows that contents have, or may have, in these buckets."""
+    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     # A row value, not EXISTS: SQLite then seeks the primary key once a row instead of scanning the table.
     transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))))
 
@@ -157,7 +183,8 @@ def _insert_contents(
         transaction.bulk_insert(
             content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]}
         )
-    transaction.bulk_insert(band_bucket, bucket_rows(keys, BandKeys(sketches.band_keys.keys[rows])))
+    made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
+    transaction.bulk_insert(band_bucket, bucket_rows(keys, made))
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 
@@ -218,14 +245,43 @@ def _is_older(one: Document, dated_at: int | None) -> bool:
     return one.dated_at is not None and dated_at is not None and one.dated_at < dated_at
 
 
-def _known_documents(transaction: Transaction, collection: str) -> dict[int, tuple[int | None, int | None]]:
-    """Ordinal -> (content_key, dated_at) of those staged documents that the index has."""
-    statement = select(staged_document.c.ordinal, document.c.content_key, document.c.dated_at).join_from(
+class _Known(NamedTuple):
+    """What the index has of a document."""
+
+    content_key: int | None
+    dated_at: int | None
+    source_key: int | None
+
+
+def _known_documents(transaction: Transaction, collection: str) -> dict[int, _Known]:
+    """By ordinal: those staged documents that the index has."""
+    columns = (document.c[name] for name in _Known._fields)
+    statement = select(staged_document.c.ordinal, *columns).join_from(
         staged_document,
         document,
         and_(document.c.collection == collection, document.c.doc_id == staged_document.c.doc_id),
     )
-    return {row.ordinal: (row.content_key, row.dated_at) for row in transaction.execute(statement)}
+    return {ordinal: _Known(*old) for ordinal, *old in transaction.execute(statement)}
+
+
+def _displaces(one: Document, old: _Known, place: Place) -> bool:
+    """Whether a document that moves another one's id to its own text comes from another source."""
+    source_key = place.source_keys.get(one.source or "")
+    is_dated = one.dated_at is not None and old.dated_at is not None
+    return not is_dated and None not in (source_key, old.source_key) and source_key != old.source_key
+
+
+def _num_displaced_within(
+    documents: Sequence[Document], content_keys: Sequence[int | None], last: dict[str, int]
+) -> int:
+    """How many documents of a batch gave way to another text with their id from another source."""
+    return sum(
+        one.source != documents[kept].source
+        and content_keys[index] != content_keys[kept]
+        and None in (one.dated_at, documents[kept].dated_at)
+        for index, one in enumerate(documents)
+        if (kept := last[one.doc_id]) != index
+    )
 
 
 def _update_documents(transaction: Transaction, place: Place) -> None:
@@ -238,7 +294,10 @@ def _update_documents(transaction: Transaction, place: Place) -> None:
             locator=staged_document.c.locator,
             content_key=staged_document.c.content_key,
             dated_at=staged_document.c.dated_at,
-            last_seen_run=place.run_key,
+            # Of two runs at once, the earlier may come last.
+            last_seen_run=case(
+                (document.c.last_seen_run > place.run_key, document.c.last_seen_run), else_=place.run_key
+            ),
         )
         .where(or_(staged_document.c.dated_at.is_(None), document.c.dated_at.is_(None), ~is_older))
         .where(document.c.collection == place.collection, document.c.doc_id == staged_document.c.doc_id)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, func, insert, select, tuple_, update
+from sqlalchemy import Row, delete, func, insert, select, tuple_, update
 
+from lshdb.arrays import distinct
 from lshdb.model import BandKeys, VerifiedPairs
 from lshdb.store import statements
 from lshdb.store.buckets import bucket_rows
+from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, pair, skipped_bucket, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe
 from lshdb.store.transaction import Transaction
@@ -35,9 +38,15 @@ __all__ = [
     "relink_skipped",
     "shared_buckets",
     "signatures",
+    "stored_signatures",
     "texts",
     "unlinked_keys",
+    "verified_pairs",
 ]
+
+
+# Pairs that are Python values at a time, on their way into the table.
+INSERTED_PAIRS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +83,10 @@ def num_contents(transaction: Transaction) -> int:
     return int(transaction.execute(select(func.count()).select_from(content)).scalar_one())
 
 
-def num_pairs(transaction: Transaction) -> int:
-    """The number of pairs."""
-    return int(transaction.execute(select(func.count()).select_from(pair)).scalar_one())
+def num_pairs(transaction: Transaction, since: int = 0) -> int:
+    """The number of pairs; `since` leaves out what an earlier run wrote."""
+    written = func.coalesce(pair.c.run_key, since) >= since
+    return int(transaction.execute(select(func.count()).select_from(pair).where(written)).scalar_one())
 
 
 def num_unlinked(transaction: Transaction) -> int:
@@ -92,8 +102,7 @@ def unlinked_keys(transaction: Transaction) -> NDArray[np.int64]:
 
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
     """Blocks of (bucket_hash, content_key), int64, shape (n, 2), sorted: the buckets with two contents or more."""
-    for block in transaction.stream(statements.shared_buckets(), {"band": band}):
-        yield _integers(block)
+    return transaction.stream_integers(statements.shared_buckets(), {"band": band})
 
 
 def bucket_mates(
@@ -103,13 +112,12 @@ def bucket_mates(
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     transaction.stage(staged_probe, dict.fromkeys(staged_probe.columns.keys(), ()))
     transaction.execute(statements.probes(), {"cap": cap, "hubs": hubs})
-    for block in transaction.stream(statements.bucket_mates()):
-        yield _integers(block)
+    return transaction.stream_integers(statements.bucket_mates())
 
 
 def hot_buckets(transaction: Transaction) -> NDArray[np.int64]:
     """(band, bucket_hash, num_contents), shape (m, 3), of the buckets beyond the cap that `bucket_mates` met last."""
-    return _integers(transaction.execute(statements.hot_buckets()).all(), width=3)
+    return transaction.integers(statements.hot_buckets())
 
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
@@ -122,7 +130,11 @@ def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.i
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:
     """Those of the contents that exist."""
     transaction.stage(staged_key, {"staged_key": content_keys})
-    rows = [row for block in transaction.stream(statements.signatures()) for row in block]
+    return stored_signatures([row for block in transaction.stream(statements.signatures()) for row in block])
+
+
+def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures:
+    """Rows of (content_key, num_shingles, signature) as arrays."""
     return StoredSignatures(
         keys=np.asarray([row[0] for row in rows], dtype=np.int64),
         num_shingles=np.asarray([row[1] for row in rows], dtype=np.int64),
@@ -140,10 +152,17 @@ def texts(
         yield from ((row[0], row[1]) for row in block)
 
 
-def pair_page(transaction: Transaction, after: tuple[int, int], count: int) -> VerifiedPairs:
-    """The next `count` stored pairs behind the pair `after`, in order."""
-    parameters = {"left_key": after[0], "right_key": after[1], "count": count}
-    rows = transaction.execute(statements.pair_page(), parameters).all()
+def pair_page(transaction: Transaction, after: tuple[int, int], count: int, since: int = 0) -> VerifiedPairs:
+    """The next `count` stored pairs behind the pair `after`, in order.
+
+    Args: since: leaves out what an earlier run wrote.
+    """
+    parameters = {"left_key": after[0], "right_key": after[1], "count": count, "since": since}
+    return verified_pairs(transaction.execute(statements.pair_page(), parameters).all())
+
+
+def verified_pairs(rows: Sequence[Row[*tuple[Any, ...]]]) -> VerifiedPairs:
+    """Rows of (left_key, right_key, similarity, exact) as arrays."""
     return VerifiedPairs(
         keys=np.asarray([(row.left_key, row.right_key) for row in rows], dtype=np.int64).reshape(-1, 2),
         similarity=np.asarray([row.similarity for row in rows], dtype=np.float64),
@@ -152,14 +171,32 @@ def pair_page(transaction: Transaction, after: tuple[int, int], count: int) -> V
 
 
 def put_pairs(transaction: Transaction, pairs: VerifiedPairs, run_key: int | None) -> int:
-    """Stores pairs, in place of what was stored for them. Returns: how many more there are now.
+    """Stores those of the pairs that are not stored yet. Returns: how many.
 
     A pair one of whose contents is gone meanwhile is left out.
     """
-    if not len(pairs):
-        return 0
-    num_replaced = delete_pairs(transaction, pairs)
-    return int(transaction.execute(statements.surviving_pairs(run_key)).rowcount) - num_replaced
+    there = np.isin(pairs.keys, _existing(transaction, distinct(pairs.keys))).all(axis=1)
+    # In the order of the table's key: neighbours then go to the same page.
+    order = np.lexsort((pairs.keys[:, 1], pairs.keys[:, 0]))
+    chosen = order[np.take(there, order)]
+    slices = (chosen[begin : begin + INSERTED_PAIRS] for begin in range(0, len(chosen), INSERTED_PAIRS))
+    return sum(transaction.insert_absent(pair, _pair_columns(pairs, some, run_key)) for some in slices)
+
+
+def _pair_columns(pairs: VerifiedPairs, chosen: NDArray[np.int64], run_key: int | None) -> Columns:
+    return {
+        "left_key": pairs.keys[chosen, 0],
+        "right_key": pairs.keys[chosen, 1],
+        "similarity": pairs.similarity[chosen],
+        "exact": pairs.exact[chosen],
+        "run_key": [run_key] * len(chosen),
+    }
+
+
+def _existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    statement = statements.existing_contents()
+    return np.asarray(transaction.execute(statement).scalars().all(), dtype=np.int64)
 
 
 def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
@@ -232,7 +269,3 @@ def _stage_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
             "exact": pairs.exact,
         },
     )
-
-
-def _integers(rows: object, width: int = 2) -> NDArray[np.int64]:
-    return np.asarray([tuple(row) for row in rows], dtype=np.int64).reshape(-1, width)  # type: ignore[attr-defined]

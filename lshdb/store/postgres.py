@@ -1,8 +1,10 @@
-"""Postgres, through psycopg 3: binary COPY for bulk, one advisory lock for writers."""
+"""Postgres, through psycopg 3: binary COPY for bulk, one advisory lock for what writes, one for what links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,16 +12,23 @@ from typing import Any, ClassVar
 import numpy as np
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, ColumnElement, Connection, Engine, Table, func, select, text
+from sqlalchemy import URL, ColumnElement, Connection, Engine, MetaData, Table, func, literal, select, text
 
-from lshdb.errors import AccessDenied, IndexBusy, StoreError, StoreUnreachable
+from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
+from lshdb.store.address import for_libpq, masked
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
+from lshdb.tuning import Sizes
 
 __all__ = ["Postgres"]
 
 CONNECT_SECONDS = 10
-# The first half of the key of the advisory lock that writers share; the second is the schema.
+# What our sessions are called in pg_stat_activity.
+APPLICATION = "lshdb"
+# The first halves of the keys of our advisory locks, of what writes and of what links; the second is the schema.
+# Who takes both takes the one of linking first; see docs/postgres.md.
 LOCK_SPACE = 0x4C534844
+LINK_SPACE = 0x4C53484C
+ASKING_SECONDS = 0.5
 
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
@@ -37,6 +46,11 @@ _TYPES = {
     "String": "text",
 }
 
+# What may be gone when the transaction is run again: serialization failure, deadlock, lock timeout, cancelled or timed
+# out, shut down (three ways), session too long idle (two ways), too many connections. And 08: connections.
+_PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "53300")
+_UNREACHABLE = ("57P01", "57P02", "57P03", "53300")
+
 _ACCESS = (
     "password authentication failed",
     "no password supplied",
@@ -53,12 +67,13 @@ class Postgres(Dialect):
     shares_schema: ClassVar[bool] = True
     snapshot_options: ClassVar[Mapping[str, str]] = {"isolation_level": "REPEATABLE READ"}
     driver_error: ClassVar[type[Exception]] = psycopg.Error
+    sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
 
     def normalised(self, url: URL) -> URL:
         return url.set(drivername="postgresql+psycopg")
 
     def engine_options(self) -> dict[str, Any]:
-        arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": "lshdb"}
+        arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION}
         return {"connect_args": arguments, "pool_pre_ping": True}
 
     def prepare(self, engine: Engine) -> None:
@@ -67,8 +82,13 @@ class Postgres(Dialect):
     def exists(self, url: URL) -> bool:
         return True
 
-    def before_birth(self, engine: Engine) -> None:
+    def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
         """Nothing to set before the first table."""
+
+    @contextmanager
+    def making(self, url: URL) -> Iterator[URL]:
+        """At its place: what one transaction makes is not seen before it ends, and not at all if it fails."""
+        yield url
 
     def lock(self, connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(LOCK_SPACE, _lock_key())))
@@ -82,6 +102,27 @@ class Postgres(Dialect):
     def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
         """Several at once are welcome: their batches take turns."""
         yield
+
+    @contextmanager
+    def sole_link(self, engine: Engine, waits: Callable[[], None]) -> Iterator[None]:
+        # A session of its own, which ends with us however we end. Asked for again and again rather than waited for:
+        # a role's statement_timeout is no bound for the linking of others.
+        with engine.connect() as connection:
+            own = connection.execution_options(isolation_level="AUTOCOMMIT")
+            own.detach()
+            while not own.scalar(select(func.pg_try_advisory_lock(LINK_SPACE, _lock_key()))):
+                waits()
+                time.sleep(ASKING_SECONDS)
+            # Where this session is dropped, another process may link the same meanwhile: time lost, nothing else.
+            yield
+
+    def is_ingesting(self, connection: Connection) -> bool | None:
+        """False where no other process has the database open; more cannot be known."""
+        others = text(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = :name"
+            " AND datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return None if connection.scalar(others, {"name": APPLICATION}) else False
 
     def files(self, url: URL) -> frozenset[Path]:
         return frozenset()
@@ -99,6 +140,18 @@ class Postgres(Dialect):
                 for row in zip(*(as_list(column) for column in columns.values()), strict=True):
                     copy.write_row(row)
 
+    def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
+        # COPY knows no ON CONFLICT: through a temporary table of the same columns.
+        staged = table.to_metadata(MetaData(), name=f"absent_{table.name}")
+        names = sql.SQL(", ").join(map(sql.Identifier, columns))
+        driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+        places = {"staged": sql.Identifier(staged.name), "table": sql.Identifier(table.name), "names": names}
+        driver.execute(sql.SQL("CREATE TEMPORARY TABLE IF NOT EXISTS {staged} (LIKE {table})").format(**places))
+        driver.execute(sql.SQL("TRUNCATE {staged}").format(**places))
+        self.bulk_insert(connection, staged, columns)
+        insertion = sql.SQL("INSERT INTO {table} ({names}) SELECT {names} FROM {staged} ON CONFLICT DO NOTHING")
+        return driver.execute(insertion.format(**places)).rowcount
+
     def analyse(self, connection: Connection, table: Table) -> None:
         # Autovacuum never sees a temporary table; without this the planner guesses and scans.
         driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
@@ -107,6 +160,45 @@ class Postgres(Dialect):
     def before_upgrade(self, url: URL) -> str | None:
         """None: the whole upgrade is one transaction."""
         return None
+
+    def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
+        with engine.connect() as connection:
+            schema = connection.scalar(select(func.current_schema()))
+        what = ("--format=custom", f"--schema={schema}", f"--file={path}", for_libpq(engine.url))
+        raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
+
+    def vacuum(self, engine: Engine, *, full: bool) -> None:
+        from lshdb.store.schema import metadata
+
+        statement = sql.SQL("VACUUM (FULL, ANALYZE) {}" if full else "VACUUM (ANALYZE) {}")
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+            driver.add_notice_handler(said := _Said())
+            for name in metadata.tables:
+                driver.execute(statement.format(sql.Identifier(name)))
+            driver.remove_notice_handler(said)
+        # A table of another role is no error to the server.
+        if skipped := [message for message in said.messages if "skipping" in message]:
+            raise AccessDenied(url=masked(engine.url), reason=skipped[0])
+
+    def require_writable(self, connection: Connection) -> None:
+        from lshdb.store.schema import pair
+
+        may_insert = func.has_table_privilege(literal(pair.name), literal("INSERT"))
+        if not connection.scalar(select(may_insert)):
+            raise AccessDenied(url=masked(connection.engine.url), reason="this role may only read")
+        if connection.scalar(select(func.current_setting("transaction_read_only"))) == "on":
+            raise IndexReadOnly(url=masked(connection.engine.url), reason="this server, or this role, takes no writes")
+
+    def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
+        from lshdb.store.schema import metadata
+
+        statement = text(
+            "SELECT t.relname, i.relname FROM pg_index JOIN pg_class i ON i.oid = indexrelid"
+            " JOIN pg_class t ON t.oid = indrelid WHERE NOT indisvalid"
+            " AND t.relnamespace = current_schema()::regnamespace ORDER BY 1, 2"
+        )
+        return [(table, index) for table, index in connection.execute(statement) if table in metadata.tables]
 
     def size(self, connection: Connection) -> int:
         from lshdb.store.schema import metadata
@@ -119,15 +211,36 @@ class Postgres(Dialect):
             for name in metadata.tables
         )
 
+    def is_passing(self, error: BaseException) -> bool:
+        state = getattr(error, "sqlstate", None)
+        if state is None:
+            return self.diagnose(error)[0] is StoreUnreachable
+        return state in _PASSING or state.startswith("08")
+
     def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:
         message, state = one_line(error), getattr(error, "sqlstate", None)
+        if state == "25006":
+            return IndexReadOnly, f"{message}, and so no question that needs temporary tables either"
+        if state == "42501" and "temporary tables" in message:
+            return AccessDenied, f"{message}; a question needs some: GRANT TEMPORARY ON DATABASE ... TO ..."
         if state in ("42501", "28000", "28P01") or (state is None and any(part in message for part in _ACCESS)):
             return AccessDenied, message
         if state == "55P03":
             return IndexBusy, message
-        if state is None and isinstance(error, psycopg.OperationalError):
+        is_lost = state is None and isinstance(error, psycopg.OperationalError)
+        if is_lost or (state is not None and (state in _UNREACHABLE or state.startswith("08"))):
             return StoreUnreachable, message
         return failed(error)
+
+
+class _Said:
+    """Keeps what the server notices."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def __call__(self, notice: psycopg.errors.Diagnostic) -> None:
+        self.messages.append(notice.message_primary or "")
 
 
 def _type_name(table: Table, name: str) -> str:

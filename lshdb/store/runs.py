@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
 from sqlalchemy import func, insert, select, update
@@ -12,7 +12,7 @@ from lshdb.model import Counts, Rejection
 from lshdb.store.schema import rejected, run
 from lshdb.store.transaction import Transaction
 
-__all__ = ["begin", "finish", "last_before", "record", "reject"]
+__all__ = ["begin", "counts", "finish", "last_before", "record", "reject"]
 
 
 def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
@@ -34,6 +34,12 @@ def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
     grown = {name: run.c[name] + number for name, number in asdict(batch).items() if number}
     if grown:
         transaction.execute(update(run).where(run.c.run_key == run_key).values(grown))
+
+
+def counts(transaction: Transaction, run_key: int) -> Counts:
+    """What is recorded of a run so far."""
+    columns = (run.c[field.name] for field in fields(Counts))
+    return Counts(*transaction.execute(select(*columns).where(run.c.run_key == run_key)).one())
 
 
 def last_before(transaction: Transaction, moment: datetime) -> int:

@@ -29,8 +29,10 @@ __all__ = [
     "document",
     "index_params",
     "key_counter",
+    "measurement",
     "metadata",
     "pair",
+    "rebanding",
     "rejected",
     "run",
     "skipped_bucket",
@@ -68,6 +70,8 @@ index_params = Table(
     Column("html", String, nullable=False, comment="main content of a page, or all its text"),
     Column("table_version", String, nullable=False, comment="code-point table and shingle hash"),
     Column("lshdb_version", String, nullable=False, comment="version that made the index"),
+    Column("num_perm", Integer, nullable=False, comment="minima of a signature"),
+    Column("first_band", SmallInteger, nullable=False, comment="number of the first band in band_bucket"),
     PrimaryKeyConstraint("params_key"),
     comment="the parameters the index was made with; one row",
 )
@@ -76,7 +80,7 @@ run = Table(
     "run",
     metadata,
     Column("run_key", Key, nullable=False),
-    Column("verb", String, nullable=False, comment="ingest, add, remove"),
+    Column("verb", String, nullable=False, comment="ingest, add, remove, reband, tune"),
     Column("collection", Name, nullable=False),
     Column("state", String, nullable=False, comment="running, finished, interrupted or failed"),
     Column("started_at", String, nullable=False, comment="UTC, ISO 8601"),
@@ -165,6 +169,39 @@ band_bucket = Table(
     comment="a content's bucket in each band",
     # WITHOUT ROWID: the primary key is the table; no second B-tree.
     sqlite_with_rowid=False,
+)
+
+rebanding = Table(
+    "rebanding",
+    metadata,
+    Column("rebanding_key", Integer, nullable=False, comment="always 1: there is one at a time"),
+    Column("bands", Integer, nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("first_band", SmallInteger, nullable=False, comment="number of its first band in band_bucket"),
+    Column("position", BigInteger, nullable=False, comment="last content_key whose buckets are there"),
+    PrimaryKeyConstraint("rebanding_key"),
+    comment="other bands on their way into band_bucket; one row until they take over",
+)
+
+measurement = Table(
+    "measurement",
+    metadata,
+    Column("run_key", Key, nullable=False, comment="run that measured"),
+    Column("bands", Integer, nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("seed", BigInteger, nullable=False, comment="seed of the sample"),
+    Column("num_contents", BigInteger, nullable=False, comment="contents there were"),
+    Column("num_probes", BigInteger, nullable=False, comment="contents that were compared with all"),
+    Column("min_sim", Float, nullable=False, comment="similarity from which on pairs should be found"),
+    Column("num_pairs", BigInteger, nullable=False, comment="pairs of the probes there"),
+    Column("num_found", BigInteger, nullable=False, comment="those that the index has"),
+    Column("recall", Float, nullable=True, comment="estimate; NULL where no probe has a pair"),
+    Column("low", Float, nullable=False, comment="lower end of its confidence interval"),
+    Column("high", Float, nullable=False, comment="upper end"),
+    Column("neighbours", String, nullable=False, comment="JSON: others a probe has by number of equal minima"),
+    Column("points", String, nullable=False, comment="JSON: similarity, pairs and those found, by step of similarity"),
+    PrimaryKeyConstraint("run_key"),
+    comment="recall and similarities measured on the index's own contents",
 )
 
 unlinked = Table(

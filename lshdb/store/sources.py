@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, delete, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, select, update
 
 from lshdb.store.schema import document, source
 from lshdb.store.staging import staged_key, staged_source
 from lshdb.store.transaction import Transaction
 
-__all__ = ["DONE", "READING", "SourceState", "gone", "known", "put", "remove", "see", "see_under", "stale", "vanished"]
+__all__ = [
+    "DONE",
+    "READING",
+    "HalfRead",
+    "SourceState",
+    "gone",
+    "half_read",
+    "known",
+    "put",
+    "remove",
+    "see",
+    "see_under",
+    "stale",
+    "vanished",
+]
 
 READING = "reading"
 DONE = "done"
@@ -43,6 +57,15 @@ class SourceState:
     reading_run: int
 
 
+@dataclass(frozen=True, slots=True)
+class HalfRead:
+    """A file that was not read to its end: `position` of its items are committed."""
+
+    uri: str
+    collection: str
+    position: int
+
+
 _COLUMNS = tuple(SourceState.__dataclass_fields__)
 
 
@@ -54,16 +77,28 @@ def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Map
     return {row.uri: SourceState(*row) for row in transaction.execute(statement)}
 
 
+def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]]:
+    """(how many files were not read to their end, the first `count` of them)."""
+    is_reading = source.c.state == READING
+    number = transaction.execute(select(func.count()).select_from(source).where(is_reading)).scalar_one()
+    statement = select(source.c.uri, source.c.collection, source.c.position).where(is_reading)
+    rows = transaction.execute(statement.order_by(source.c.source_key).limit(count))
+    return int(number), [HalfRead(*row) for row in rows]
+
+
 def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
     """Notes that the run met these files and left them as they are, but for size and mtime."""
     _stage(transaction, states)
-    changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": run_key}
+    changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": _latest(run_key)}
     transaction.execute(update(source).values(changes).where(_same(collection)))
 
 
 def see_under(transaction: Transaction, collection: str, root: str, run_key: int) -> None:
     """Notes all files at or under a root as met: it could not be walked, and says nothing of what is gone."""
-    transaction.execute(update(source).values(last_seen_run=run_key).where(_under(collection, root)))
+    seen = update(source).values(last_seen_run=_latest(run_key)).where(source.c.collection == collection)
+    # One after the other: in an UPDATE, SQLite reads all sources of the collection for an OR of the two.
+    transaction.execute(seen.where(_inside(root)))
+    transaction.execute(seen.where(source.c.uri == root))
 
 
 def put(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> dict[str, int]:
@@ -72,7 +107,7 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
     keys = _keys(transaction, collection)
     if keys:
         changes = {name: staged_source.c[name] for name in _COLUMNS if name != "uri"}
-        transaction.execute(update(source).values(**changes, last_seen_run=run_key).where(_same(collection)))
+        transaction.execute(update(source).values(**changes, last_seen_run=_latest(run_key)).where(_same(collection)))
     fresh = [state for state in states if state.uri not in keys]
     fresh_keys = transaction.allocate(source, len(fresh)).tolist()
     columns = {
@@ -86,8 +121,8 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
 
 
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
-    """Keys of the sources at or under a root's URI that the run did not meet."""
-    statement = select(source.c.source_key).where(_under(collection, root), source.c.last_seen_run != run_key)
+    """Keys of the sources at or under a root's URI that the run did not meet, nor one that began later."""
+    statement = select(source.c.source_key).where(_under(collection, root), source.c.last_seen_run < run_key)
     return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 
@@ -137,8 +172,17 @@ def _same(collection: str) -> ColumnElement[bool]:
     return and_(source.c.collection == collection, source.c.uri == staged_source.c.uri)
 
 
+def _latest(run_key: int) -> ColumnElement[int]:
+    """The later one of a run and the last that saw a source: of two at once, the earlier may come last."""
+    return case((source.c.last_seen_run > run_key, source.c.last_seen_run), else_=run_key)
+
+
 def _under(collection: str, root: str) -> ColumnElement[bool]:
-    """A range of the unique index, as "0" follows "/" in byte order; the root itself may be a file."""
+    """The root itself may be a file."""
+    return and_(source.c.collection == collection, _inside(root) | (source.c.uri == root))
+
+
+def _inside(root: str) -> ColumnElement[bool]:
+    """A range of the unique index, as "0" follows "/" in byte order."""
     folder = root.rstrip("/")
-    inside = and_(source.c.uri >= f"{folder}/", source.c.uri < f"{folder}0")
-    return and_(source.c.collection == collection, inside | (source.c.uri == root))
+    return and_(source.c.uri >= f"{folder}/", source.c.uri < f"{folder}0")

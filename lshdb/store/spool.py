@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sqlalchemy import and_, func, or_, select
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from lshdb.store.schema import content, content_text, document, pair, source
-from lshdb.store.staging import staged_text
+from lshdb.store.staging import staged_key, staged_text
 from lshdb.store.transaction import Transaction
 
 __all__ = ["LostSource", "LostText", "begin", "lost", "put"]
@@ -38,24 +40,37 @@ def begin(transaction: Transaction) -> None:
     transaction.stage(staged_text, {"content_key": [], "text": []})
 
 
-def lost(transaction: Transaction) -> Iterator[LostSource]:
-    """Sources of those paired contents whose text is not kept, source by source."""
+def lost(transaction: Transaction, content_keys: NDArray[np.int64] | None = None) -> Iterator[LostSource]:
+    """Sources of those of the contents whose text is not kept, source by source.
+
+    Args: content_keys: int64, shape (n,), ascending; None for all contents that have a pair.
+    """
+    if content_keys is None:
+        return _lost(transaction, _is_paired())
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    return _lost(transaction, content.c.content_key.in_(select(staged_key.c.staged_key)))
+
+
+def _is_paired() -> ColumnElement[bool]:
+    return or_(
+        select(pair.c.left_key).where(pair.c.left_key == content.c.content_key).exists(),
+        select(pair.c.left_key).where(pair.c.right_key == content.c.content_key).exists(),
+    )
+
+
+def _lost(transaction: Transaction, is_wanted: ColumnElement[bool]) -> Iterator[LostSource]:
     mine = document.alias("mine")
     first = (
         select(func.min(mine.c.doc_key))
         .where(mine.c.content_key == content.c.content_key, mine.c.source_key.is_not(None))
         .scalar_subquery()
     )
-    is_paired = or_(
-        select(pair.c.left_key).where(pair.c.left_key == content.c.content_key).exists(),
-        select(pair.c.left_key).where(pair.c.right_key == content.c.content_key).exists(),
-    )
     statement = (
         select(source.c.uri, source.c.options, content.c.content_key, content.c.digest, document.c.locator)
         .join_from(content, document, document.c.doc_key == first)
         .join(source, source.c.source_key == document.c.source_key)
         .outerjoin(content_text, content_text.c.content_key == content.c.content_key)
-        .where(and_(content_text.c.content_key.is_(None), is_paired))
+        .where(and_(content_text.c.content_key.is_(None), is_wanted))
         .order_by(source.c.source_key, document.c.doc_key)
     )
     rows = (row for block in transaction.stream(statement) for row in block)

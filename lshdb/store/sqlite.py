@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-import fcntl
 import itertools
-import os
-import shutil
-import socket
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, Table, event, insert
 from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 
-from lshdb.errors import AccessDenied, IndexBusy, IndexDamaged, NotAnIndex, StoreError, StoreFailed, StoreUnreachable
+from lshdb.errors import (
+    FileUnusable,
+    IndexBusy,
+    IndexDamaged,
+    IndexExists,
+    IndexReadOnly,
+    NotAnIndex,
+    StoreError,
+)
+from lshdb.outputs import replacing, require_free
+from lshdb.store import ingest_lock, sqlite_file
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
+from lshdb.tuning import SQLITE_SIZES, Sizes
 
 __all__ = ["Sqlite"]
 
 # Larger than the 4 KiB default: 16 KiB pages halve the depth of the bucket tree (55,000 against 29,000 documents/s).
 PAGE_SIZE = 16_384
-CACHE_KIB = 131_072
+# Of the connection that writes: as much as the bucket tree's inner pages and a batch's leaves take.
+WRITER_CACHE_KIB = 131_072
+READER_CACHE_KIB = 32_768
 # 128 MB of log: a bucket page that several batches touch is copied home once, not after each of them.
 CHECKPOINT_PAGES = 8_192
 BUSY_SECONDS = 30.0
@@ -41,8 +51,8 @@ _DIAGNOSES: tuple[tuple[str, type[StoreError]], ...] = (
     ("file is not a database", NotAnIndex),
     ("malformed", IndexDamaged),
     ("locked", IndexBusy),
-    ("readonly", AccessDenied),
-    ("unable to open", StoreUnreachable),
+    ("readonly", IndexReadOnly),
+    ("unable to open", FileUnusable),
 )
 
 
@@ -53,11 +63,14 @@ class Sqlite(Dialect):
     shares_schema: ClassVar[bool] = False
     snapshot_options: ClassVar[Mapping[str, str]] = {}
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
+    sizes: ClassVar[Sizes] = SQLITE_SIZES
 
     def engine_options(self) -> dict[str, Any]:
-        return {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
+        # The connection used last is used next: each one in use keeps a cache of its own.
+        return {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}, "pool_use_lifo": True}
 
     def prepare(self, engine: Engine) -> None:
+        event.listen(engine, "do_connect", _connect)
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
 
@@ -66,17 +79,31 @@ class Sqlite(Dialect):
         path = Path(url.database or "")
         return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
-    def before_birth(self, engine: Engine) -> None:
+    def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
         connection = engine.raw_connection()
+        # A log of what is one transaction would be the whole index once more.
+        journal = "journal_mode = OFF" if unseen else "journal_mode = WAL"
         try:
             cursor = connection.cursor()
-            for setting in (f"page_size = {PAGE_SIZE}", "journal_mode = WAL", f"application_id = {APPLICATION_ID}"):
+            for setting in (f"page_size = {PAGE_SIZE}", journal, f"application_id = {APPLICATION_ID}"):
                 _set(cursor, setting)
         finally:
             connection.close()
 
+    @contextmanager
+    def making(self, url: URL) -> Iterator[URL]:
+        place = Path(url.database or "")
+        require_free(place, force=True)
+        sqlite_file.require_no_log(place)
+        with replacing(place) as part:
+            yield url.set(database=str(part))
+            sqlite_file.keep_log(part)
+            if self.exists(url):
+                raise IndexExists(url=url.database)
+
     def lock(self, connection: Connection) -> None:
-        """Nothing left to do: a writing transaction begins with BEGIN IMMEDIATE."""
+        # A writing transaction begins with BEGIN IMMEDIATE, which only reads where the file cannot be written.
+        self.require_writable(connection)
 
     def is_locked(self, engine: Engine) -> bool:
         connection = engine.raw_connection()
@@ -95,30 +122,29 @@ class Sqlite(Dialect):
 
     @contextmanager
     def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
-        with ExitStack() as held:
-            try:
-                # The file stays: the system gives the lock back when its holder ends, however that is.
-                _lock_ingest(held.enter_context(lock_path(url).open("a+")), url, wait)
-            except PermissionError as error:
-                raise AccessDenied(url=url.database, reason=f"{lock_path(url)}: {error.strerror}") from None
-            except OSError as error:
-                raise StoreFailed(url=url.database, reason=f"{lock_path(url)}: {error.strerror}") from None
+        _require_writable(url)
+        with ingest_lock.sole_ingest(Path(url.database or ""), wait):
             yield
 
+    @contextmanager
+    def sole_link(self, engine: Engine, waits: Callable[[], None]) -> Iterator[None]:
+        """Nothing: what links here has written just now, or asks a question, and the result is the same."""
+        yield
+
+    def is_ingesting(self, connection: Connection) -> bool | None:
+        return ingest_lock.is_held(Path(connection.engine.url.database or ""))
+
     def files(self, url: URL) -> frozenset[Path]:
-        return frozenset({Path(url.database or ""), lock_path(url)})
+        path = Path(url.database or "")
+        return frozenset({path, ingest_lock.lock_path(path)})
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
-        values = list(chain.from_iterable(zip(*(as_list(column) for column in columns.values()), strict=True)))
-        width = len(columns)
-        step = MAX_VARIABLES // width * width
-        whole = len(values) - len(values) % step
-        if whole:
-            blocks = [tuple(values[start : start + step]) for start in range(0, whole, step)]
-            connection.exec_driver_sql(_insertion(connection, table, columns, step // width), blocks)
-        if len(values) > whole:
-            rest = tuple(values[whole:])
-            connection.exec_driver_sql(_insertion(connection, table, columns, len(rest) // width), rest)
+        _insert(connection, table, columns)
+
+    def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
+        before = _total_changes(connection)
+        _insert(connection, table, columns, "OR IGNORE")
+        return _total_changes(connection) - before
 
     def analyse(self, connection: Connection, table: Table) -> None:
         """Nothing: a temporary table is joined in the order the statement names."""
@@ -129,8 +155,30 @@ class Sqlite(Dialect):
             copy = original.with_name(f"{original.name}.before-upgrade{f'-{number}' if number else ''}")
             if not copy.exists():
                 break
-        shutil.copymode(original, _online_copy(original, copy))
+        with replacing(copy) as part:
+            sqlite_file.copy_online(original, part, lambda _share: None)
         return str(copy)
+
+    def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
+        sqlite_file.require_no_log(path)
+        with replacing(path) as part:
+            return sqlite_file.copy_online(Path(engine.url.database or ""), part, copied)
+
+    def vacuum(self, engine: Engine, *, full: bool) -> None:
+        connection = engine.raw_connection()
+        try:
+            connection.cursor().execute("VACUUM")
+            # The log has the new file now; only when it is written home does the old one shrink.
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
+    def require_writable(self, connection: Connection) -> None:
+        _require_writable(connection.engine.url)
+
+    def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
+        found = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if full else 'quick_check'}").scalars().all()
+        return [str(message) for message in found if message != "ok"]
 
     def size(self, connection: Connection) -> int:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
@@ -145,41 +193,43 @@ class Sqlite(Dialect):
         return failed(error)
 
 
-def lock_path(url: URL) -> Path:
-    """The file whose lock an ingest holds."""
-    path = Path(url.database or "")
-    return path.with_name(f"{path.name}-lock")
+def _require_writable(url: URL) -> None:
+    if reason := sqlite_file.why_unwritable(Path(url.database or "")):
+        raise IndexReadOnly(url=url.database, reason=reason)
 
 
-def _lock_ingest(lock: TextIO, url: URL, wait: bool) -> None:
-    """Takes the lock, and writes into it whose it is."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        raise IndexBusy(url=url.database, reason=lock.read().strip() or "an ingest") from None
-    started = datetime.now().astimezone().isoformat(timespec="seconds")
-    lock.truncate(0)
-    lock.write(f"an ingest, process {os.getpid()} on {socket.gethostname()} since {started}")
-    lock.flush()
+def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
+    """Inserts the rows by statements whose numbers of rows are powers of two.
+
+    The driver keeps the last 128 statements of a connection compiled, megabytes each: of any number of rows they
+    would be 128 different ones (1 GB while 6 million pairs were stored).
+    """
+    one = _insertion(table, prefixes, tuple(columns), connection.dialect)
+    rows = list(zip(*(as_list(column) for column in columns.values()), strict=True))
+    size, begin = 1 << (MAX_VARIABLES // len(columns)).bit_length() - 1, 0
+    while begin < len(rows):
+        end = begin + (len(rows) - begin) // size * size
+        blocks = [tuple(chain.from_iterable(rows[start : start + size])) for start in range(begin, end, size)]
+        if blocks:
+            connection.exec_driver_sql(_repeated(one, len(columns), size), blocks)
+        begin, size = end, size // 2
 
 
-def _insertion(connection: Connection, table: Table, columns: Columns, num_rows: int) -> str:
+@cache
+def _insertion(table: Table, prefixes: tuple[str, ...], names: tuple[str, ...], dialect: SqlDialect) -> str:
+    """An INSERT of one row; compiling it takes a tenth of a short query."""
+    return str(insert(table).prefix_with(*prefixes).compile(dialect=dialect, column_keys=list(names)))
+
+
+def _repeated(insertion: str, width: int, num_rows: int) -> str:
     """An INSERT of `num_rows` rows: half the time of one row a statement (measured from 250 rows on)."""
-    one = str(insert(table).compile(dialect=connection.dialect, column_keys=list(columns)))
-    row = f"({', '.join('?' * len(columns))})"
-    return one + f", {row}" * (num_rows - 1)
+    row = f"({', '.join('?' * width)})"
+    return insertion + f", {row}" * (num_rows - 1)
 
 
-def _online_copy(original: Path, copy: Path) -> Path:
-    """A consistent copy, also while others write: SQLite's backup interface."""
-    source, target = sqlite3.connect(original), sqlite3.connect(copy)
-    try:
-        source.backup(target)
-    finally:
-        target.close()
-        source.close()
-    return copy
+def _total_changes(connection: Connection) -> int:
+    driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
+    return driver.total_changes
 
 
 def _set(cursor: DBAPICursor, setting: str) -> None:
@@ -199,10 +249,13 @@ def _set(cursor: DBAPICursor, setting: str) -> None:
             return
 
 
+def _connect(_dialect: object, _record: object, arguments: list[str], options: dict[str, Any]) -> object:
+    return sqlite_file.connection_for_reading(Path(arguments[0]), options)
+
+
 def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
     # None: the driver begins no transaction of its own; _on_begin does.
     connection.isolation_level = None
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     # NORMAL in WAL: a power cut can undo the last commits, never tear the file.
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -210,4 +263,5 @@ def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
 
 def _on_begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("lshdb_writes", False)
+    connection.exec_driver_sql(f"PRAGMA cache_size = -{WRITER_CACHE_KIB if writes else READER_CACHE_KIB}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     ScalarSelect,
     Select,
     and_,
@@ -26,34 +27,37 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import Insert
 
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
-from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe, staged_text
+from lshdb.store.staging import staged_bucket, staged_key, staged_probe, staged_text
 
 __all__ = [
     "NO_LIMIT",
     "Rows",
+    "bucket_contents",
     "bucket_mates",
+    "bucket_sizes",
     "candidate_contents",
-    "expanded_pairs",
-    "first_documents_pairs",
+    "existing_contents",
     "first_in_bucket",
     "hot_buckets",
-    "identical_documents",
     "kept_texts",
+    "largest_buckets",
     "neighbours",
+    "num_bucket_pairs",
     "pair_page",
+    "pair_sample",
     "probes",
-    "repeated_documents",
     "shared_buckets",
     "signatures",
     "skipped_among",
     "spooled_texts",
-    "surviving_pairs",
 ]
 
 # A statement whose rows are tuples.
 Rows: TypeAlias = "Select[*tuple[Any, ...]]"
 
 NO_LIMIT: Final = 2**63 - 1
+# Keys below it times numbers below 2**30, two of them added, stay below 2**63.
+SAMPLE_PRIME: Final = 2**31 - 1
 
 
 def shared_buckets() -> Rows:
@@ -203,67 +207,79 @@ def spooled_texts() -> Rows:
     )
 
 
-def surviving_pairs(run_key: int | None) -> Insert:
-    """Fills pair from staged_pair, leaving out what another process removed meanwhile."""
-    left, right = content.alias("left_content"), content.alias("right_content")
-    rows = (
-        select(*staged_pair.c, literal(run_key).label("run_key"))
-        .join_from(staged_pair, left, left.c.content_key == staged_pair.c.left_key)
-        .join(right, right.c.content_key == staged_pair.c.right_key)
+def existing_contents() -> Rows:
+    """content_key of those of the staged keys that are contents, ascending."""
+    return (
+        select(content.c.content_key)
+        .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
+        # By the staged key: SQLite then begins there, and not with a scan of all contents.
+        .order_by(staged_key.c.staged_key)
     )
-    return insert(pair).from_select([*staged_pair.c.keys(), "run_key"], rows)
 
 
 def pair_page() -> Rows:
-    """The ``:count`` pairs after (``:left_key``, ``:right_key``)."""
+    """The ``:count`` pairs after (``:left_key``, ``:right_key``) that were written since ``:since``."""
     after = tuple_(pair.c.left_key, pair.c.right_key) > tuple_(bindparam("left_key"), bindparam("right_key"))
     columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
-    return select(*columns).where(after).order_by(pair.c.left_key, pair.c.right_key).limit(bindparam("count"))
+    ordered = select(*columns).where(after, _written_since()).order_by(pair.c.left_key, pair.c.right_key)
+    return ordered.limit(bindparam("count"))
 
 
-def first_documents_pairs() -> Rows:
-    """(left, right, similarity, exact) at ``:min_sim`` or more, each content by its first document."""
-    left, right = document.alias("left_document"), document.alias("right_document")
-    return _at_least(
-        select(left.c.doc_id.label("left"), right.c.doc_id.label("right"), pair.c.similarity, pair.c.exact)
-        .join_from(pair, left, left.c.doc_key == _first_document(pair.c.left_key))
-        .join(right, right.c.doc_key == _first_document(pair.c.right_key))
-    )
+def pair_sample() -> Rows:
+    """``:count`` pairs written since ``:since``, chosen by a random function of their keys.
+
+    With ``:a``, ``:b``, ``:c`` drawn below 2**30, they are those whose key is hashed least: each pair alike, the same
+    ones on both databases, and the database never holds more than ``:count`` of them.
+
+    Source: Carter, Wegman 1979, Universal classes of hash functions; bottom-k: Cohen, Kaplan 2007.
+    """
+    left, right = pair.c.left_key % SAMPLE_PRIME, pair.c.right_key % SAMPLE_PRIME
+    line = (left * bindparam("a") + right * bindparam("b") + bindparam("c")) % SAMPLE_PRIME
+    # Squared: a line alone would take pairs at regular distances.
+    columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
+    drawn = select(*columns).where(_written_since()).order_by((line * line) % SAMPLE_PRIME, *columns[:2])
+    return drawn.limit(bindparam("count"))
 
 
-def expanded_pairs() -> Rows:
-    """(left, right, similarity, exact) at ``:min_sim`` or more, for every two documents of the two contents."""
-    left, right = document.alias("left_document"), document.alias("right_document")
-    return _at_least(
-        select(left.c.doc_id.label("left"), right.c.doc_id.label("right"), pair.c.similarity, pair.c.exact)
-        .join_from(pair, left, left.c.content_key == pair.c.left_key)
-        .join(right, right.c.content_key == pair.c.right_key)
-    )
+def _written_since() -> ColumnElement[bool]:
+    """Whether a pair was written by run ``:since`` or a later one, or outside of a run, at whatever time."""
+    return func.coalesce(pair.c.run_key, NO_LIMIT) >= bindparam("since")
 
 
-def repeated_documents() -> Rows:
-    """(left, right) for each content with several documents: its first one, and each other."""
-    first, other = document.alias("first_document"), document.alias("other_document")
+def bucket_sizes() -> Rows:
+    """(bucket_hash, num_contents) of the buckets of ``:band`` with two contents or more, in that order."""
+    num_contents = func.count().label("num_contents")
+    sizes = select(band_bucket.c.bucket_hash, num_contents).where(band_bucket.c.band == bindparam("band"))
+    return sizes.group_by(band_bucket.c.bucket_hash).having(func.count() > 1).order_by(band_bucket.c.bucket_hash)
+
+
+def num_bucket_pairs() -> Rows:
+    """How many pairs the buckets of ``:band`` hold."""
+    sizes = bucket_sizes().order_by(None).subquery("sizes")
+    return select(func.coalesce(func.sum(sizes.c.num_contents * (sizes.c.num_contents - 1) // 2), 0))
+
+
+def largest_buckets() -> Rows:
+    """(num_contents, 0, band, bucket_hash) of the ``:count`` largest buckets of ``:band`` with two contents or more."""
+    sizes = bucket_sizes().order_by(None).subquery("sizes")
+    band: BindParameter[int] = bindparam("band")
+    columns = (sizes.c.num_contents, literal(0).label("num_skipped"), band.label("band"), sizes.c.bucket_hash)
+    largest: Rows = select(*columns).order_by(sizes.c.num_contents.desc(), sizes.c.bucket_hash)
+    return largest.limit(bindparam("count"))
+
+
+def bucket_contents() -> Rows:
+    """(band, bucket_hash, content_key) of all contents of the staged buckets, in that order."""
+    same = and_(band_bucket.c.band == staged_bucket.c.band, band_bucket.c.bucket_hash == staged_bucket.c.bucket_hash)
     return (
-        select(first.c.doc_id.label("left"), other.c.doc_id.label("right"))
-        .join_from(other, first, first.c.doc_key == _first_document(other.c.content_key))
-        .where(other.c.content_key.is_not(None), other.c.doc_key != first.c.doc_key)
-        .order_by(other.c.content_key, other.c.doc_key)
-    )
-
-
-def identical_documents() -> Rows:
-    """(left, right) for every two documents of one content."""
-    left, right = document.alias("left_document"), document.alias("right_document")
-    return (
-        select(left.c.doc_id.label("left"), right.c.doc_id.label("right"))
-        .join_from(left, right, and_(left.c.content_key == right.c.content_key, left.c.doc_key < right.c.doc_key))
-        .order_by(left.c.content_key, left.c.doc_key, right.c.doc_key)
+        select(staged_bucket.c.band, staged_bucket.c.bucket_hash, band_bucket.c.content_key)
+        .join_from(staged_bucket, band_bucket, same)
+        .order_by(staged_bucket.c.band, staged_bucket.c.bucket_hash, band_bucket.c.content_key)
     )
 
 
 def neighbours() -> Rows:
-    """(doc_id, similarity, exact) for ``:content_key`` at ``:min_sim`` or more, its own documents first."""
+    """(doc_id, similarity, exact, collection) for ``:content_key`` at ``:min_sim`` or more, its own documents first."""
     key: BindParameter[int] = bindparam("content_key")
     least = pair.c.similarity >= bindparam("min_sim")
     mates = union_all(
@@ -272,16 +288,7 @@ def neighbours() -> Rows:
         select(pair.c.left_key, pair.c.similarity, pair.c.exact).where(pair.c.right_key == key, least),
     ).subquery("mates")
     return (
-        select(document.c.doc_id, mates.c.similarity, mates.c.exact)
+        select(document.c.doc_id, mates.c.similarity, mates.c.exact, document.c.collection)
         .join_from(mates, document, document.c.content_key == mates.c.content_key)
         .order_by(mates.c.similarity.desc(), document.c.doc_key)
     )
-
-
-def _at_least(statement: Rows) -> Rows:
-    return statement.where(pair.c.similarity >= bindparam("min_sim")).order_by(pair.c.left_key, pair.c.right_key)
-
-
-def _first_document(content_key: Any) -> ScalarSelect[int]:
-    first = document.alias("first")
-    return select(func.min(first.c.doc_key)).where(first.c.content_key == content_key).scalar_subquery()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, CursorResult, Executable, Row, Table, delete, insert, select, update
+from sqlalchemy import Connection, CursorResult, Executable, Row, Select, Table, delete, insert, select, update
+from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.schema import CreateTable
 
 from lshdb.store.dialect import Columns, Dialect
@@ -17,6 +20,13 @@ from lshdb.store.schema import key_counter
 __all__ = ["Transaction"]
 
 FETCH_ROWS = 50_000
+
+
+@cache
+def _emptying(table: Table, dialect: SqlDialect) -> tuple[str, str]:
+    """What makes an empty temporary table. SQLAlchemy would compile the first each time: a tenth of a short query."""
+    made, emptied = CreateTable(table, if_not_exists=True), delete(table)
+    return str(made.compile(dialect=dialect)), str(emptied.compile(dialect=dialect))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +52,44 @@ class Transaction:
             while block := result.fetchmany(rows):
                 yield list(block)
 
+    def stream_integers(
+        self,
+        statement: Select[*tuple[Any, ...]],
+        parameters: Mapping[str, object] | None = None,
+        rows: int = FETCH_ROWS,
+    ) -> Iterator[NDArray[np.int64]]:
+        """`stream` of a statement whose columns are all integers: blocks int64, shape (n, columns).
+
+        Past SQLAlchemy's rows, which take three times as long as the driver's.
+        """
+        width = len(statement.selected_columns)
+        with self.connection.execute(statement, parameters or {}, execution_options={"stream_results": True}) as result:
+            # SQLAlchemy has fetched the first row already; the others wait at the driver's cursor.
+            block = list(result.fetchmany(1))
+            while block:
+                block += result.cursor.fetchmany(rows - len(block))
+                yield np.fromiter(chain.from_iterable(block), np.int64, width * len(block)).reshape(-1, width)
+                block = list(result.cursor.fetchmany(1))
+
+    def integers(
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
+    ) -> NDArray[np.int64]:
+        """All rows of such a statement, int64, shape (n, columns)."""
+        none = np.empty((0, len(statement.selected_columns)), dtype=np.int64)
+        return np.concatenate([none, *self.stream_integers(statement, parameters)])
+
     def bulk_insert(self, table: Table, columns: Columns) -> None:
         """Inserts rows; every column has one value a row."""
         self.dialect.bulk_insert(self.connection, table, columns)
 
+    def insert_absent(self, table: Table, columns: Columns) -> int:
+        """Inserts the rows whose primary key is not there yet. Returns: how many."""
+        return self.dialect.insert_absent(self.connection, table, columns)
+
     def stage(self, table: Table, columns: Columns) -> None:
         """Makes a temporary table hold these rows and no others."""
-        self.connection.execute(CreateTable(table, if_not_exists=True))
-        self.connection.execute(delete(table))
+        for statement in _emptying(table, self.connection.dialect):
+            self.connection.exec_driver_sql(statement)
         self.bulk_insert(table, columns)
         self.dialect.analyse(self.connection, table)
 

@@ -5,7 +5,9 @@ A new index is an upgrade from nothing: there is one way that tables come to be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -14,32 +16,38 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, event, select
+from sqlalchemy.exc import DBAPIError
 
 from lshdb.errors import IndexOutdated, IndexTooNew
+from lshdb.store.schema import index_params, run
 
-__all__ = ["Upgrade", "current", "head", "plan", "require_head", "to_head"]
+__all__ = ["Upgrade", "current", "head", "plan", "recorded_to_head", "require_head", "to_head"]
 
 # Not Alembic's default name: an index may share a Postgres schema with a program that uses that one.
 VERSION_TABLE = "lshdb_revision"
 
+_QUESTIONS = ("SELECT", "PRAGMA")
+
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """An upgrade `before` -> `after`; `copy` is where the old file was kept, None where none was needed."""
+    """An upgrade `before` -> `after`.
+
+    Args:
+        copy: where the old file was kept; None where none was needed.
+        statements: the SQL of a rehearsed one, values as comments.
+    """
 
     before: str
     after: str
     copy: str | None = None
+    statements: tuple[str, ...] = ()
 
     @property
     def is_current(self) -> bool:
         """Whether there is nothing to do."""
         return self.before == self.after
-
-    def with_copy(self, copy: str | None) -> Upgrade:
-        """The same upgrade, with the place of the copy."""
-        return replace(self, copy=copy)
 
 
 def head() -> str:
@@ -59,7 +67,7 @@ def plan(connection: Connection, url: str) -> Upgrade:
     """What an upgrade would do. Raises: IndexTooNew: a newer lshdb made this index."""
     before = current(connection) or ""
     if before not in {script.revision for script in _scripts().walk_revisions()}:
-        raise IndexTooNew(url=url, current=before, version=version("lshdb"))
+        raise IndexTooNew(url=url, current=before, version=version("lshdb"), writer=_writer(connection))
     return Upgrade(before, head())
 
 
@@ -75,6 +83,36 @@ def to_head(connection: Connection) -> None:
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def recorded_to_head(connection: Connection) -> tuple[str, ...]:
+    """`to_head`, and the statements that it executed, but for those that only ask."""
+    statements: list[str] = []
+
+    def record(_connection: object, _cursor: object, statement: str, values: object, *_: object) -> None:
+        if not statement.lstrip().startswith(_QUESTIONS):
+            statements.append(f"{statement.strip()};" + (f"  -- {values}" if values else ""))
+
+    event.listen(connection, "before_cursor_execute", record)
+    to_head(connection)
+    event.remove(connection, "before_cursor_execute", record)
+    return tuple(statements)
+
+
+def _writer(connection: Connection) -> str:
+    """The lshdb that a newer index is of, as far as its tables tell: an upgrade leaves no trace of who did it."""
+    columns = ((index_params.c.lshdb_version, index_params.c.params_key), (run.c.lshdb_version, run.c.run_key))
+    known: list[str] = []
+    for column, last in columns:
+        # A newer revision may have other tables.
+        with suppress(DBAPIError), connection.begin_nested():
+            known += connection.scalars(select(column).order_by(last.desc()).limit(1)).all()
+    newer = [name for name in known if _release(name) > _release(version("lshdb"))]
+    return f"lshdb {max(newer, key=_release)}" if newer else "a newer lshdb"
+
+
+def _release(name: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", name)))
 
 
 def _folder() -> str:

@@ -80,6 +80,6 @@ def test_every_exit_code_of_the_usage_page_is_an_error_and_the_other_way_round()
         for part in row.split(","):
             first, _, last = part.partition(" to ")
             codes |= set(range(int(first), int(last or first) + 1))
-    general = {errors.LshdbError, errors.StoreError, errors.SourceError}
+    general = {errors.LshdbError, errors.StoreError, errors.SourceError, errors.OutputError}
     raised = {kind.exit_code for name in errors.__all__ if (kind := getattr(errors, name)) not in general}
     assert codes - {0, 1, 130} == raised

@@ -7,13 +7,16 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
-from lshdb import Index, IngestOptions
+from lshdb import Document, Index, IngestOptions, Params
 
 WORDS = [f"word{number}" for number in range(60)]
 SEQUENCES = 12
+# Finds a pair at the floor with probability 0.99999.
+LOOSE: Final[dict[str, Any]] = {"shingle": "word:2", "bands": 40, "rows": 2}
 EDITS = 5
 
 
@@ -27,8 +30,42 @@ def test_an_edited_folder_answers_as_a_fresh_index_of_it(seed: int, tmp_path: Pa
     assert answers(url, editor.folder) == answers(new_url(), editor.folder)
 
 
+@pytest.mark.parametrize("seed", range(SEQUENCES))
+def test_adding_removing_and_linking_in_any_order_answers_as_a_fresh_index(
+    seed: int, new_url: Callable[[], str]
+) -> None:
+    chance = random.Random(seed)
+    originals = [chance.choices(WORDS, k=length) for length in (1, 12, 30, 60)]
+    texts: dict[str, str] = {}
+    with Index.create(new_url(), Params(**LOOSE)) as index:
+        for _ in range(EDITS):
+            some = {f"d{chance.randrange(30)}": " ".join(varied(chance, originals)) for _ in range(6)}
+            texts |= some
+            index.add((Document(*one) for one in some.items()), link=chance.random() < 0.5)
+            gone = chance.sample(sorted(texts), k=2)
+            index.remove(gone)
+            texts = {doc_id: text for doc_id, text in texts.items() if doc_id not in gone}
+        found = graph_of(index)
+    with Index.create(new_url(), Params(**LOOSE)) as fresh:
+        fresh.add(Document(*one) for one in sorted(texts.items()))
+        assert found == graph_of(fresh)
+
+
+def varied(chance: random.Random, originals: list[list[str]]) -> list[str]:
+    words = list(chance.choice(originals))
+    for _ in range(chance.randint(0, 3)):
+        words[chance.randrange(len(words))] = chance.choice(WORDS)
+    return words
+
+
+def graph_of(index: Index) -> tuple[object, ...]:
+    """Pairs and clusters."""
+    pairs = {(*sorted((pair.left, pair.right)), pair.similarity) for pair in index.pairs(0.5, expand=True)}
+    return pairs, [sorted(sorted(cluster.members) for cluster in index.clusters(s)) for s in (0.5, 0.7, 0.9)]
+
+
 def ingest(url: str, folder: Path) -> None:
-    with Index.ensure(url, {"shingle": "word:2", "bands": 40, "rows": 2}) as index:
+    with Index.ensure(url, LOOSE) as index:
         index.ingest([folder], IngestOptions(prune=True))
 
 
@@ -42,8 +79,9 @@ def answers(url: str, folder: Path) -> tuple[object, ...]:
         figures = index.stats().figures
         ids = sorted(str(path) for path in folder.rglob("*.txt"))
         neighbours = [sorted((match.id, match.similarity) for match in index.query_id(one, 0.5)) for one in ids]
+        clusters = {frozenset(cluster.members) for s in (0.5, 0.7, 0.9) for cluster in index.clusters(s)}
     counted = (figures.num_documents, figures.num_empty, figures.num_contents, figures.num_buckets, figures.num_pairs)
-    return pairs, counted, neighbours, figures.num_texts, figures.num_unlinked
+    return pairs, clusters, counted, neighbours, figures.num_texts, figures.num_unlinked
 
 
 class Editor:

@@ -133,4 +133,4 @@ resource.setrlimit(resource.RLIMIT_AS, ({2_000_000_000}, {2_000_000_000}))
 print(item.reason)
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert answer.stdout == "larger than 64 MB\n"
+    assert answer.stdout == "text larger than the 10 MB of --max-text\n"

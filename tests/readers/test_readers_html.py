@@ -98,7 +98,7 @@ def test_a_charset_declared_behind_a_long_comment_is_found() -> None:
 def test_a_page_larger_than_ten_megabytes_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(b"<p>" + b"word " * 2_000_000)
-    assert read(path) == [Rejection(path.as_uri(), "", "larger than 10 MB")]
+    assert read(path) == [Rejection(path.as_uri(), "", "page larger than 10 MB")]
 
 
 def test_an_empty_page_is_a_document_without_text(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from reading_files import read, texts
 
 from lshdb.errors import InvalidParams
 from lshdb.model import Document
-from lshdb.readers import ReadOptions, Rejection, read_source, source_file
-from lshdb.readers import lines as lines_module
+from lshdb.readers import ReadOptions, Rejection, base, read_source, source_file
 from lshdb.readers.lines import read_lines
 from lshdb.readers.streams import ByteStream
 
@@ -153,10 +152,11 @@ def test_what_is_no_feature_is_rejected(tmp_path: Path, value: str, expected: st
 
 
 def test_an_overlong_line_is_rejected_and_the_next_one_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 1_000_000)
+    monkeypatch.setattr(base, "MAX_LINE_BYTES", 1_000_000)
     long = '{"id": "b", "text": "' + "x" * 1_000_000 + '"}'
+    options = ReadOptions(max_text=100_000)
     path = write(tmp_path / "a.jsonl", '{"id":"a","text":"one"}', long, '{"id":"c","text":"three"}', long)
-    first, second, third, fourth = read(path)
+    first, second, third, fourth = read(path, options)
     assert [first.doc_id, third.doc_id] == ["a", "c"]
     assert second == Rejection(path.as_uri(), "line 2", "longer than 1 MB")
     assert fourth == Rejection(path.as_uri(), "line 4", "longer than 1 MB")

@@ -11,7 +11,7 @@ import pytest
 from reading_files import read
 
 from lshdb.model import Document
-from lshdb.readers import ReadOptions, Rejection, digest, read_source, rows, source_file
+from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
 
 
 def write(path: Path, columns: dict[str, object], num_rows: int = 1000) -> Path:
@@ -78,20 +78,18 @@ def test_a_column_of_another_type_is_one_rejection(tmp_path: Path) -> None:
     assert only_reason(path) == 'column "text" holds list<element: string>, not strings'
 
 
-def test_rows_without_id_or_text_are_rejected_and_the_others_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "MAX_TEXT_BYTES", 1_000_000)
+def test_rows_without_id_or_text_are_rejected_and_the_others_are_read(tmp_path: Path) -> None:
+    options = ReadOptions(max_text=1_000_000)
     long = "x" * 1_000_001
     columns = {"id": ["a", None, "c", "", "e\0", "f"], "text": [None, "x", "three", "x", "x", long]}
     path = write(tmp_path / "a.parquet", columns)
-    assert [(item.locator, getattr(item, "reason", "a document")) for item in read(path)] == [
+    assert [(item.locator, getattr(item, "reason", "a document")) for item in read(path, options)] == [
         ("row 1", 'column "text" is null'),
         ("row 2", 'column "id" is null'),
         ("row 3", "a document"),
         ("row 4", "the id is empty"),
         ("row 5", "the id holds a NUL character"),
-        ("row 6", "larger than 1 MB"),
+        ("row 6", "text larger than the 1 MB of --max-text: 1,000,001 bytes"),
     ]
 
 

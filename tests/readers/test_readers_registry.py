@@ -123,7 +123,7 @@ def test_the_digest_covers_a_file_whose_reader_gave_up_early(tmp_path: Path) -> 
     path = tmp_path / "a.html"
     path.write_bytes(b"x" * 12_000_000)
     reading = read_source(source_file(path), ReadOptions())
-    assert list(reading) == [Rejection(path.as_uri(), "", "larger than 10 MB")]
+    assert list(reading) == [Rejection(path.as_uri(), "", "page larger than 10 MB")]
     assert reading.digest == digest(path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import os
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from reading_files import as_nobody, read, texts
 
 from lshdb.model import Document
 from lshdb.readers import ReadOptions, Rejection, read_source, source_file
-from lshdb.readers import text as text_module
 
 
 def test_a_text_file_is_one_document_named_by_its_path(tmp_path: Path) -> None:
@@ -80,13 +80,31 @@ def test_a_name_that_is_not_utf8_is_shown_with_backslashes(tmp_path: Path) -> No
     assert item.doc_id == f"{tmp_path}/caf\\xe9.txt"
 
 
-def test_a_file_that_is_too_large_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "MAX_TEXT_BYTES", 1_000_000)
+def test_a_file_that_is_too_large_is_rejected_with_its_size_the_limit_and_the_option(tmp_path: Path) -> None:
+    options = ReadOptions(max_text=1_000_000)
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 1_000_001)
-    assert read(path) == [Rejection(path.as_uri(), "", "larger than 1 MB")]
+    assert read(path, options) == [
+        Rejection(path.as_uri(), "", "text larger than the 1 MB of --max-text: 1,000,001 bytes")
+    ]
     path.write_bytes(b"x" * 1_000_000)
-    assert len(texts(path)[0]) == 1_000_000
+    assert len(texts(path, options)[0]) == 1_000_000
+
+
+def test_the_limit_is_ten_megabytes_where_nobody_says_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"x" * 10_000_001)
+    [item] = read(path)
+    assert item == Rejection(path.as_uri(), "", "text larger than the 10 MB of --max-text: 10,000,001 bytes")
+    assert len(texts(path, ReadOptions(max_text=11_000_000))[0]) == 10_000_001
+
+
+def test_the_size_of_a_compressed_text_that_is_too_large_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"x" * 600_000))
+    assert read(path, ReadOptions(max_text=500_000)) == [
+        Rejection(path.as_uri(), "", "text larger than the 500 kB of --max-text")
+    ]
 
 
 def test_a_file_that_may_not_be_read_is_rejected_in_the_systems_words(public_path: Path) -> None:

@@ -389,10 +389,10 @@ for item in read_source(source_file(Path({str(path)!r})), ReadOptions()):
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert answer.stdout.splitlines() == [
         "binary, though called text/html",
-        "larger than 10 MB",
-        "larger than 10 MB",
-        "larger than 64 MB",
-        "larger than 64 MB",
+        "page larger than 10 MB",
+        "page larger than 10 MB",
+        "text larger than the 10 MB of --max-text",
+        "text larger than the 10 MB of --max-text",
         "a document",
     ]
 

@@ -1,4 +1,4 @@
-"""Calls of `lshdb ingest` in a process group of their own, which a test can watch and break off."""
+"""Calls of `lshdb ingest`, or another verb, in a process group of their own, which a test can watch and break off."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ class Ended:
 class Call:
     """One call that runs; a context manager that leaves no process behind."""
 
-    def __init__(self, url: str, *arguments: object, limit: Callable[[], None] | None = None) -> None:
-        command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", "ingest"]
+    def __init__(
+        self, url: str, *arguments: object, verb: str = "ingest", limit: Callable[[], None] | None = None
+    ) -> None:
+        command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", verb]
         self._started = time.monotonic()
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -142,9 +144,9 @@ def num_steps(lines: list[str]) -> int:
     return sum(line in (WRITING, COMMITTED) for line in lines)
 
 
-def ingest(url: str, *arguments: object) -> Ended:
+def ingest(url: str, *arguments: object, verb: str = "ingest") -> Ended:
     """A call that nobody disturbs, and that has to succeed."""
-    with Call(url, *arguments) as call:
+    with Call(url, *arguments, verb=verb) as call:
         ended = call.end()
     assert ended.code == 0, ended.err
     return ended

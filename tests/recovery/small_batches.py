@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 READING: Final = "reading"
 LINKING: Final = "linking"
+REBANDING: Final = "rebanding"
 WRITING: Final = "writing"
 COMMITTED: Final = "committed"
 WORKER: Final = "worker"
@@ -38,11 +39,13 @@ def read_small_portions() -> None:
 
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb import batches, ingestion, linking
+    from lshdb import batches, ingestion, linking, occurrences, rebanding
 
     shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
     shrink(ingestion, {"TRIAGE_FILES": 15})
-    shrink(linking, {"CHUNK_PAIRS": 200, "PART_PAIRS": 40, "DELTA_CONTENTS": 50})
+    shrink(occurrences, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
+    shrink(linking, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
+    shrink(rebanding, {"BATCH_MINIMA": 2_000})
 
 
 def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
@@ -56,12 +59,14 @@ def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingestion import Ingestion
     from lshdb.linking import Linking
+    from lshdb.rebanding import Rebanding
     from lshdb.store import Store
 
     for kind, name, announcing in (
         (Store, "writing", announced_writing(Store.writing)),
         (Ingestion, "ingest", announced(READING, Ingestion.ingest)),
         (Linking, "link", announced(LINKING, Linking.link)),
+        (Rebanding, "reband", announced(REBANDING, Rebanding.reband)),
     ):
         setattr(kind, name, announcing)
 

@@ -35,7 +35,7 @@ Facts = dict[str, list[Row]]
 def facts_of(url: str) -> Facts:
     """What an index says, whatever the keys it says it with, and in whichever run it was found out."""
     with Store.open(url) as store, store.reading() as transaction:
-        return {name: sorted(rows) for name, rows in _facts(transaction).items()}
+        return {name: sorted(rows) for name, rows in _facts(transaction, store.params.first_band).items()}
 
 
 def rows_of(url: str) -> Facts:
@@ -61,11 +61,11 @@ def run_states(url: str) -> list[str]:
 def contradictions(url: str) -> Facts:
     """What may not be at any moment; an index that agrees with itself has none."""
     with Store.open(url) as store, store.reading() as transaction:
-        found = _contradictions(transaction, store.params.bands)
+        found = _contradictions(transaction, store.params.banding.numbers)
         return {what: rows for what, rows in found.items() if rows}
 
 
-def _facts(transaction: Transaction) -> Facts:
+def _facts(transaction: Transaction, first_band: int) -> Facts:
     digests: dict[int, bytes] = dict(_columns(transaction, content, "content_key", "digest"))
     uris: dict[int, str] = dict(_columns(transaction, source, "source_key", "uri"))
     decompress = zstandard.ZstdDecompressor().decompress
@@ -81,7 +81,7 @@ def _facts(transaction: Transaction) -> Facts:
             (digests[key], decompress(text)) for key, text in _columns(transaction, content_text, "content_key", "text")
         ],
         "band_bucket": [
-            (band, hashed, digests[key])
+            (band - first_band, hashed, digests[key])
             for band, hashed, key in _columns(transaction, band_bucket, "band", "bucket_hash", "content_key")
         ],
         "pair": [
@@ -97,11 +97,12 @@ def _facts(transaction: Transaction) -> Facts:
     }
 
 
-def _contradictions(transaction: Transaction, bands: int) -> Facts:
+def _contradictions(transaction: Transaction, bands: range) -> Facts:
     contents = set(_columns(transaction, content, "content_key"))
     used = {key for key in _columns(transaction, document, "content_key") if key != (None,)}
     texts = set(_columns(transaction, content_text, "content_key"))
-    buckets = Counter(_columns(transaction, band_bucket, "content_key"))
+    rows = _columns(transaction, band_bucket, "band", "content_key")
+    buckets = Counter((key,) for band, key in rows if band in bands)
     pairs = _columns(transaction, pair, "left_key", "right_key")
     known = _columns(transaction, source, "source_key", "num_documents", "state")
     seen = Counter(key for (key,) in _columns(transaction, document, "source_key"))
@@ -112,8 +113,8 @@ def _contradictions(transaction: Transaction, bands: int) -> Facts:
         "contents of no document": sorted(contents - used),
         "contents without their text": sorted(contents - texts),
         "texts of no content": sorted(texts - contents),
-        "contents without all their buckets": sorted(key for key in contents if buckets[key] != bands),
-        "buckets of no content": sorted(buckets.keys() - contents),
+        "contents without all their buckets": sorted(key for key in contents if buckets[key] != len(bands)),
+        "buckets of no content": sorted({(key,) for _, key in rows} - contents),
         "pairs of no content": [ends for ends in pairs if not {(key,) for key in ends} <= contents],
         "unlinked and no content": sorted(set(_rows(transaction, unlinked)) - contents),
         "documents of no source": sorted((key,) for key in seen.keys() - {key for key, *_ in known}),

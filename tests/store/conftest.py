@@ -85,7 +85,7 @@ def linked_pairs(store: Store) -> set[tuple[str, str]]:
     """The pairs of documents with different contents, each in alphabetical order."""
     with store.reading() as transaction:
         rows = list(answers.pairs(transaction, 0.0, expand=True))
-    return {(min(left, right), max(left, right)) for left, right, similarity, _ in rows if similarity < 1.0}
+    return {(min(left, right), max(left, right)) for left, right, similarity, *_ in rows if similarity < 1.0}
 
 
 def count(transaction: Transaction, table: Table) -> int:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from lshdb.model import Document
 from lshdb.params import Params
 from lshdb.removal import retire
-from lshdb.store import Store, Transaction, answers, documents
+from lshdb.store import Store, Transaction, answers, documents, sources
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from tests.store.conftest import PARAMS, add, content_key_of, count, link, linked_pairs, put, sketches_of
 
@@ -245,3 +245,26 @@ def test_a_batch_of_a_thousand_documents_arrives_whole(store: Store) -> None:
         assert counted(outcome) == (0, 1000, 0, 1000, list(range(1, 1001)))
         retire(transaction, outcome.released, PARAMS)
         assert sizes(transaction) == (1000, 1000, 3000, 1000)
+
+
+def state_of(uri: str) -> sources.SourceState:
+    return sources.SourceState(uri, 10, 1, None, sources.DONE, 1, 1, "{}", 1)
+
+
+def test_what_a_later_run_has_seen_is_not_gone_for_an_earlier_one_that_goes_on(store: Store) -> None:
+    with store.writing() as transaction:
+        for run_key in (2, 1):
+            sources.put(transaction, "default", [state_of("file:///crawl/put")], run_key)
+            sources.see(transaction, "default", [state_of("file:///crawl/put")], run_key)
+            sources.see_under(transaction, "default", "file:///crawl", run_key)
+        assert sources.gone(transaction, "default", "file:///crawl", 1) == []
+        assert sources.gone(transaction, "default", "file:///crawl", 2) == []
+        assert sources.gone(transaction, "default", "file:///crawl", 3) == [1]
+
+
+def test_a_document_that_an_earlier_run_reads_last_was_still_seen_by_the_later_one(store: Store) -> None:
+    with store.writing() as transaction:
+        for run_key in (2, 1):
+            place = documents.Place(run_key, "default", {})
+            documents.put(transaction, [Document("a")], sketches_of([ONE]), place)
+        assert transaction.execute(select(document.c.last_seen_run)).scalars().all() == [2]

@@ -12,19 +12,42 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import BigInteger, Connection, bindparam, event, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
 from lshdb.banding import band_keys
-from lshdb.model import Document, Signatures, VerifiedPairs
+from lshdb.model import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
 from lshdb.params import Params
-from lshdb.store import HotBuckets, SourceState, Store, Transaction, answers, documents, graph, sources, statements
+from lshdb.store import (
+    HotBuckets,
+    SourceState,
+    Store,
+    Transaction,
+    answers,
+    audit,
+    audit_rules,
+    audit_statements,
+    bands,
+    cluster_statements,
+    clusters,
+    collected,
+    document_pairs,
+    documents,
+    graph,
+    inspection,
+    measurements,
+    samples,
+    sources,
+    spool,
+    statements,
+)
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
 from tests.conftest import Schemas
@@ -36,14 +59,37 @@ DIALECTS: dict[str, Dialect] = {
     "sqlite": sqlite.dialect(),
     "postgres": postgresql.psycopg.dialect(),  # type: ignore[no-untyped-call]
 }
-ARGUMENTS: dict[str, tuple[object, ...]] = {"surviving_pairs": (7,)}
-FUNCTIONS = [name for name in statements.__all__ if inspect.isfunction(getattr(statements, name))]
+ARGUMENTS: dict[str, tuple[object, ...]] = {
+    "surviving_pairs": (7,),
+    "merits": ("newest",),
+    "first_document": (pair.c.left_key,),
+}
+MODULES = (statements, cluster_statements, document_pairs, audit_statements)
+FUNCTIONS = {
+    name: function
+    for module in MODULES
+    for name in module.__all__
+    if inspect.isfunction(function := getattr(module, name))
+}
+OF_COLLECTIONS = {
+    f"{function.__name__}_of_collections": partial(function, chosen=True)
+    for function in (
+        document_pairs.expanded_pairs,
+        document_pairs.first_documents_pairs,
+        document_pairs.identical_documents,
+        document_pairs.repeated_documents,
+    )
+}
+OF_RULES = {
+    f"breaches_{rule.kind.replace('-', '_')}": partial(audit_rules.breaches, rule) for rule in audit_rules.RULES
+}
+COMPILED: dict[str, Callable[..., Any]] = {**FUNCTIONS, **OF_COLLECTIONS, **OF_RULES}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", COMPILED)
 def test_a_statement_compiles_to_its_snapshot(function: str, dialect: str) -> None:
-    statement = getattr(statements, function)(*ARGUMENTS.get(function, ()))
+    statement = COMPILED[function](*ARGUMENTS.get(function, ()))
     compiled = "\n".join(line.rstrip() for line in str(statement.compile(dialect=DIALECTS[dialect])).splitlines())
     path = SNAPSHOTS / f"{function}.{dialect}.sql"
     if os.environ.get(UPDATE_VARIABLE):
@@ -55,13 +101,17 @@ def test_a_statement_compiles_to_its_snapshot(function: str, dialect: str) -> No
 
 
 def test_every_snapshot_belongs_to_a_statement() -> None:
-    expected = {f"{function}.{dialect}.sql" for function in FUNCTIONS for dialect in DIALECTS}
+    expected = {f"{function}.{dialect}.sql" for function in COMPILED for dialect in DIALECTS}
     assert {path.name for path in SNAPSHOTS.iterdir()} == expected
 
 
 def test_every_public_function_is_a_statement_that_has_a_snapshot() -> None:
-    defined = [name for name, _ in inspect.getmembers(statements, inspect.isfunction) if not name.startswith("_")]
-    ours = [name for name in defined if getattr(statements, name).__module__ == statements.__name__]
+    ours = [
+        name
+        for module in MODULES
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if not name.startswith("_") and function.__module__ == module.__name__
+    ]
     assert sorted(ours) == sorted(FUNCTIONS)
 
 
@@ -71,6 +121,8 @@ NUM_CONTENTS = 10_000
 NUM_DOCUMENTS = 12_000
 NUM_PAIRS = 50_000
 DELTA = 20
+# Times the bucket rows of the contents are there: with those, 1.2 million.
+NUM_BUCKET_COPIES = 5
 # Keys from all over a table: of a range at its start, a merge join would read no more than that.
 SPREAD = np.arange(137, NUM_CONTENTS, 499)
 BANDED = Params(keep_text=True)
@@ -105,7 +157,7 @@ def recorded(store: Store) -> Iterator[tuple[Transaction, Plans]]:
     def explain(
         connection: Connection, _cursor: object, statement: str, parameters: Any, context: Any, many: bool
     ) -> None:
-        if not many and re.match(r"SELECT|INSERT INTO \w+ \([^)]*\) SELECT|UPDATE|DELETE", statement):
+        if not many and re.match(r"SELECT|WITH|INSERT INTO \w+ \([^)]*\) SELECT|UPDATE|DELETE", statement):
             plans.statements.append(statement)
             streams = bool(context.execution_options.get("stream_results"))
             EXPLAIN[connection.dialect.name](connection, statement, parameters, streams, plans)
@@ -169,7 +221,7 @@ def aliased(statement: str) -> dict[str, str]:
     params=[pytest.param("sqlite", marks=pytest.mark.sqlite), pytest.param("postgres", marks=pytest.mark.postgres)],
 )
 def big_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """An index of some ten thousand documents, half of whose contents are paired."""
+    """An index of some ten thousand documents, half of whose contents are paired, and 1.2 million bucket rows."""
     schemas = None
     if request.param == "sqlite":
         url = str(tmp_path_factory.mktemp("plans") / "big.db")
@@ -211,6 +263,7 @@ def fill(transaction: Transaction) -> None:
     )
     transaction.bulk_insert(content_text, {"content_key": keys, "text": [b"frame" * 40] * NUM_CONTENTS})
     transaction.bulk_insert(band_bucket, bucket_rows(keys, band_keys(signatures, BANDED.banding)))
+    fill_buckets(transaction)
     transaction.bulk_insert(unlinked, {"content_key": keys[-DELTA:]})
     fill_documents(transaction, keys)
     left = np.sort(np.random.default_rng(1).choice(NUM_CONTENTS**2 // 8, NUM_PAIRS, replace=False))
@@ -225,6 +278,22 @@ def fill(transaction: Transaction) -> None:
             "run_key": np.ones(NUM_PAIRS, dtype=np.int64),
         },
     )
+
+
+def fill_buckets(transaction: Transaction) -> None:
+    """Inserts bucket rows of no content, none of them in a bucket with another."""
+    copy = bindparam("copy", type_=BigInteger)
+    columns = (
+        band_bucket.c.band,
+        band_bucket.c.bucket_hash // 4 + copy * 10**17 + band_bucket.c.content_key * 10**6,
+        band_bucket.c.content_key + copy * NUM_CONTENTS,
+    )
+    copied = insert(band_bucket).from_select(
+        list(band_bucket.c.keys()),
+        select(*columns).where(band_bucket.c.content_key <= NUM_CONTENTS),
+    )
+    for number in range(1, NUM_BUCKET_COPIES + 1):
+        transaction.execute(copied, {"copy": number})
 
 
 def fill_documents(transaction: Transaction, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
@@ -286,7 +355,35 @@ def some_pairs(transaction: Transaction) -> VerifiedPairs:
     )
 
 
+def merits_of_each_policy(transaction: Transaction) -> None:
+    for keep in get_args(Keep):
+        assert sum(len(some.doc_keys) for some in clusters.merits(transaction, SPREAD, keep, None)) >= len(SPREAD)
+
+
+def hot_mates_of_the_delta(transaction: Transaction) -> None:
+    keys, buckets = delta(transaction)
+    columns = bucket_rows(keys, buckets)
+    bands, hashes = np.asarray(columns["band"][:1]), np.asarray(columns["bucket_hash"][:1])
+    graph.put_skipped(transaction, HotBuckets(bands, hashes, np.array([2]), np.array([1])))
+    assert len(collected.hot_contents(transaction, keys, buckets)) >= 1
+    assert sum(map(len, collected.hot_mates(transaction, "default"))) >= 1
+
+
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
+    "inspection.content_with": lambda transaction: inspection.content_with(transaction, (7).to_bytes(16, "big")),
+    "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
+    "inspection.unlinked_among": lambda transaction: inspection.unlinked_among(transaction, SPREAD.tolist()),
+    "inspection.skipped_bands": lambda transaction: inspection.skipped_bands(
+        transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
+    ),
+    "inspection.first_contents": lambda transaction: inspection.first_contents(
+        transaction, inspection.HotBucket(2, 0, 0, 1), 20
+    ),
+    "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
+    "samples.bucket_contents": lambda transaction: list(
+        samples.bucket_contents(transaction, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+    ),
+    "spool.lost": lambda transaction: list(spool.lost(transaction, SPREAD)),
     "documents.put": new_documents,
     "documents.remove": lambda transaction: documents.remove(transaction, SPREAD.tolist()),
     "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),
@@ -301,14 +398,34 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "graph.put_pairs": lambda transaction: graph.put_pairs(transaction, some_pairs(transaction), 2),
     "graph.change_pairs": lambda transaction: graph.change_pairs(transaction, some_pairs(transaction)),
     "graph.delete_pairs": lambda transaction: graph.delete_pairs(transaction, some_pairs(transaction)),
+    "graph.relink_skipped": lambda transaction: graph.relink_skipped(transaction, *delta(transaction), 2000, 10),
+    "graph.unlinked_keys": graph.unlinked_keys,
+    "graph.mark_unlinked": lambda transaction: graph.mark_unlinked(transaction, SPREAD),
     "graph.mark_linked": lambda transaction: graph.mark_linked(transaction, SPREAD),
     "graph.put_skipped": lambda transaction: graph.put_skipped(transaction, hot_buckets()),
+    "audit.next_contents": lambda transaction: audit.next_contents(transaction, 500, 20),
+    "audit.contents": lambda transaction: audit.contents(transaction, SPREAD),
+    "audit.missing_buckets": lambda transaction: audit.missing_buckets(transaction, *delta(transaction)),
+    "bands.next_contents": lambda transaction: bands.next_contents(transaction, 500, 20),
+    "documents.delete_buckets": lambda transaction: documents.delete_buckets(transaction, *delta(transaction)),
+    "measurements.pairs_of": lambda transaction: measurements.pairs_of(transaction, SPREAD),
     "sources.known": lambda transaction: sources.known(transaction, "default", ["file:///crawl/7.txt"]),
     "sources.see": lambda transaction: sources.see(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
     "sources.put": lambda transaction: sources.put(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
+    "sources.see_under": lambda transaction: sources.see_under(transaction, "default", "file:///crawl/77", 2),
     "sources.gone": lambda transaction: sources.gone(transaction, "default", "file:///crawl/77", 2),
     "sources.vanished": lambda transaction: sources.vanished(transaction, SPREAD.tolist()),
     "sources.remove": lambda transaction: sources.remove(transaction, SPREAD.tolist()),
+    "clusters.merits": merits_of_each_policy,
+    "clusters.known_pairs": lambda transaction: clusters.known_pairs(
+        transaction, CandidatePairs(some_pairs(transaction).keys)
+    ),
+    "clusters.mates": lambda transaction: clusters.mates(transaction, SPREAD, 0.8),
+    "clusters.names": lambda transaction: clusters.names(transaction, SPREAD),
+    "collected.mates": lambda transaction: list(collected.mates(transaction, SPREAD, "default", 0.8)),
+    "collected.named": lambda transaction: collected.named(transaction, SPREAD),
+    "collected.hot_contents": lambda transaction: collected.hot_contents(transaction, *delta(transaction)),
+    "collected.hot_mates": hot_mates_of_the_delta,
     "answers.documents_of": lambda transaction: list(answers.documents_of(transaction, SPREAD)),
     "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
     "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),
@@ -334,6 +451,35 @@ def test_the_pairs_are_read_in_order_and_each_document_by_its_content(expand: bo
         assert plans.sorts == [], plans
 
 
+@pytest.mark.parametrize("expand", [False, True])
+@pytest.mark.parametrize("ask", ["pairs within", "pairs between"])
+def test_the_pairs_of_collections_are_read_in_order_too(ask: str, expand: bool, big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        if ask == "pairs within":
+            rows = answers.pairs(transaction, 0.8, expand=expand, within="default")
+        else:
+            rows = answers.pairs_between(transaction, 0.8, "default", "other", expand=expand)
+        assert bool(list(rows)) == (ask == "pairs within")
+    if transaction.connection.dialect.name == "sqlite":
+        assert plans.sorts == [], plans
+
+
+def test_the_names_of_collections_are_found_one_by_one_in_the_index_of_ids(big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        assert collected.names(transaction) == ["default"]
+    if transaction.connection.dialect.name == "sqlite":
+        found = [step for step in plans.steps if "document" in step]
+        assert len(found) == 2, plans
+        assert all(step.startswith("SEARCH document USING COVERING INDEX") for step in found), plans
+
+
+def test_a_collection_is_paged_in_the_order_of_its_ids_without_sorting(big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        pages = list(collected.document_pages(transaction, "default", 5_000))
+    assert [len(page) for page in pages] == [5_000, 5_000, 2_000]
+    assert plans.sorts == [], plans
+
+
 @pytest.mark.sqlite
 def test_sqlite_reads_the_shared_buckets_of_a_band_without_sorting(big_store: Store) -> None:
     with recorded(big_store) as (transaction, plans):
@@ -342,4 +488,13 @@ def test_sqlite_reads_the_shared_buckets_of_a_band_without_sorting(big_store: St
     if transaction.connection.dialect.name == "sqlite":
         assert plans.sorts == [], plans
         # Once to find the buckets, once to read them: all of this band, nothing of the others.
+        assert sum("band_bucket USING PRIMARY KEY (band=?)" in step for step in plans.steps) == 2, plans
+
+
+def test_the_sizes_of_the_buckets_of_a_band_come_from_its_part_of_the_table(big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        rows = np.concatenate(list(samples.bucket_sizes(transaction, 0)))
+        assert samples.num_bucket_pairs(transaction, 0) == len(rows) == NUM_CONTENTS // 10 - 1
+    if transaction.connection.dialect.name == "sqlite":
+        assert plans.sorts == [], plans
         assert sum("band_bucket USING PRIMARY KEY (band=?)" in step for step in plans.steps) == 2, plans

@@ -1,30 +1,37 @@
 """Indexes of other versions, and the moment in which an index is born.
 
-There is one revision so far. A later lshdb is played by a copy of the migrations with one more on top.
+Of each earlier revision there are indexes that it made. A later lshdb is played by a copy of the migrations with one
+more on top.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from importlib.resources import files
+from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import event, inspect, select, text, update
 
 from lshdb import Index, Pair, Params
 from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
 from lshdb.model import Document
-from lshdb.store import Store, upgrade
-from lshdb.store.schema import index_params
+from lshdb.store import Store, upgrade, upgrading
+from lshdb.store.schema import index_params, metadata
 from tests.cli.conftest import Run, lshdb
 from tests.store.conftest import PARAMS, count
+from tests.store.released import answers_of, restore
 
 __all__ = ["lshdb"]
+
+PLUM_CAKE = Path(__file__).parents[2] / "sample_data" / "crawl" / "recipes" / "plum-cake.md"
 
 LATER = '''
 """A column that the next version needs."""
@@ -32,8 +39,8 @@ LATER = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
@@ -55,12 +62,12 @@ LaterVersion = Callable[..., None]
 
 @pytest.fixture
 def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LaterVersion]:
-    """From its call on, this is the next version of lshdb, with revision 0002; `then` ends its upgrade."""
+    """From its call on, this is the next version of lshdb, with revision 0003; `then` ends its upgrade."""
 
     def release(then: str = "") -> None:
         folder = tmp_path / "migrations of 100 %"
         shutil.copytree(str(files("lshdb.migrations")), folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "0002_later.py").write_text(LATER.format(then=then))
+        (folder / "versions" / "0003_later.py").write_text(LATER.format(then=then))
         monkeypatch.setattr(upgrade, "_folder", lambda: str(folder))
         upgrade._scripts.cache_clear()
 
@@ -92,7 +99,42 @@ def answers(url: str) -> list[Pair]:
 
 
 def test_the_newest_revision_is_the_one_this_version_ships() -> None:
-    assert upgrade.head() == "0001"
+    assert upgrade.head() == "0002"
+
+
+@pytest.mark.parametrize("name", ["revision_0001", "revision_0001_no_texts"])
+def test_an_index_of_revision_0001_answers_after_the_upgrade_as_it_did_before(
+    name: str, url: str, tmp_path: Path
+) -> None:
+    restore(name, url, tmp_path)
+    with pytest.raises(IndexOutdated):
+        Index.open(url)
+    done = Index.upgrade(url)
+    assert (done.before, done.after) == ("0001", "0002")
+    with Index.open(url) as index:
+        pairs = [[pair.left, pair.right, pair.similarity, pair.exact] for pair in index.pairs(index.params.floor)]
+        found = index.query_file(PLUM_CAKE)
+    assert sorted(pairs) == sorted(answers_of(name)["pairs"])
+    assert [[match.id, match.similarity, match.exact] for match in found] == answers_of(name)["query"]
+
+
+def test_an_index_of_revision_0001_has_the_minima_that_its_bands_take(url: str, tmp_path: Path) -> None:
+    restore("revision_0001_no_texts", url, tmp_path)
+    Index.upgrade(url)
+    with Index.open(url) as index:
+        assert index.params == Params(keep_text=False, scheme="universal", bands=16, rows=4, floor=0.4, seed=7)
+        assert (index.params.num_perm, index.params.first_band) == (64, 0)
+
+
+def test_an_upgraded_index_can_be_given_other_bands_and_measured(url: str, tmp_path: Path) -> None:
+    restore("revision_0001", url, tmp_path)
+    Index.upgrade(url)
+    with Index.open(url) as index:
+        before = sorted(index.pairs(0.8), key=str)
+        report = index.reband(0.7, 0.99)
+        assert (report.after.bands, report.after.rows) == (17, 4)
+        assert sorted(index.pairs(0.8), key=str) == before
+        assert index.measure().recall == 1.0
 
 
 def test_an_index_of_a_future_version_is_refused_by_its_revision(
@@ -104,9 +146,9 @@ def test_an_index_of_a_future_version_is_refused_by_its_revision(
     this_version()
     with pytest.raises(IndexTooNew) as caught:
         Index.open(url)
-    assert caught.value.current == "0002"
+    assert caught.value.current == "0003"
     assert caught.value.exit_code == 14
-    assert "is at revision 0002, which this lshdb" in str(caught.value)
+    assert "is at revision 0003, which this lshdb" in str(caught.value)
     for arguments in (["dupes"], ["upgrade"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (14, ""), arguments
@@ -120,7 +162,7 @@ def test_an_index_of_an_older_version_is_refused_with_the_command_that_helps(
     later_version()
     with pytest.raises(IndexOutdated) as caught:
         Index.open(url)
-    assert (caught.value.current, caught.value.head, caught.value.exit_code) == ("0001", "0002", 13)
+    assert (caught.value.current, caught.value.head, caught.value.exit_code) == ("0002", "0003", 13)
     for arguments in (["dupes"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (13, ""), arguments
@@ -132,12 +174,12 @@ def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_vers
     later_version()
     ended = lshdb(url, "upgrade")
     assert ended.code == 0
-    assert ended.out.startswith("upgraded from revision 0001 to 0002")
+    assert ended.out.startswith("upgraded from revision 0002 to 0003")
     assert answers(url) == ANSWERS
     with Index.open(url) as index:
         assert index.add([Document("f", DOCUMENTS[3].text)]).counts.num_added == 1
         assert [match.id for match in index.query_id("f")] == ["d"]
-    assert lshdb(url, "upgrade").out == "already at revision 0002\n"
+    assert lshdb(url, "upgrade").out == "already at revision 0003\n"
 
 
 @pytest.mark.sqlite
@@ -152,7 +194,7 @@ def test_a_sqlite_file_is_copied_before_the_upgrade(
     later_version()
     ended = lshdb(path, "upgrade")
     copy = tmp_path / "crawl.db.before-upgrade-1"
-    assert ended.out == f"upgraded from revision 0001 to 0002; the old file is {copy}\n"
+    assert ended.out == f"upgraded from revision 0002 to 0003; the old file is {copy}\n"
     assert (tmp_path / "crawl.db.before-upgrade").read_text() == "earlier"
     assert copy.stat().st_mode & 0o777 == 0o640
     this_version()
@@ -164,7 +206,7 @@ def test_a_postgres_index_needs_no_copy(url: str, later_version: LaterVersion) -
     make_index(url)
     later_version()
     done = Index.upgrade(url)
-    assert (done.before, done.after, done.is_current) == ("0001", "0002", False)
+    assert (done.before, done.after, done.is_current) == ("0002", "0003", False)
     assert (done.copy is None) == ("://" in url)
 
 
@@ -179,6 +221,96 @@ def test_an_upgrade_that_fails_changes_nothing(
         Index.open(url)
     this_version()
     assert answers(url) == ANSWERS
+
+
+def test_a_dry_run_prints_the_sql_and_changes_nothing(url: str, tmp_path: Path, lshdb: Run) -> None:
+    restore("revision_0001", url, tmp_path)
+    before = schema_of(url)
+    ended = lshdb(url, "upgrade", "--dry-run")
+    assert ended.code == 0, ended.err
+    lines = ended.out.splitlines()
+    assert lines[0] == "-- from revision 0001 to 0002"
+    assert "CREATE TABLE rebanding (" in lines
+    assert any("num_perm" in line for line in lines)
+    assert lines[-1].startswith("UPDATE lshdb_revision SET version_num='0002'")
+    assert not any(line.startswith(("SELECT", "PRAGMA")) for line in lines)
+    assert schema_of(url) == before
+    assert not list(tmp_path.glob("*.before-upgrade*"))
+    with pytest.raises(IndexOutdated):
+        Index.open(url)
+    assert Index.upgrade(url).before == "0001"
+    assert lshdb(url, "upgrade", "--dry-run").out == "already at revision 0002\n"
+
+
+def test_a_dry_run_is_the_sql_that_the_upgrade_runs(url: str, tmp_path: Path) -> None:
+    restore("revision_0001", url, tmp_path)
+    rehearsed = Index.upgrade(url, dry_run=True).statements
+    executed: list[str] = []
+    with Store.at(url) as store, store.whole() as engine:
+        event.listen(engine, "before_cursor_execute", lambda *call: executed.append(call[2].strip()))
+        upgrading.perform(store)
+    changing = [statement for statement in executed if re.match("CREATE|ALTER|DROP|INSERT|UPDATE|COMMENT", statement)]
+    assert len(changing) > 3
+    assert [statement.partition(";  -- ")[0].removesuffix(";") for statement in rehearsed] == changing
+
+
+def schema_of(url: str) -> dict[str, list[str]]:
+    """The columns of each table."""
+    with Store.at(url) as store, store.whole() as engine:
+        found = inspect(engine)
+        return {name: [column["name"] for column in found.get_columns(name)] for name in found.get_table_names()}
+
+
+def upgrade_at_once(url: str, barrier: Barrier, found: Queue[tuple[str, str]]) -> None:
+    barrier.wait(20)
+    done = Index.upgrade(url)
+    found.put((done.before, done.copy or ""))
+
+
+def test_of_two_upgrades_at_once_the_second_waits_and_finds_it_done(url: str, tmp_path: Path) -> None:
+    restore("revision_0001", url, tmp_path)
+    spawn = multiprocessing.get_context("spawn")
+    barrier, found = spawn.Barrier(3), spawn.Queue()
+    processes = [spawn.Process(target=upgrade_at_once, args=(url, barrier, found)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    with Store.at(url) as store, store.changing():
+        barrier.wait(20)
+        time.sleep(1)
+        assert found.empty()
+    results = sorted(found.get(timeout=60) for _ in processes)
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert [before for before, _ in results] == ["0001", "0002"]
+    assert results[1][1] == ""
+    assert len(list(tmp_path.glob("*.before-upgrade*"))) == (0 if "://" in url else 1)
+    with Index.open(url) as index:
+        assert len(list(index.pairs(index.params.floor))) == len(answers_of("revision_0001")["pairs"])
+
+
+@pytest.mark.parametrize("written", ["run", "index_params"])
+def test_an_index_of_a_future_version_names_the_version_that_wrote_to_it(
+    written: str, url: str, later_version: LaterVersion, this_version: Callable[[], None]
+) -> None:
+    later_version()
+    make_index(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        transaction.execute(update(metadata.tables[written]).values(lshdb_version="12.3.0"))
+    this_version()
+    with pytest.raises(IndexTooNew, match=r"does not know: lshdb 12\.3\.0 wrote to it"):
+        Index.open(url)
+
+
+def test_an_index_of_a_future_version_without_those_tables_is_refused_too(
+    url: str, later_version: LaterVersion, this_version: Callable[[], None]
+) -> None:
+    later_version(then='op.drop_table("run"); op.drop_table("index_params")')
+    with Store.at(url) as store, store.bearing():
+        pass
+    this_version()
+    with pytest.raises(IndexTooNew, match="does not know: a newer lshdb wrote to it"):
+        Index.open(url)
 
 
 def test_there_is_nothing_to_upgrade_where_there_is_no_index(url: str, lshdb: Run) -> None:

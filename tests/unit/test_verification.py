@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lshdb.errors import InvalidParams
 from lshdb.params import Params
 from lshdb.pipeline import shingle_sets
-from lshdb.verification import jaccard, min_agreement
+from lshdb.verification import containment, jaccard, min_agreement, num_shared
 
 words = st.lists(st.sampled_from(["a", "b", "c", "\u0627\u0644", "\u4e2d"]), max_size=25)
 
@@ -88,3 +88,20 @@ def test_min_agreement_at_the_ends() -> None:
 def test_a_similarity_above_one_is_refused() -> None:
     with pytest.raises(InvalidParams, match="similarity"):
         min_agreement(100, 1.1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(words, words, st.integers(1, 4))
+def test_containment_is_the_share_of_the_left_set_that_is_in_the_right_one(
+    one: list[str], other: list[str], size: int
+) -> None:
+    left, right = set(grams(one, size)), set(grams(other, size))
+    sets = shingle_sets([" ".join(one), " ".join(other)], Params(shingle=f"word:{size}"))
+    both = containment(sets, np.array([0, 1]), np.array([1, 0]))
+    assert both.tolist() == [len(left & right) / len(side) if side else 0.0 for side in (left, right)]
+    assert num_shared(sets, np.array([0]), np.array([1])).tolist() == [len(left & right)]
+
+
+def test_a_part_is_contained_in_the_whole_and_not_the_other_way_round() -> None:
+    sets = shingle_sets(["a b c", "a b c d e f"], Params(shingle="word:1"))
+    assert containment(sets, np.array([0, 1]), np.array([1, 0])).tolist() == [1.0, 0.5]

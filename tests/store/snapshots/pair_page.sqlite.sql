@@ -1,4 +1,4 @@
 SELECT pair.left_key, pair.right_key, pair.similarity, pair.exact
 FROM pair
-WHERE (pair.left_key, pair.right_key) > (?, ?) ORDER BY pair.left_key, pair.right_key
+WHERE (pair.left_key, pair.right_key) > (?, ?) AND coalesce(pair.run_key, ?) >= ? ORDER BY pair.left_key, pair.right_key
  LIMIT ? OFFSET ?

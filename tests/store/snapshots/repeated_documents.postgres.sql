@@ -1,5 +1,5 @@
-SELECT first_document.doc_id AS "left", other_document.doc_id AS "right"
-FROM document AS other_document JOIN document AS first_document ON first_document.doc_key = (SELECT min(first.doc_key) AS min_1
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", %(param_1)s AS similarity, true AS exact, left_document.collection AS left_collection, right_document.collection AS right_collection
+FROM document AS right_document JOIN document AS left_document ON left_document.doc_key = (SELECT min(first.doc_key) AS min_1
 FROM document AS first
-WHERE first.content_key = other_document.content_key)
-WHERE other_document.content_key IS NOT NULL AND other_document.doc_key != first_document.doc_key ORDER BY other_document.content_key, other_document.doc_key
+WHERE first.content_key = right_document.content_key)
+WHERE right_document.content_key IS NOT NULL AND right_document.doc_key != left_document.doc_key ORDER BY right_document.content_key, right_document.doc_key

@@ -1,0 +1,270 @@
+"""Contents held against their texts, and bucket rows against their contents' signatures.
+
+A text is believed where its digest is the content's, or where all else that follows from it is. Where a text is
+believed and something differs, the text decides; so buckets are held against the signature that should be there.
+Limitation: in an index that keeps no texts the signature decides, and a wrong one makes its buckets look wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from zstandard import ZstdError
+
+from lshdb.arrays import distinct
+from lshdb.auditing.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
+from lshdb.banding import band_keys
+from lshdb.model import Signatures
+from lshdb.params import Params
+from lshdb.pipeline import sketch_encoded
+from lshdb.store import Transaction, audit, graph, inspection
+from lshdb.store.audit import AuditedContents
+from lshdb.texts import encode, unpack
+
+__all__ = ["Change", "Examined", "believed", "examine", "extra_rows", "stored_minima"]
+
+# Bytes of texts that are sketched at a time.
+SKETCHED_BYTES: Final = 16_000_000
+
+# Bucket rows whose contents are looked at together.
+PAGE_ROWS: Final = 20_000
+
+# A broken frame may also claim to hold more than there is memory.
+UNREADABLE: Final = (ZstdError, UnicodeDecodeError, MemoryError, TypeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A content, and what it should say by its text: digest of 16 bytes, signature of num_perm uint32."""
+
+    key: int
+    digest: bytes
+    num_shingles: int
+    minima: NDArray[np.uint32]
+
+    @property
+    def signature(self) -> bytes:
+        """The minima as they are stored."""
+        return self.minima.astype("<u4", copy=False).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found out about some contents.
+
+    Args:
+        faults: all of them.
+        changes: what the text says, of contents that say something else.
+        num_known: contents whose right signature is known.
+        num_read: texts that were sketched again.
+        missing: (band, bucket_hash, content_key), int64, shape (m, 3): rows that should be there.
+    """
+
+    faults: tuple[Fault, ...]
+    changes: tuple[Change, ...]
+    num_known: int
+    num_read: int
+    missing: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Contents held against their texts: what differs, what should be there, and whose text cannot be believed."""
+
+    faults: tuple[Fault, ...]
+    changes: tuple[Change, ...]
+    unbelieved: frozenset[int]
+    num_read: int
+
+
+def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[np.bool_], params: Params) -> Examined:
+    """Holds contents against their buckets; the chosen ones, and what looks wrong, against their texts as well.
+
+    Args: chosen: bool, aligned with the contents.
+    """
+    minima, known = stored_minima(stored, params)
+    missing = _missing(transaction, stored.keys[known], minima[known], params)
+    is_short = np.fromiter((len(digest) != 16 for digest in stored.digests), np.bool_, len(stored))
+    impossible = ~known | is_short | (stored.num_shingles < 1)
+    doubtful = chosen | impossible | np.isin(stored.keys, missing[:, 2])
+    compared = _compare(transaction, _chosen(stored, doubtful), params)
+    if compared.changes:
+        _correct(stored, minima, known, compared.changes)
+        missing = _missing(transaction, stored.keys[known], minima[known], params)
+    mended = {change.key for change in compared.changes}
+    lost = [row for row in np.flatnonzero(impossible).tolist() if int(stored.keys[row]) not in mended]
+    faults = [*compared.faults, *(_impossible(stored, row, params) for row in lost)]
+    faults += [
+        Fault("bucket-missing", "band_bucket", _key(*row), "its signature has this bucket, too", FROM_SIGNATURE)
+        for row in missing.tolist()
+    ]
+    return Examined(tuple(faults), compared.changes, int(known.sum()), compared.num_read, missing)
+
+
+def extra_rows(transaction: Transaction, band: int, params: Params) -> Iterator[tuple[Fault, tuple[int, int, int]]]:
+    """The rows of a band that should not be there, each with (band, bucket_hash, content_key)."""
+    for rows in audit.band_rows(transaction, band, PAGE_ROWS):
+        stored = audit.contents(transaction, distinct(rows[:, 1]))
+        there = np.isin(rows[:, 1], stored.keys)
+        for bucket_hash, key in rows[~there].tolist():
+            detail = f"there is no content {key}"
+            yield Fault("bucket-of-no-content", "band_bucket", _key(band, bucket_hash, key), detail, "deleted"), (
+                band, bucket_hash, key
+            )  # fmt: skip
+        for bucket_hash, key in _wrong(transaction, band, rows[there], stored, params).tolist():
+            detail = "its signature has another bucket in this band"
+            yield Fault("bucket-wrong", "band_bucket", _key(band, bucket_hash, key), detail, "deleted"), (
+                band, bucket_hash, key
+            )  # fmt: skip
+
+
+def stored_minima(stored: AuditedContents, params: Params) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """(minima, shape (n, num_perm); bool, shape (n,): whether a signature has the right length, else its row is 0)."""
+    size = 4 * params.num_perm
+    known = np.fromiter((len(signature) == size for signature in stored.signatures), np.bool_, len(stored))
+    whole = (one if len(one) == size else bytes(size) for one in stored.signatures)
+    # A bytearray: Numba compiles once more for an array that cannot be written to.
+    return np.frombuffer(bytearray(b"".join(whole)), dtype="<u4").reshape(-1, params.num_perm), known
+
+
+def believed(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> NDArray[np.int64]:
+    """Those of the contents whose text can be read, and believed; int64, ascending."""
+    stored = audit.contents(transaction, content_keys)
+    unbelieved = _compare(transaction, stored, params).unbelieved
+    return stored.keys[~np.isin(stored.keys, list(unbelieved))]
+
+
+def _wrong(
+    transaction: Transaction, band: int, rows: NDArray[np.int64], stored: AuditedContents, params: Params
+) -> NDArray[np.int64]:
+    """Those of the rows (bucket_hash, content_key) that their contents' signatures do not have."""
+    minima, known = stored_minima(stored, params)
+    wrong = _unlike(band, rows, stored, minima, known, params)
+    doubtful = np.isin(stored.keys, wrong[:, 1])
+    if not doubtful.any():
+        return wrong
+    _correct(stored, minima, known, _compare(transaction, _chosen(stored, doubtful), params).changes)
+    return _unlike(band, rows, stored, minima, known, params)
+
+
+def _unlike(
+    band: int,
+    rows: NDArray[np.int64],
+    stored: AuditedContents,
+    minima: NDArray[np.uint32],
+    known: NDArray[np.bool_],
+    params: Params,
+) -> NDArray[np.int64]:
+    keys = band_keys(Signatures(minima, params.scheme), params.banding).keys.view(np.int64)
+    places = np.searchsorted(stored.keys, rows[:, 1])
+    wrong: NDArray[np.int64] = rows[known[places] & (keys[places, band - params.first_band] != rows[:, 0])]
+    return wrong
+
+
+def _correct(
+    stored: AuditedContents, minima: NDArray[np.uint32], known: NDArray[np.bool_], changes: tuple[Change, ...]
+) -> None:
+    for change in changes:
+        row = int(np.searchsorted(stored.keys, change.key))
+        minima[row], known[row] = change.minima, True
+
+
+def _missing(
+    transaction: Transaction, keys: NDArray[np.int64], minima: NDArray[np.uint32], params: Params
+) -> NDArray[np.int64]:
+    buckets = band_keys(Signatures(np.ascontiguousarray(minima), params.scheme), params.banding)
+    return audit.missing_buckets(transaction, keys, buckets)
+
+
+def _compare(transaction: Transaction, stored: AuditedContents, params: Params) -> _Compared:
+    """Contents held against those of their texts that are kept."""
+    faults: list[Fault] = []
+    changes: list[Change] = []
+    unbelieved: set[int] = set()
+    num_read = 0
+    if params.keep_text and len(stored):
+        for key, fresh in _sketched(transaction, stored.keys, params):
+            num_read += fresh is not None
+            row = int(np.searchsorted(stored.keys, key))
+            found = [_unreadable(key)] if fresh is None else list(_differing(transaction, stored, row, fresh))
+            faults += found
+            if any(fault.fault.startswith("text-") for fault in found):
+                unbelieved.add(key)
+            elif fresh is not None and any(fault.repair == FROM_TEXT for fault in found):
+                changes.append(fresh)
+    return _Compared(tuple(faults), tuple(changes), frozenset(unbelieved), num_read)
+
+
+def _differing(transaction: Transaction, stored: AuditedContents, row: int, fresh: Change) -> Iterator[Fault]:
+    """What a content says otherwise than its text."""
+    is_signed = stored.signatures[row] == fresh.signature
+    is_counted = int(stored.num_shingles[row]) == fresh.num_shingles
+    is_named = stored.digests[row] == fresh.digest
+    key = _key(fresh.key)
+    if not is_named and not (is_signed and is_counted):
+        yield Fault("text-differs", "content_text", key, "it is the text of another content", LOST)
+        return
+    if not is_signed:
+        kind = "signature-differs" if len(stored.signatures[row]) == len(fresh.signature) else "signature-length"
+        yield Fault(kind, "content", key, "the text has another signature", FROM_TEXT)
+    if not is_counted:
+        detail = f"the text has {fresh.num_shingles} shingles, not {stored.num_shingles[row]}"
+        yield Fault("num-shingles-differs", "content", key, detail, FROM_TEXT)
+    if not is_named:
+        twin = inspection.content_with(transaction, fresh.digest)
+        repair = FROM_TEXT if twin is None else f"none: content {twin} has the same text; restore a backup"
+        yield Fault("digest-differs", "content", key, "the text has another digest", repair)
+
+
+def _impossible(stored: AuditedContents, row: int, params: Params) -> Fault:
+    """What is wrong with a content in itself, whose text does not help."""
+    key = _key(int(stored.keys[row]))
+    if len(stored.signatures[row]) != 4 * params.num_perm:
+        detail = f"{len(stored.signatures[row])} bytes instead of {4 * params.num_perm}"
+        return Fault("signature-length", "content", key, detail, LOST)
+    if len(stored.digests[row]) != 16:
+        return Fault("digest-length", "content", key, f"{len(stored.digests[row])} bytes instead of 16", LOST)
+    return Fault("num-shingles-impossible", "content", key, f"it has {stored.num_shingles[row]} shingles", LOST)
+
+
+def _unreadable(key: int) -> Fault:
+    return Fault("text-unreadable", "content_text", _key(key), "it cannot be unpacked", LOST)
+
+
+def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Iterator[tuple[int, Change | None]]:
+    """By content_key: what the kept text says; None where it cannot be read."""
+    held: list[tuple[int, bytes]] = []
+    for key, frame in graph.texts(transaction, keys):
+        try:
+            held.append((key, encode(unpack(frame))))
+        except UNREADABLE:
+            yield key, None
+        if sum(len(utf8) for _, utf8 in held) > SKETCHED_BYTES:
+            yield from _changes(held, params)
+            held = []
+    yield from _changes(held, params)
+
+
+def _changes(held: list[tuple[int, bytes]], params: Params) -> Iterator[tuple[int, Change]]:
+    sketches = sketch_encoded([utf8 for _, utf8 in held], params)
+    for row, (key, _) in enumerate(held):
+        digest, count = sketches.digests[row].tobytes(), int(sketches.num_shingles[row])
+        yield key, Change(key, digest, count, sketches.signatures.minima[row])
+
+
+def _chosen(stored: AuditedContents, which: NDArray[np.bool_]) -> AuditedContents:
+    rows = np.flatnonzero(which).tolist()
+    return AuditedContents(
+        stored.keys[which],
+        tuple(stored.digests[row] for row in rows),
+        stored.num_shingles[which],
+        tuple(stored.signatures[row] for row in rows),
+    )
+
+
+def _key(*values: int) -> str:
+    return ",".join(map(str, values))

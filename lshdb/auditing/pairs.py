@@ -1,0 +1,97 @@
+"""Stored pairs held against the similarity of their texts, or of their signatures where the pair is an estimate.
+
+A pair whose text cannot be believed says nothing of itself. Pairs that are wrong as rows (swapped, out of range, of
+no content) are `rows`' to name. Limitation: pairs that are missing are not looked for; `lshdb link` finds those of
+contents that are put on its list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.arrays import distinct
+from lshdb.auditing.contents import UNREADABLE, believed, stored_minima
+from lshdb.auditing.faults import LOST, Fault
+from lshdb.comparison import Contents, compare
+from lshdb.minhash import estimate
+from lshdb.model import Signatures, VerifiedPairs
+from lshdb.params import Params
+from lshdb.store import Transaction, audit
+
+__all__ = ["ExaminedPairs", "examine_pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedPairs:
+    """What was found out about some pairs: `changed` with the similarity they have, `dropped` below the floor."""
+
+    faults: tuple[Fault, ...]
+    changed: VerifiedPairs
+    dropped: VerifiedPairs
+
+
+def examine_pairs(transaction: Transaction, page: VerifiedPairs, params: Params) -> ExaminedPairs:
+    """Holds pairs against what is recomputed of them."""
+    stored = audit.contents(transaction, distinct(page.keys))
+    minima, known = stored_minima(stored, params)
+    contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
+    pairs = page.chosen(_is_sound(page, contents, params))
+    fresh, told = _recomputed(transaction, contents, pairs, params)
+    differs = told & np.where(pairs.exact, fresh.exact & (fresh.similarity != pairs.similarity), False)
+    guesses = _estimates(contents, pairs)
+    differs |= ~pairs.exact & (guesses != pairs.similarity)
+    if (doubtful := differs & pairs.exact).any():
+        sure = believed(transaction, distinct(pairs.keys[doubtful]), params)
+        told &= ~doubtful | np.isin(pairs.keys, sure).all(axis=1)
+    differs &= told
+    below = fresh.similarity < params.floor
+    faults = [_differing(pairs, fresh, row) for row in np.flatnonzero(differs).tolist()]
+    faults += [_untold(pairs, row) for row in np.flatnonzero(~told).tolist()]
+    return ExaminedPairs(tuple(faults), fresh.chosen(differs & ~below), fresh.chosen(differs & below))
+
+
+def _is_sound(page: VerifiedPairs, contents: Contents, params: Params) -> NDArray[np.bool_]:
+    is_ordered = page.keys[:, 0] < page.keys[:, 1]
+    is_in_range = (page.similarity >= params.floor) & (page.similarity <= 1.0)
+    sound: NDArray[np.bool_] = is_ordered & is_in_range & np.isin(page.keys, contents.keys).all(axis=1)
+    return sound
+
+
+def _recomputed(
+    transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params
+) -> tuple[VerifiedPairs, NDArray[np.bool_]]:
+    """The pairs with their exact similarity, or their estimate; and which of them could be told."""
+    unsure = VerifiedPairs.estimated(pairs.keys, _estimates(contents, pairs))
+    told: NDArray[np.bool_] = np.ones(len(pairs), dtype=np.bool_)
+    try:
+        return compare(transaction, contents, unsure, params), told
+    except UNREADABLE:
+        told &= np.isin(pairs.keys, believed(transaction, distinct(pairs.keys), params)).all(axis=1)
+    some = compare(transaction, contents, unsure.chosen(told), params)
+    similarity, exact = unsure.similarity.copy(), unsure.exact.copy()
+    similarity[told], exact[told] = some.similarity, some.exact
+    return VerifiedPairs(pairs.keys, similarity, exact), told
+
+
+def _estimates(contents: Contents, pairs: VerifiedPairs) -> NDArray[np.float64]:
+    rows = contents.rows(pairs.keys)
+    minima, scheme = contents.signatures.minima, contents.signatures.scheme
+    return estimate(Signatures(minima[rows[:, 0]], scheme), Signatures(minima[rows[:, 1]], scheme))
+
+
+def _differing(pairs: VerifiedPairs, fresh: VerifiedPairs, row: int) -> Fault:
+    kind = "similarity-differs" if pairs.exact[row] else "estimate-differs"
+    detail = f"stored {pairs.similarity[row]}, recomputed {fresh.similarity[row]}"
+    return Fault(kind, "pair", _key(pairs, row), detail, "recomputed, or deleted below the floor")
+
+
+def _untold(pairs: VerifiedPairs, row: int) -> Fault:
+    return Fault("pair-unverifiable", "pair", _key(pairs, row), "a text of it is not what it was", LOST)
+
+
+def _key(pairs: VerifiedPairs, row: int) -> str:
+    left, right = pairs.keys[row].tolist()
+    return f"{left},{right}"

@@ -1,0 +1,82 @@
+"""What the schema, the parameters, the counters and single rows must be; no text and no signature is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isclose
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.auditing.faults import LOST, Fault
+from lshdb.expansion import CAP, num_expanded
+from lshdb.params import Params
+from lshdb.store import Transaction, audit
+from lshdb.store.audit_rules import Rule
+
+__all__ = ["database_faults", "miscounted", "row_faults", "schema_faults"]
+
+
+def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
+    """What the schema lacks, and whether nothing else can be asked without it."""
+    missing = audit.schema_faults(snapshot)
+    made = {"index-missing": "made"}
+    faults = [Fault(one.kind, one.table, one.name, "it is not there", made.get(one.kind, LOST)) for one in missing]
+    return faults, any(one.is_fatal for one in missing)
+
+
+def database_faults(snapshot: Transaction, *, full: bool) -> Iterator[Fault]:
+    """What the database itself finds wrong. Args: full: let it look everywhere."""
+    for message in snapshot.dialect.damages(snapshot.connection, full=full):
+        yield Fault("database-damaged", "", "", message, LOST)
+    for table, index in snapshot.dialect.invalid_indexes(snapshot.connection):
+        yield Fault("index-invalid", table, index, "the database does not use it", "made anew")
+
+
+def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
+    """Everything that SQL can tell of the rows."""
+    yield from _params_faults(snapshot, params)
+    yield from _counter_faults(snapshot)
+    limits = audit.limits(snapshot, params, CAP)
+    for rule in audit.rules(params):
+        for row in audit.breaches_of(snapshot, rule, limits):
+            yield _breach(rule, row._mapping)
+    yield from _skipped_faults(snapshot)
+
+
+def miscounted(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the rows (band, bucket_hash, num_contents, num_pairs) whose pairs are not those of so many contents."""
+    sizes = rows[:, 2]
+    expected = np.where(sizes > CAP, sizes * (sizes - 1) // 2 - num_expanded(sizes), -1)
+    wrong: NDArray[np.int64] = rows[rows[:, 3] != expected]
+    return wrong
+
+
+def _params_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
+    recall = audit.stored_recall(snapshot)
+    if not isclose(recall, params.recall, rel_tol=1e-9):
+        detail = f"recall is {recall}; the bands promise {params.recall}"
+        yield Fault("params-recall", "index_params", "1", detail, "set to what the bands promise")
+    if params.first_band not in (0, -params.bands):
+        detail = f"first_band is {params.first_band}; it must be 0 or {-params.bands}"
+        yield Fault("params-first-band", "index_params", "1", detail, LOST)
+
+
+def _counter_faults(snapshot: Transaction) -> Iterator[Fault]:
+    for counter in audit.counters(snapshot):
+        if (counter.last_key or 0) < counter.greatest:
+            detail = f"counted to {counter.last_key}, and there is a key {counter.greatest}"
+            yield Fault("counter-behind", "key_counter", counter.name, detail, "raised")
+
+
+def _breach(rule: Rule, row: Any) -> Fault:
+    key = ",".join(str(row[name]) for name in rule.columns)
+    return Fault(rule.kind, rule.table.name, key, rule.detail.format_map(row), rule.repair)
+
+
+def _skipped_faults(snapshot: Transaction) -> Iterator[Fault]:
+    for rows in audit.skipped_counts(snapshot):
+        for band, bucket_hash, num_contents, num_pairs in miscounted(rows).tolist():
+            detail = f"{num_contents} contents do not leave {num_pairs} pairs that are not expanded"
+            yield Fault("skipped-count", "skipped_bucket", f"{band},{bucket_hash}", detail, "linked and counted again")

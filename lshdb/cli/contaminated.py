@@ -1,0 +1,82 @@
+"""``lshdb contaminated``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lshdb.cli import options
+from lshdb.cli.options import open_index, settings_of
+from lshdb.cli.render import print_rows
+
+if TYPE_CHECKING:
+    from lshdb.contamination import Nearest
+
+__all__ = ["register"]
+
+CONTAMINATED = 1
+
+EPILOG = """[bold]Examples[/bold]\n
+  lshdb ingest --collection corpus ./corpus\n
+  lshdb ingest --collection benchmark questions.jsonl\n
+  lshdb contaminated --train corpus --test benchmark\n
+  lshdb contaminated --train corpus --test benchmark --max-share 0.001 --format csv > found.csv\n
+\n
+Ends with 1 where more documents than --max-share allows are contaminated: a check for CI."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    app.command("contaminated", epilog=EPILOG)(contaminated)
+
+
+def contaminated(
+    context: typer.Context,
+    train: Annotated[str, typer.Option(metavar="NAME", help="The collection that must not hold the other's.")],
+    test: Annotated[str, typer.Option(metavar="NAME", help="The collection whose documents are looked for.")],
+    min_sim: options.MinSim = None,
+    max_share: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of the test documents that may be contaminated.")
+    ] = 0.0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List the test documents that are like none, too, with an empty train.")
+    ] = False,
+    form: options.FormatOption = None,
+) -> None:
+    """Print the test documents that are near-duplicates of training documents, each with the nearest one."""
+    with open_index(context) as index:
+        counted = _Counted(index.contaminated(train, test, min_sim), everything)
+        rows = ((found.test, found.train, found.similarity, found.exact) for found in counted)
+        print_rows(("test", "train", "similarity", "exact"), rows, form)
+        least = index.params.min_sim if min_sim is None else min_sim
+    if not settings_of(context).quiet:
+        typer.echo(
+            f"{counted.num_contaminated:,} of {counted.num_documents:,} documents of {test} "
+            f"({100 * counted.share:.3g} %) are near-duplicates of documents of {train} at {least}",
+            err=True,
+        )
+    if counted.share > max_share:
+        raise typer.Exit(CONTAMINATED)
+
+
+class _Counted:
+    """Test documents, counted while they go by; those that are like none only where everything is wanted."""
+
+    def __init__(self, found: Iterable[Nearest], everything: bool) -> None:
+        self._found = found
+        self._everything = everything
+        self.num_documents = self.num_contaminated = 0
+
+    def __iter__(self) -> Iterator[Nearest]:
+        for one in self._found:
+            self.num_documents += 1
+            self.num_contaminated += one.train is not None
+            if one.train is not None or self._everything:
+                yield one
+
+    @property
+    def share(self) -> float:
+        """The share of the documents that is contaminated."""
+        return self.num_contaminated / max(self.num_documents, 1)

@@ -1,0 +1,140 @@
+"""Contamination: which documents of one collection, such as a test set, are like documents of another, a training set.
+
+Stored pairs answer for all contents but those of hot buckets, which met the buckets' hubs only. Those are compared
+with what their hot buckets hold of the training collection, so that no near-duplicate is missed for want of a pair.
+Limitation: of 10,000 contents in hot buckets at a time, the ten most alike by their signatures are compared, and more
+of them only while none is a near-duplicate; so "nearest" is the nearest of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.banding import band_keys
+from lshdb.comparison import Contents, compare, contents_of
+from lshdb.model import VerifiedPairs
+from lshdb.params import Params
+from lshdb.store import Transaction, collected
+from lshdb.verification import min_agreement
+
+__all__ = ["Nearest", "nearest"]
+
+# Documents of the test collection whose nearest are held at a time.
+PAGE_DOCUMENTS: Final = 2_000
+
+# Contents of hot buckets whose signatures are held at a time: 4 MB of 400 bytes each.
+SLICE_CONTENTS: Final = 10_000
+
+# Contents whose exact similarity is computed at a time, the most alike by their signatures first.
+TRIED_CONTENTS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A test document and the training document nearest to it; all but `test` are None where there is none."""
+
+    test: str
+    train: str | None = None
+    similarity: float | None = None
+    exact: bool | None = None
+
+
+def nearest(transaction: Transaction, train: str, test: str, min_sim: float, params: Params) -> Iterator[Nearest]:
+    """Every document of the collection `test`, by its id, with its nearest at `min_sim` or more in `train`.
+
+    Of several equally near it is the one that was ingested first.
+    """
+    is_any_hot = collected.has_hot_buckets(transaction)
+    for page in collected.document_pages(transaction, test, PAGE_DOCUMENTS):
+        found = _Found(train, min_sim, params)
+        keys = np.unique(np.asarray([key for _, key in page if key is not None], dtype=np.int64))
+        found.take_stored(transaction, keys)
+        if is_any_hot:
+            found.take_hot(transaction, keys)
+        names = collected.named(transaction, found.doc_keys)
+        yield from (found.nearest(doc_id, key, names) for doc_id, key in page)
+
+
+class _Found:
+    """The nearest training documents of some contents."""
+
+    def __init__(self, train: str, min_sim: float, params: Params) -> None:
+        self._train = train
+        self._min_sim = min_sim
+        self._params = params
+        self._least_equal = min_agreement(params.num_perm, min_sim)
+        # By content: (similarity, -doc_key, exact), of which the greatest is the nearest.
+        self._best: dict[int, tuple[float, int, bool]] = {}
+
+    @property
+    def doc_keys(self) -> NDArray[np.int64]:
+        """The training documents found, int64, ascending."""
+        return np.unique(np.asarray([-negative for _, negative, _ in self._best.values()], dtype=np.int64))
+
+    def nearest(self, doc_id: str, content_key: int | None, names: dict[int, str]) -> Nearest:
+        """What was found for a document of this content."""
+        if content_key not in self._best:
+            return Nearest(doc_id)
+        similarity, negative, exact = self._best[content_key]
+        return Nearest(doc_id, names[-negative], similarity, exact)
+
+    def take_stored(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
+        """Meets the contents' own copies and their stored pairs."""
+        for key, doc_key, similarity, exact in collected.mates(transaction, keys, self._train, self._min_sim):
+            self._offer(key, doc_key, similarity, exact)
+
+    def take_hot(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
+        """Meets what the contents' hot buckets hold."""
+        contents = contents_of(transaction, keys[[not self._is_copied(key) for key in keys.tolist()]], self._params)
+        buckets = band_keys(contents.signatures, self._params.banding)
+        hot = collected.hot_contents(transaction, contents.keys, buckets)
+        if not len(hot):
+            return
+        for block in collected.hot_mates(transaction, self._train):
+            for begin in range(0, len(block), SLICE_CONTENTS):
+                self._meet(transaction, hot, block[begin : begin + SLICE_CONTENTS])
+
+    def _meet(self, transaction: Transaction, hot: NDArray[np.int64], mates: NDArray[np.int64]) -> None:
+        """Compares contents with the mates, (content_key, doc_key), that are most alike by their signatures."""
+        mates = mates[np.argsort(mates[:, 1])]  # Of equals the first one is the nearest.
+        contents = contents_of(transaction, np.concatenate([hot, mates[:, 0]]), self._params)
+        rows = contents.rows(mates[:, 0])
+        minima = contents.signatures.minima
+        for key, row in zip(hot.tolist(), contents.rows(hot).tolist(), strict=True):
+            equal = np.count_nonzero(minima[rows] == minima[row], axis=1)
+            equal[mates[:, 0] == key] = -1
+            order = np.argsort(-equal, kind="stable")
+            order = order[equal[order] >= self._least_equal]
+            for begin in range(0, len(order), TRIED_CONTENTS):
+                if self._is_copied(key) or (begin and key in self._best):
+                    break
+                tried = order[begin : begin + TRIED_CONTENTS]
+                self._compare(transaction, contents, key, mates[tried], equal[tried])
+
+    def _compare(
+        self,
+        transaction: Transaction,
+        contents: Contents,
+        key: int,
+        mates: NDArray[np.int64],
+        equal: NDArray[np.int64],
+    ) -> None:
+        pairs = np.sort(np.column_stack([np.full(len(mates), key), mates[:, 0]]), axis=1)
+        estimated = VerifiedPairs.estimated(pairs, equal / self._params.num_perm)
+        compared = compare(transaction, contents, estimated, self._params)
+        scores = zip(mates[:, 1].tolist(), compared.similarity.tolist(), compared.exact.tolist(), strict=True)
+        for doc_key, similarity, exact in scores:
+            if similarity >= self._min_sim:
+                self._offer(key, doc_key, similarity, exact)
+
+    def _offer(self, key: int, doc_key: int, similarity: float, exact: bool) -> None:
+        offered = (similarity, -doc_key, exact)
+        self._best[key] = max(self._best.get(key, offered), offered)
+
+    def _is_copied(self, key: int) -> bool:
+        return key in self._best and self._best[key][0] == 1.0

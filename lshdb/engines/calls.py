@@ -1,0 +1,40 @@
+"""Several threads that call one function ahead of the caller; for work whose kernels leave the interpreter alone."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+__all__ = ["calls_ahead", "num_cores"]
+
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def calls_ahead(
+    function: Callable[[_Given], _Made], given: Iterable[_Given], threads: int
+) -> Generator[_Made, None, None]:
+    """``map(function, given)``, by `threads` threads, each of them one call ahead.
+
+    What is given is taken in the caller's thread. A generator to be closed: that waits for the calls under way.
+    """
+    waiting: deque[Future[_Made]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="lshdb-call") as pool:
+        try:
+            for value in given:
+                waiting.append(pool.submit(function, value))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for call in waiting:
+                call.cancel()

@@ -1,0 +1,121 @@
+"""Recall from a sample of contents, with an interval that is honest about pairs that come in clusters.
+
+The pairs of one probe are found or missed together more often than by chance, so they count as fewer than they
+are. Limitation: a cluster that no probe is in stays unknown; the interval is wide where few probes have pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CONFIDENCE", "Estimate", "recall_of"]
+
+CONFIDENCE: Final = 0.99
+# The 99.5th percentile of the normal distribution.
+NORMAL: Final = 2.5758
+
+STEPS: Final = 60
+TERMS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A share and its confidence interval; `share` is None where nothing was there to be found."""
+
+    share: float | None
+    low: float
+    high: float
+
+
+def recall_of(found: NDArray[np.int64], there: NDArray[np.int64], num_contents: int) -> Estimate:
+    """The share of the pairs that was found, from probes drawn from `num_contents` without replacement.
+
+    A ratio of totals. Its variance gives the number of independent pairs that would have been as much worth, and
+    that number the interval of Clopper and Pearson. Where all was found, and no variance is seen, a probe counts
+    as one: (sum t)^2 / sum t^2.
+
+    Args: found, there: int64, shape (n,); of each probe, the pairs found and all pairs.
+    Source: Korn, Graubard 1998, Confidence intervals for proportions with small expected number of positive counts
+        estimated from survey data; Kish 1965, Survey sampling (the effective number).
+    """
+    total, num_probes = int(there.sum()), len(there)
+    if not total:
+        return Estimate(None, 0.0, 1.0)
+    share = int(found.sum()) / total
+    if num_probes >= num_contents:
+        return Estimate(share, share, share)
+    worth = _worth(found, there, share, 1.0 - num_probes / num_contents)
+    return Estimate(share, *_clopper_pearson(share * worth, worth))
+
+
+def _worth(found: NDArray[np.int64], there: NDArray[np.int64], share: float, unsampled: float) -> float:
+    """The number of independent pairs that the sample is worth."""
+    total, paired = float(there.sum()), int(np.count_nonzero(there))
+    kish = total**2 / float((there.astype(np.float64) ** 2).sum())
+    if share in (0.0, 1.0) or paired < 2:
+        return kish
+    squares = (found - share * there) ** 2
+    # Few clusters make most of it, and a sample without them looks sure of itself: the upper end of its own interval.
+    spread = float(squares.sum() + NORMAL * np.sqrt((squares**2).sum()))
+    variance = unsampled * paired / (paired - 1) * spread / total**2
+    return max(1.0, min(total, share * (1.0 - share) / variance))
+
+
+def _clopper_pearson(found: float, there: float) -> tuple[float, float]:
+    """The exact interval of a binomial share; the numbers need not be whole.
+
+    Source: Clopper, Pearson 1934, The use of confidence or fiducial limits illustrated in the case of the binomial.
+    """
+    tail = (1.0 - CONFIDENCE) / 2.0
+    # Where all, or none, was found there is one tail only.
+    if there - found < 1e-9:
+        return (1.0 - CONFIDENCE) ** (1.0 / there), 1.0
+    if found < 1e-9:
+        return 0.0, 1.0 - (1.0 - CONFIDENCE) ** (1.0 / there)
+    return (
+        _beta_quantile(tail, found, there - found + 1.0),
+        _beta_quantile(1.0 - tail, found + 1.0, there - found),
+    )
+
+
+def _beta_quantile(probability: float, a: float, b: float) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        if _beta(middle, a, b) < probability:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2.0
+
+
+def _beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function.
+
+    Source: Press et al., Numerical recipes, section 6.4: its continued fraction, by Lentz's method.
+    """
+    if x <= 0.0 or x >= 1.0:
+        return float(x >= 1.0)
+    if x > (a + 1.0) / (a + b + 2.0):
+        return 1.0 - _beta(1.0 - x, b, a)
+    front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    d = 1.0 / _nonzero(1.0 - (a + b) * x / (a + 1.0))
+    c, fraction = 1.0, d
+    for m in range(1, TERMS):
+        even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
+        for term in (even, odd):
+            d, c = 1.0 / _nonzero(1.0 + term * d), _nonzero(1.0 + term / c)
+            fraction *= c * d
+        if abs(c * d - 1.0) < 1e-12:
+            break
+    return math.exp(front) * fraction / a
+
+
+def _nonzero(value: float) -> float:
+    return value if abs(value) > 1e-30 else 1e-30

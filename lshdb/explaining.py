@@ -1,0 +1,204 @@
+"""Why two documents are a pair, or are none: what decided it, computed once more and put side by side.
+
+Reads only: it links nothing and stores nothing. A name is a document of the index, else a file. The text of a
+document is the one kept for its content, which is that of the content's first document, else its source read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from lshdb.answering import only_document
+from lshdb.banding import band_keys
+from lshdb.comparison import signatures_of
+from lshdb.errors import DocumentUnknown, UsageError
+from lshdb.explanation import Comparison, Explanation, Side, Status
+from lshdb.minhash import estimate
+from lshdb.model import BandKeys, Signatures
+from lshdb.params import Params
+from lshdb.pipeline import shingle_sets, sketch, text_of
+from lshdb.readers import ReadOptions
+from lshdb.rereading import spool_lost
+from lshdb.store import Store, Transaction, answers, graph, inspection
+from lshdb.texts import unpack
+from lshdb.verification import containment, jaccard, min_agreement, num_shared
+from lshdb.worddiff import WordDiff, diff
+
+__all__ = ["Explaining", "Named"]
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name stands for; `text` is None where it is not kept, `content_key` where the index has no such content.
+
+    Args: signatures: shape (1, num_perm); (0, num_perm) for an empty document.
+    """
+
+    name: str
+    is_file: bool
+    content_key: int | None
+    signatures: Signatures
+    text: str | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no shingle, and so is like nothing."""
+        return not len(self.signatures)
+
+
+class Explaining:
+    """Explains pairs of documents of one index.
+
+    Args:
+        options: how files, and the sources of texts that are not kept, are read.
+        files: names are files, even where documents have these ids.
+    """
+
+    def __init__(self, store: Store, options: ReadOptions, *, files: bool = False) -> None:
+        self._store = store
+        self._params: Params = store.params
+        self._options = options
+        self._files = files
+
+    def explain(self, names: tuple[str, str], collections: tuple[str, str], *, with_diff: bool) -> Explanation:
+        """What makes the two a pair, or none.
+
+        Args: collections: where to look for either as an id.
+        Raises: DocumentUnknown: a name is neither an id nor a file; UsageError: standard input is both; as `query`.
+        """
+        if names == (STDIN, STDIN):
+            raise UsageError(reason="- is standard input, which is one document; name the other one")
+        with self._store.reading() as snapshot:
+            found = [self._named(snapshot, *one) for one in zip(names, collections, strict=True)]
+            left, right = self._with_texts(snapshot, found)
+            explanation = self._compared(snapshot, left, right)
+            if with_diff and left.text is not None and right.text is not None:
+                explanation = replace(explanation, word_diff=self._diff(left.text, right.text))
+        return explanation
+
+    def _named(self, snapshot: Transaction, name: str, collection: str) -> Named:
+        if name == STDIN or self._files:
+            return self._read(snapshot, name)
+        is_there, content_key = answers.content_of(snapshot, collection, name)
+        if is_there:
+            return self._stored(snapshot, name, content_key)
+        if Path(name).exists():
+            return self._read(snapshot, name)
+        raise DocumentUnknown(doc_id=name, collection=collection, url=self._store.url)
+
+    def _stored(self, snapshot: Transaction, name: str, content_key: int | None) -> Named:
+        keys = np.asarray([] if content_key is None else [content_key], dtype=np.int64)
+        signatures = signatures_of(graph.signatures(snapshot, keys).signatures, self._params)
+        texts = [unpack(frame) for _, frame in graph.texts(snapshot, keys)]
+        kept = None if content_key is not None and not texts else "".join(texts)
+        return Named(name, False, content_key, signatures, kept)
+
+    def _read(self, snapshot: Transaction, name: str) -> Named:
+        document = only_document(name, self._options)
+        sketched = sketch([document], self._params)
+        minima = sketched.signatures.minima[sketched.num_shingles > 0]
+        content_key = inspection.content_with(snapshot, sketched.digests[0].tobytes()) if len(minima) else None
+        signatures = Signatures(minima, self._params.scheme)
+        return Named(name, True, content_key, signatures, text_of(document, self._params))
+
+    def _with_texts(self, snapshot: Transaction, found: list[Named]) -> list[Named]:
+        """The same, with those texts that are not kept and could be read again."""
+        lost = np.unique(np.asarray([one.content_key for one in found if one.text is None], dtype=np.int64))
+        if not len(lost):
+            return found
+        spool_lost(snapshot, self._params, self._options, lost)
+        read = {key: unpack(frame) for key, frame in graph.texts(snapshot, lost, spooled=True)}
+        return [replace(one, text=read.get(one.content_key or 0)) if one.text is None else one for one in found]
+
+    def _compared(self, snapshot: Transaction, left: Named, right: Named) -> Explanation:
+        shared, hot = self._shared_bands(snapshot, left, right)
+        explanation = Explanation(
+            params=self._params,
+            left=_side(snapshot, left),
+            right=_side(snapshot, right),
+            comparison=self._comparison(left, right),
+            estimate=_estimated(left, right),
+            shared_bands=shared,
+            hot_bands=hot,
+            status="missing",
+            pair=_pair(snapshot, left, right),
+            word_diff=None,
+        )
+        return replace(explanation, status=_status(snapshot, explanation, left.is_empty or right.is_empty))
+
+    def _comparison(self, left: Named, right: Named) -> Comparison | None:
+        if left.text is None or right.text is None:
+            return None
+        sets = shingle_sets([left.text, right.text], self._params)
+        ours, theirs = np.array([0, 1]), np.array([1, 0])
+        in_other = containment(sets, ours, theirs)
+        return Comparison(
+            left_shingles=int(sets.sizes[0]),
+            right_shingles=int(sets.sizes[1]),
+            shared_shingles=int(num_shared(sets, ours, theirs)[0]),
+            similarity=float(jaccard(sets, ours, theirs)[0]),
+            left_in_right=float(in_other[0]),
+            right_in_left=float(in_other[1]),
+        )
+
+    def _shared_bands(
+        self, snapshot: Transaction, left: Named, right: Named
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """(the bands in which both have one bucket, those of them whose bucket was too hot to expand)."""
+        if left.is_empty or right.is_empty:
+            return (), ()
+        keys: list[BandKeys] = [band_keys(one.signatures, self._params.banding) for one in (left, right)]
+        shared = np.flatnonzero(keys[0].keys[0] == keys[1].keys[0]).tolist()
+        skipped = inspection.skipped_bands(snapshot, keys[0])
+        return tuple(shared), tuple(band for band in shared if band in skipped)
+
+    def _diff(self, left: str, right: str) -> WordDiff:
+        return diff(_printable(left), _printable(right), by_line=self._params.shingling.kind == "set")
+
+
+def _side(snapshot: Transaction, named: Named) -> Side:
+    first = None
+    if not named.is_file and named.content_key is not None:
+        first = inspection.first_document(snapshot, named.content_key)
+    kept_of = first if first != named.name else None
+    return Side(named.name, named.is_file, named.content_key, kept_of, named.text is None)
+
+
+def _estimated(left: Named, right: Named) -> float:
+    return 0.0 if left.is_empty or right.is_empty else float(estimate(left.signatures, right.signatures)[0])
+
+
+def _pair(snapshot: Transaction, left: Named, right: Named) -> inspection.StoredPair | None:
+    if left.content_key is None or right.content_key is None:
+        return None
+    return inspection.stored_pair(snapshot, left.content_key, right.content_key)
+
+
+def _status(snapshot: Transaction, explanation: Explanation, some_empty: bool) -> Status:
+    """The first of the reasons that holds, in the order in which linking would meet them."""
+    params, keys = explanation.params, [explanation.left.content_key, explanation.right.content_key]
+    contents = [key for key in keys if key is not None]
+    floor = params.floor
+    least = min_agreement(params.num_perm, floor) / params.num_perm if params.keep_text else floor
+    reasons: dict[Status, bool] = {
+        "empty": some_empty,
+        "same_content": len(contents) == 2 and contents[0] == contents[1],
+        "pair": explanation.pair is not None,
+        "not_in_index": len(contents) < 2,
+        "not_linked": bool(inspection.unlinked_among(snapshot, sorted(set(contents)))),
+        "below_floor": explanation.similarity < floor,
+        "no_shared_band": not explanation.shared_bands,
+        "ruled_out": explanation.estimate < least,
+        "hot_bucket": explanation.shared_bands == explanation.hot_bands,
+    }
+    return next((status for status, holds in reasons.items() if holds), "missing")
+
+
+def _printable(text: str) -> str:
+    """The text without lone surrogates, which no output takes."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

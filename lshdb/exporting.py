@@ -1,0 +1,255 @@
+"""The deduplicated corpus: which documents are kept, which are dropped and for whom, and the texts of those kept.
+
+A document that is in no cluster is kept; so is an empty one, which is a duplicate of nothing. Files are written whole
+or not at all; nothing else is touched. Limitation: a content's text is that of the document that brought it first;
+documents of one content may differ from it in case, punctuation and white space, and an empty one has the text "".
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, Literal, TextIO
+
+import numpy as np
+
+from lshdb import membership, parquet
+from lshdb.clustering import Clusters
+from lshdb.deduplication import ClusterOptions, Deduplication
+from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
+from lshdb.membership import Member
+from lshdb.outputs import replacing, require_free, writing
+from lshdb.progress import Progress
+from lshdb.store import Store, Transaction, clusters, graph
+from lshdb.store.clusters import DocumentRow
+from lshdb.tabular import WRITERS, Row, write_jsonl
+from lshdb.texts import unpack
+
+__all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
+
+What = Literal["kept", "dropped", "records"]
+ExportFormat = Literal["lines", "jsonl", "csv", "tsv", "parquet"]
+
+# The formats of each, the one that is chosen where nothing says otherwise first.
+FORMATS: Final[dict[What, tuple[ExportFormat, ...]]] = {
+    "kept": ("lines", "jsonl", "csv", "tsv"),
+    "dropped": ("tsv", "jsonl", "csv"),
+    "records": ("jsonl", "parquet"),
+}
+COLUMNS: Final[dict[What, tuple[str, ...]]] = {
+    "kept": ("id", "collection"),
+    "dropped": ("dropped", "kept_for", "similarity", "exact", "collection", "kept_collection"),
+    "records": ("id", "text"),
+}
+SUFFIXES: Final[dict[str, ExportFormat]] = {
+    ".txt": "lines", ".jsonl": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
+}  # fmt: skip
+AUDIT_SUFFIX: Final = ".audit.jsonl"
+# Of the options and of the report, what the audit's first line says.
+AUDITED: Final = ("keep", "prefer", "linkage", "within")
+COUNTED: Final = ("documents", "kept", "dropped", "empty", "clusters")
+
+# Documents whose compressed texts are held at a time.
+HELD_TEXTS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What is exported, and how.
+
+    Args:
+        what: ids of the documents ``kept``, ``dropped`` with what they were dropped for, or ``records`` of those kept.
+        form: by default what the file's suffix says, else the first that suits: lines, TSV, JSON lines.
+        audit: the file that accounts for what was dropped; by default OUT.audit.jsonl where OUT is a file.
+        force: write over files that are there.
+        clusters: which documents are duplicates, and which of them is kept.
+    """
+
+    what: What = "kept"
+    form: ExportFormat | None = None
+    audit: Path | None = None
+    force: bool = False
+    clusters: ClusterOptions = field(default_factory=ClusterOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export did; of the documents, `num_empty` are empty, and kept."""
+
+    num_documents: int
+    num_kept: int
+    num_dropped: int
+    num_empty: int
+    num_clusters: int
+    out: str | None
+    audit: str | None
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``export --json`` prints."""
+        return {name.removeprefix("num_"): value for name, value in asdict(self).items()}
+
+
+class Exporting:
+    """One export of an index.
+
+    Args:
+        out: a file, or a stream for text.
+
+    Raises: UsageError, TextsNotKept, OutputExists, OutputFailed: before anything is computed.
+    """
+
+    def __init__(
+        self, store: Store, min_sim: float, options: ExportOptions, out: Path | TextIO, progress: Progress
+    ) -> None:
+        self._store = store
+        self._min_sim = min_sim
+        self._options = options
+        # The linkage that drops nothing for an unlike one, unless another was asked for.
+        self._clusters = replace(options.clusters, linkage=options.clusters.linkage or "complete-to-keep")
+        self._out = out
+        self._form = _form(options, out)
+        self._audit = _audit(options, out)
+        self._progress = progress
+        self._require_possible()
+
+    def export(self, snapshot: Transaction) -> ExportReport:
+        """Writes the file and the audit. Raises: UsageError: a pattern of ``prefer``; OutputFailed."""
+        started, chosen = time.monotonic(), self._clusters
+        found = Deduplication(snapshot, self._store.params, self._min_sim, chosen, self._progress).clusters()
+        self._progress.done()
+        counts = clusters.document_counts(snapshot, chosen.within)
+        num_dropped = len(found.doc_keys) - len(found)
+        report = ExportReport(
+            counts.num_documents,
+            counts.num_documents - num_dropped,
+            num_dropped,
+            counts.num_documents - counts.num_full,
+            len(found),
+            str(self._out) if isinstance(self._out, Path) else None,
+            str(self._audit) if self._audit else None,
+            time.monotonic() - started,
+        )
+        self._write(snapshot, found, report)
+        return report
+
+    def _require_possible(self) -> None:
+        if self._options.what == "records" and not self._store.params.keep_text:
+            raise TextsNotKept(url=self._store.url)
+        if self._form == "parquet":
+            parquet.require_pyarrow()
+        files = [path for path in (self._out, self._audit) if isinstance(path, Path)]
+        if len({path.resolve() for path in files}) < len(files):
+            raise UsageError(reason=f"--out and --audit are one file, {files[0]}")
+        taken = frozenset(path.resolve() for path in self._store.files)
+        for path in files:
+            require_free(path, force=self._options.force, taken=taken)
+
+    def _write(self, snapshot: Transaction, found: Clusters, report: ExportReport) -> None:
+        members = membership.members(snapshot, found, self._store.params)
+        dropped: Iterator[Member] = (member for member in members if not member.is_kept)
+        with ExitStack() as opened:
+            if self._audit:
+                dropped = self._audited(dropped, report, opened.enter_context(writing(self._audit)))
+            if self._options.what == "dropped":
+                self._write_rows((_dropped_row(member) for member in dropped), opened)
+                return
+            if self._audit:
+                deque(dropped, maxlen=0)
+            kept = _kept(snapshot, found, self._clusters.within)
+            if self._options.what == "kept":
+                self._write_rows(((row.doc_id, row.collection) for block in kept for row in block), opened)
+            else:
+                self._write_records(_records(snapshot, kept, self._store.url), opened)
+
+    def _write_rows(self, rows: Iterable[Row], opened: ExitStack) -> None:
+        out = opened.enter_context(writing(self._out)) if isinstance(self._out, Path) else self._out
+        columns = COLUMNS[self._options.what]
+        if self._form == "lines":
+            columns, rows = columns[:1], (row[:1] for row in rows)
+        WRITERS[self._form](columns, rows, out)
+
+    def _write_records(self, records: Iterable[tuple[str, str]], opened: ExitStack) -> None:
+        if self._form == "parquet" and isinstance(self._out, Path):
+            parquet.write_records(opened.enter_context(replacing(self._out)), records)
+        else:
+            self._write_rows(records, opened)
+
+    def _audited(self, dropped: Iterable[Member], report: ExportReport, out: TextIO) -> Iterator[Member]:
+        """The same members; each is written to the audit as it passes."""
+        header = {
+            "lshdb": version("lshdb"),
+            "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "index": self._store.url,
+            "out": report.out,
+            "what": self._options.what,
+            "min_sim": self._min_sim,
+            **{name: value for name, value in asdict(self._clusters).items() if name in AUDITED},
+            "params": asdict(self._store.params),
+            **{name: value for name, value in report.as_json().items() if name in COUNTED},
+        }
+        out.write(json.dumps(header, ensure_ascii=False) + "\n")
+        for member in dropped:
+            row = (*_dropped_row(member), member.cluster, _reason(member, self._min_sim))
+            write_jsonl((*COLUMNS["dropped"], "cluster", "reason"), [row], out)
+            yield member
+
+
+def _form(options: ExportOptions, out: Path | TextIO) -> ExportFormat:
+    suits = FORMATS[options.what]
+    by_suffix = SUFFIXES.get(out.suffix.lower(), suits[0]) if isinstance(out, Path) else suits[0]
+    form = options.form or by_suffix
+    if form not in suits:
+        raise UsageError(reason=f"--what {options.what} is written as {', '.join(suits)}, not as {form}")
+    if form == "parquet" and not isinstance(out, Path):
+        raise UsageError(reason="Parquet goes to a file: name it with --out")
+    return form
+
+
+def _audit(options: ExportOptions, out: Path | TextIO) -> Path | None:
+    if options.audit is None and isinstance(out, Path):
+        return out.with_name(out.name + AUDIT_SUFFIX)
+    return options.audit
+
+
+def _dropped_row(member: Member) -> Row:
+    return (
+        member.document, member.keep, member.similarity, member.exact, member.collection, member.keep_collection,
+    )  # fmt: skip
+
+
+def _reason(member: Member, min_sim: float) -> str:
+    """Why it was dropped: a ``copy``, ``similar`` to the one kept, or only ``connected`` with it through others."""
+    if member.exact and member.similarity == 1.0:
+        return "copy"
+    return "similar" if member.similarity >= min_sim else "connected"
+
+
+def _kept(snapshot: Transaction, found: Clusters, within: str | None) -> Iterator[list[DocumentRow]]:
+    """The documents that are kept, in the order they came, some at a time."""
+    dropped = np.sort(np.delete(found.doc_keys, found.offsets[:-1]))
+    for block in clusters.scope(snapshot, within, HELD_TEXTS):
+        keys = np.asarray([row.doc_key for row in block], dtype=np.int64)
+        is_dropped = np.searchsorted(dropped, keys, side="right") > np.searchsorted(dropped, keys)
+        yield [row for row, is_out in zip(block, is_dropped.tolist(), strict=True) if not is_out]
+
+
+def _records(snapshot: Transaction, kept: Iterable[list[DocumentRow]], url: str) -> Iterator[tuple[str, str]]:
+    """(id, text) of the documents that are kept."""
+    for block in kept:
+        keys = np.unique(np.asarray([row.content_key for row in block if row.content_key is not None], dtype=np.int64))
+        frames = dict(graph.texts(snapshot, keys))
+        for row in block:
+            if row.content_key is None:
+                yield row.doc_id, ""
+            elif row.content_key in frames:
+                yield row.doc_id, unpack(frames[row.content_key])
+            else:
+                raise IndexDamaged(url=url, reason=f"the text of document {row.doc_id!r} is missing")

@@ -1,0 +1,58 @@
+"""The largest buckets and what is in them: the usual cause is boilerplate that many pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from typing import Final
+
+import numpy as np
+
+from lshdb.params import Params
+from lshdb.store import Transaction, graph, inspection
+from lshdb.store.inspection import HotBucket
+from lshdb.texts import unpack
+
+__all__ = ["Hottest", "hottest"]
+
+EXAMPLES: Final = 3
+
+# Characters of the examples' common beginning.
+SHOWN_TEXT: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Hottest:
+    """Buckets of several bands whose first contents are the same.
+
+    Args:
+        num_contents, num_skipped: of the largest one: contents in it, pairs of it that were not expanded.
+        num_bands: how many buckets they are.
+        documents: ids of the first documents of its first contents.
+        beginning: what the kept texts of these contents all begin with.
+    """
+
+    num_contents: int
+    num_skipped: int
+    num_bands: int
+    documents: tuple[str, ...]
+    beginning: str
+
+
+def hottest(transaction: Transaction, params: Params, count: int) -> list[Hottest]:
+    """The largest buckets first; buckets too hot to expand only, where there are any."""
+    alike: dict[tuple[int, ...], list[HotBucket]] = {}
+    # A crowd of one template fills a bucket in every band.
+    for bucket in inspection.hottest(transaction, params.banding.numbers, count * params.bands):
+        first = inspection.first_contents(transaction, bucket, EXAMPLES)
+        alike.setdefault(tuple(first.tolist()), []).append(bucket)
+    return [_described(transaction, first, buckets) for first, buckets in islice(alike.items(), count)]
+
+
+def _described(transaction: Transaction, contents: tuple[int, ...], buckets: Sequence[HotBucket]) -> Hottest:
+    names = tuple(inspection.first_document(transaction, key) or "" for key in contents)
+    kept = graph.texts(transaction, np.asarray(contents, dtype=np.int64))
+    columns = zip(*(" ".join(unpack(frame).split())[:SHOWN_TEXT] for _, frame in kept), strict=False)
+    beginning = "".join(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
+    return Hottest(buckets[0].num_contents, buckets[0].num_skipped, len(buckets), names, beginning)

@@ -1,0 +1,114 @@
+"""Which document of a cluster is kept: the order of preference, and the two linkages. No storage, no texts.
+
+Everything is integers by row: a content's `rank` is the place of its best document among all documents, 0 the best.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.errors import UsageError
+
+__all__ = ["NO_MERIT", "ROUNDS", "Near", "best_of_component", "compiled", "keep_near", "preferences", "ranks", "sweep"]
+
+# Less than any merit, and still an integer when its sign changes.
+NO_MERIT: Final = -(2**63 - 1)
+
+# Clusters that one component is cut into with every content compared; what is left follows the stored pairs alone.
+# Most components need two or three. One that needs more is a long chain, and comparing it all would be quadratic.
+ROUNDS: Final = 30
+
+# Says of (kept row, other row), int64, shape (m, 2), which are similar enough: bool, shape (m,).
+Near = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+
+
+def compiled(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    """The patterns of ``--prefer``. Raises: UsageError: one is no regular expression."""
+    found = []
+    for pattern in patterns:
+        try:
+            found.append(re.compile(pattern))
+        except re.error as error:
+            raise UsageError(reason=f"--prefer {pattern}: no regular expression ({error})") from None
+    return tuple(found)
+
+
+def preferences(doc_ids: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> NDArray[np.int64]:
+    """For each id the number of the first pattern that matches somewhere in it; the number of patterns for none."""
+    matching = (
+        next((number for number, pattern in enumerate(patterns) if pattern.search(doc_id)), len(patterns))
+        for doc_id in doc_ids
+    )
+    return np.fromiter(matching, dtype=np.int64, count=len(doc_ids))
+
+
+def ranks(preference: NDArray[np.int64], merit: NDArray[np.int64], doc_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each document in the order in which they would be kept, int64, shape (d,), 0 the best.
+
+    Args: preference: the less the better. merit: the more the better. doc_keys: break ties, the lesser first.
+    """
+    placed = np.empty(len(doc_keys), dtype=np.int64)
+    placed[np.lexsort((doc_keys, -merit, preference))] = np.arange(len(doc_keys))
+    return placed
+
+
+def best_of_component(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Single linkage: for each content the row of its component's content of least rank, int64, shape (n,)."""
+    # No sorting: four times as fast with 10 million contents.
+    least = np.full(len(labels), np.iinfo(np.int64).max)
+    np.minimum.at(least, labels, rank)
+    best = np.flatnonzero(rank == least[labels])
+    kept = np.empty(len(labels), dtype=np.int64)
+    kept[labels[best]] = best
+    return kept[labels]
+
+
+def keep_near(labels: NDArray[np.int64], rank: NDArray[np.int64], near: Near) -> NDArray[np.int64]:
+    """Complete-to-keep linkage: for each content the row of one it is near to and that is kept for it; -1 unsettled.
+
+    Of each component the content of least rank is kept, for itself and all that are near it; then again of those
+    that remain, `ROUNDS` times.
+    """
+    kept = np.full(len(labels), -1, dtype=np.int64)
+    left = np.lexsort((rank, labels))
+    for _ in range(ROUNDS):
+        best, is_best = _spread(left, labels)
+        kept[left[is_best]] = left[is_best]
+        pairs = np.column_stack([best[left], left])[~is_best]
+        if not len(pairs):
+            break
+        found = pairs[near(pairs)]
+        kept[found[:, 1]] = found[:, 0]
+        left = left[kept[left] < 0]
+    return kept
+
+
+def sweep(kept: NDArray[np.int64], mates: Iterable[tuple[int, Sequence[int]]]) -> None:
+    """Settles, in place, what `keep_near` left: each content in its turn is kept for its mates, if nothing is for it.
+
+    Args: mates: rows with the rows of their near contents, in the order of their ranks.
+    """
+    for row, others in mates:
+        if kept[row] < 0:
+            kept[row] = row
+            for other in others:
+                if kept[other] < 0:
+                    kept[other] = row
+
+
+def _spread(order: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """For each of all contents, the first of its component in an order by component; and which in the order are first.
+
+    Returns: int64, shape (n,), -1 for those that are not in the order; bool, the shape of `order`.
+    """
+    sorted_labels = labels[order]
+    is_first = np.ones(len(order), dtype=np.bool_)
+    is_first[1:] = sorted_labels[1:] != sorted_labels[:-1]
+    best = np.full(len(labels), -1, dtype=np.int64)
+    best[order] = order[is_first][np.cumsum(is_first) - 1]
+    return best, is_first

@@ -1,0 +1,55 @@
+"""What an index promises to find, what it may be expected to find elsewhere, and which bands would find more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lshdb.errors import PromiseUnreachable
+from lshdb.params import Params
+from lshdb.scurve import Similarities, typical
+from lshdb.store import Transaction, graph, measurements
+from lshdb.tuning import DEFAULT_RECALL, choose
+
+__all__ = ["rebanded", "shortfall", "similarities_of"]
+
+
+def similarities_of(transaction: Transaction) -> Similarities:
+    """How similar the contents are to each other: as they were last measured, else what is typical."""
+    num_contents, measured = graph.num_contents(transaction), measurements.last(transaction)
+    if measured is None or not measured.num_probes:
+        return typical(max(1, num_contents))
+    # It may have been measured when the index was smaller.
+    return Similarities(tuple(number / measured.num_probes for number in measured.neighbours)).of_contents(num_contents)
+
+
+def rebanded(params: Params, min_sim: float, recall: float, similarities: Similarities) -> Params:
+    """The parameters with the bands that find a pair at `min_sim` with probability `recall`.
+
+    The floor follows `min_sim` down. Bands that are the same keep their place, if all else they need is there.
+    Raises: PromiseUnreachable: the signatures have too few minima.
+    """
+    chosen = choose(min_sim, recall, num_perm=params.num_perm, similarities=similarities)
+    floor = min(params.floor, min_sim)
+    wanted = replace(params, bands=chosen.bands, rows=chosen.rows, min_sim=min_sim, floor=floor)
+    if (wanted.bands, wanted.rows, wanted.floor) == (params.bands, params.rows, params.floor):
+        return wanted
+    return replace(wanted, first_band=0 if params.first_band else -wanted.bands)
+
+
+def shortfall(params: Params, min_sim: float, url: str) -> str | None:
+    """What a question below the promised similarity has to hear; None for one that is not."""
+    if min_sim >= params.min_sim:
+        return None
+    expected = params.banding.candidate_probability(min_sim)
+    said = f"a pair at {min_sim} is found with probability {expected:.4f}: this index promises {params.recall:.4f} "
+    return f"{said}from {params.min_sim} on. {_remedy(params, min_sim, url)}"
+
+
+def _remedy(params: Params, min_sim: float, url: str) -> str:
+    if params.banding.candidate_probability(min_sim) >= DEFAULT_RECALL:
+        return f"To have it promised: lshdb --db {url} reband --min-sim {min_sim}"
+    try:
+        choose(min_sim, DEFAULT_RECALL, num_perm=params.num_perm)
+    except PromiseUnreachable as error:
+        return f"Its {params.num_perm} minima reach {error.reachable} there: make an index with a larger --num-perm"
+    return f"To find more: lshdb --db {url} reband --min-sim {min_sim}"

@@ -1,0 +1,98 @@
+"""Gives an index other bands, from its stored signatures, without reading a document.
+
+The new rows are written batch by batch beside the old ones, which go on answering; killed at any moment, the next
+call goes on behind the last batch. Then one transaction lets them take over, and all contents are linked anew: what
+the new bands would not find is no pair any more, so the index is one that was built with them from the start.
+Limitation: until that linking is done, answers of other processes lack pairs, and say so.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lshdb.banding import band_keys
+from lshdb.comparison import signatures_of
+from lshdb.errors import IndexBusy
+from lshdb.params import Params
+from lshdb.progress import Progress
+from lshdb.store import Store, Transaction, bands
+
+__all__ = ["Rebanding"]
+
+# Minima whose buckets are written in one transaction: 4 MB of signatures.
+BATCH_MINIMA: Final = 1_000_000
+
+
+class Rebanding:
+    """Brings an index from its parameters to others that differ in bands, rows and promise alone."""
+
+    def __init__(self, store: Store, wanted: Params, progress: Progress) -> None:
+        self._store = store
+        self._wanted = wanted
+        self._progress = progress
+
+    def reband(self) -> None:
+        """Writes the rows that are missing, and lets them take over; all contents are unlinked then.
+
+        Raises: StoreError: what was committed stays, and the old bands answer.
+        """
+        if self._wanted.banding == self._store.params.banding:
+            self._keep()
+        else:
+            self._begin()
+            while not self._write_batch():
+                pass
+        self._store.reload()
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Deletes what bands that are no more have left."""
+        more = True
+        while more:
+            with self._store.writing() as transaction:
+                is_free = bands.coming(transaction) is None
+                more = is_free and bands.delete_other(transaction, self._store.params.banding)
+
+    def _keep(self) -> None:
+        """Lets the bands that answer promise something else."""
+        with self._store.writing() as transaction:
+            bands.give_up(transaction)
+            self._promise(transaction)
+
+    def _promise(self, transaction: Transaction) -> None:
+        bands.promise(transaction, self._wanted.min_sim, self._wanted.recall, self._wanted.floor)
+
+    def _begin(self) -> None:
+        """Goes on with what was begun, if that is what is wanted, else begins."""
+        with self._store.writing() as transaction:
+            begun = bands.coming(transaction)
+            if begun is not None and begun.banding == self._wanted.banding:
+                return
+            bands.give_up(transaction)
+        self.sweep()
+        with self._store.writing() as transaction:
+            if bands.coming(transaction) is None:
+                bands.begin(transaction, self._wanted.banding)
+
+    def _write_batch(self) -> bool:
+        """Writes the rows of some contents; with those of the last ones takes over. Returns: whether it did."""
+        wanted, count = self._wanted, max(1, BATCH_MINIMA // self._wanted.num_perm)
+        with self._store.writing() as transaction:
+            position = self._position(transaction)
+            contents = bands.next_contents(transaction, position, count)
+            if len(contents.keys):
+                keys = band_keys(signatures_of(contents.signatures, wanted), wanted.banding)
+                bands.put(transaction, contents.keys, keys)
+            is_last = len(contents.keys) < count
+            if is_last:
+                bands.take_over(transaction, wanted.banding)
+                self._promise(transaction)
+            share = 1.0 if is_last else int(contents.keys[-1]) / (bands.last_content(transaction) or 1)
+        self._progress.rebanded(share)
+        return is_last
+
+    def _position(self, transaction: Transaction) -> int:
+        begun = bands.coming(transaction)
+        if begun is None or begun.banding != self._wanted.banding:
+            raise IndexBusy(url=self._store.url, reason="another reband, to other bands, has begun")
+        return begun.position

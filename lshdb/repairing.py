@@ -1,0 +1,143 @@
+"""Mends what can be derived of an index: from texts, from signatures, from the rows that refer to each other.
+
+A repair looks again, in the transaction that writes (but for rows that are wrong whoever writes), and a
+batch is one transaction. Where a sample has shown a fault of contents or pairs, all of them are looked at. What a text
+alone could tell, and the text is gone, stays as it is. Contents whose buckets or pairs change are linked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from lshdb.auditing.audit import PAGE_PAIRS, num_in_batch
+from lshdb.auditing.contents import examine, extra_rows, stored_minima
+from lshdb.auditing.pairs import examine_pairs
+from lshdb.auditing.rows import miscounted
+from lshdb.banding import band_keys
+from lshdb.expansion import CAP
+from lshdb.linking import Linking
+from lshdb.model import Signatures
+from lshdb.progress import Progress
+from lshdb.removal import retire
+from lshdb.store import Store, Transaction, audit, documents, graph, mending
+from lshdb.store.audit_rules import BY_RETIRING, MENDABLE, Rule
+
+__all__ = ["Repairing"]
+
+# Rows that are mended in one transaction.
+BATCH_ROWS: Final = 10_000
+
+_INDEXES: Final = {"index-missing", "index-invalid"}
+_CONTENTS: Final = {"signature-length", "signature-differs", "digest-differs", "num-shingles-differs", "bucket-missing"}
+_BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-of-no-content", BY_RETIRING}
+_PAIRS: Final = {"similarity-differs", "estimate-differs"}
+
+
+class Repairing:
+    """The repair of faults of some kinds, as an audit has named them."""
+
+    def __init__(self, store: Store, kinds: Collection[str], progress: Progress) -> None:
+        self._store = store
+        self._params = store.params
+        self._kinds = frozenset(kinds)
+        self._progress = progress
+
+    def repair(self) -> None:
+        """Mends what can be derived, and links what has to be linked again. Raises: StoreError."""
+        if "table-missing" in self._kinds or "column-missing" in self._kinds:
+            return
+        self._store.write(self._mend_whole)
+        if self._kinds & _BUCKETS:
+            self._mend_buckets()
+        # A row that is mended by one rule may break another one.
+        tables = {rule.table for rule in MENDABLE if rule.kind in self._kinds}
+        for rule in MENDABLE:
+            if rule.table in tables:
+                self._mend_rows(rule)
+        if "skipped-count" in self._kinds:
+            self._store.write(self._count_again)
+        after = (-1, -1) if self._kinds & _PAIRS else None
+        while after is not None:
+            after = self._store.write(partial(self._mend_pairs, after))
+        Linking(self._store, None, self._progress).link()
+
+    def _mend_whole(self, transaction: Transaction) -> None:
+        """What is not of single rows."""
+        if self._kinds & _INDEXES:
+            mending.make_indexes(transaction)
+        if "params-recall" in self._kinds:
+            mending.promise_recall(transaction, self._params)
+        if "counter-behind" in self._kinds:
+            mending.raise_counters(transaction)
+        if "document-of-no-content" in self._kinds:
+            mending.read_again(transaction)
+
+    def _mend_rows(self, rule: Rule) -> None:
+        def mend(transaction: Transaction) -> int:
+            return mending.mend(transaction, rule, audit.limits(transaction, self._params, CAP), BATCH_ROWS)
+
+        while self._store.write(mend) == BATCH_ROWS:
+            pass
+
+    def _mend_buckets(self) -> None:
+        position: int | None = -1
+        while position is not None:
+            position = self._store.write(partial(self._mend_contents, position))
+        if BY_RETIRING in self._kinds:
+            while self._store.write(self._retire):
+                pass
+        for band in self._params.banding.numbers:
+            self._delete_extra(band)
+
+    def _mend_contents(self, position: int, transaction: Transaction) -> int | None:
+        """Mends the next contents behind a key. Returns: the last one's key; None where there are no more."""
+        stored = audit.next_contents(transaction, position, num_in_batch(self._params.num_perm))
+        if not len(stored):
+            return None
+        found = examine(transaction, stored, np.ones(len(stored), dtype=np.bool_), self._params)
+        for change in found.changes:
+            mending.change_content(transaction, change.key, change.digest, change.num_shingles, change.signature)
+        mending.add_buckets(transaction, found.missing)
+        changed = np.asarray([change.key for change in found.changes], dtype=np.int64)
+        mending.unlink_existing(transaction, np.union1d(changed, found.missing[:, 2]))
+        return int(stored.keys[-1])
+
+    def _retire(self, transaction: Transaction) -> int:
+        """Deletes some of the contents that no document has. Returns: how many."""
+        stored = audit.contents(transaction, mending.released(transaction, BATCH_ROWS))
+        minima, known = stored_minima(stored, self._params)
+        retire(transaction, stored.keys[known], self._params)
+        # Whose signature cannot be read, nobody knows the buckets of; those are found as rows of no content.
+        unknown = Signatures(minima[~known], self._params.scheme)
+        documents.delete_contents(transaction, stored.keys[~known], band_keys(unknown, self._params.banding))
+        return len(stored)
+
+    def _delete_extra(self, band: int) -> None:
+        # Behind a snapshot: what is wrong in it stays wrong, for no key is given out twice.
+        with self._store.reading() as snapshot:
+            rows = (row for _, row in extra_rows(snapshot, band, self._params))
+            while some := list(islice(rows, BATCH_ROWS)):
+                wrong = np.asarray(some, dtype=np.int64)
+                self._store.write(partial(mending.delete_buckets, rows=wrong))
+
+    def _count_again(self, transaction: Transaction) -> None:
+        """Lets the linking account anew for the skipped buckets whose account is wrong."""
+        wrong = [miscounted(rows)[:, :2] for rows in audit.skipped_counts(transaction)]
+        for rows in wrong:
+            mending.count_again(transaction, [(band, bucket_hash) for band, bucket_hash in rows.tolist()])
+
+    def _mend_pairs(self, after: tuple[int, int], transaction: Transaction) -> tuple[int, int] | None:
+        """Mends the next pairs behind a pair. Returns: the last one; None where there are no more."""
+        page = graph.pair_page(transaction, after, PAGE_PAIRS)
+        if not len(page):
+            return None
+        found = examine_pairs(transaction, page, self._params)
+        graph.change_pairs(transaction, found.changed)
+        graph.delete_pairs(transaction, found.dropped)
+        left, right = page.keys[-1].tolist()
+        return left, right

@@ -1,0 +1,188 @@
+"""What an audit asks of the tables; the rules of single rows are in `audit_rules`, what mends is in `mending`.
+
+Limitation: nothing can be asked of a table or column that is missing, so `schema_faults` comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Inspector, Row, Table, func, inspect, select
+
+from lshdb.model import BandKeys
+from lshdb.params import Params
+from lshdb.store import audit_statements, bands
+from lshdb.store.audit_rules import RULES, Rule, breaches
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    document,
+    index_params,
+    key_counter,
+    metadata,
+    rejected,
+    run,
+    source,
+)
+from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.transaction import Transaction
+
+__all__ = ["AuditedContents", "Counter", "Missing", "band_rows", "breaches_of", "contents", "counters", "limits"]
+__all__ += ["missing_buckets", "next_contents", "num_band_rows", "rules", "schema_faults", "skipped_counts"]
+__all__ += ["stored_recall"]
+
+COUNTED: Final = (content, document, source, run, rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedContents:
+    """Contents as they are stored, whatever is wrong with them; keys int64, ascending, the rest aligned with them."""
+
+    keys: NDArray[np.int64]
+    digests: tuple[bytes, ...]
+    num_shingles: NDArray[np.int64]
+    signatures: tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The keys of a table: the last one counted (None where there is no counter), and the greatest one there."""
+
+    name: str
+    last_key: int | None
+    greatest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something of the schema that is not there; without it a table may be readable or not."""
+
+    kind: str
+    table: str
+    name: str
+    is_fatal: bool
+
+
+def schema_faults(transaction: Transaction) -> list[Missing]:
+    """What the live schema lacks of the declared one."""
+    live = inspect(transaction.connection)
+    names = set(live.get_table_names())
+    missing = [Missing("table-missing", name, name, True) for name in metadata.tables if name not in names]
+    for table in metadata.sorted_tables:
+        if table.name in names:
+            missing += _missing_of(live, table)
+    return missing
+
+
+def _missing_of(live: Inspector, table: Table) -> Iterator[Missing]:
+    columns = {column["name"] for column in live.get_columns(table.name)}
+    for column in table.columns:
+        if column.name not in columns:
+            yield Missing("column-missing", table.name, column.name, True)
+    key = [column.name for column in table.primary_key.columns]
+    if live.get_pk_constraint(table.name)["constrained_columns"] != key:
+        yield Missing("key-missing", table.name, str(table.primary_key.name), False)
+    uniques = {unique["name"] for unique in live.get_unique_constraints(table.name)}
+    for constraint in table.constraints - {table.primary_key}:
+        if constraint.name not in uniques:
+            yield Missing("unique-missing", table.name, str(constraint.name), False)
+    indexes = {index["name"] for index in live.get_indexes(table.name)}
+    for index in sorted(table.indexes, key=lambda one: str(one.name)):
+        if index.name not in indexes:
+            yield Missing("index-missing", table.name, str(index.name), False)
+
+
+def rules(params: Params) -> Sequence[Rule]:
+    """The rules that an index with these parameters keeps."""
+    return [rule for rule in RULES if params.keep_text or rule.without_texts]
+
+
+def limits(transaction: Transaction, params: Params, cap: int) -> dict[str, object]:
+    """The parameters of the rules' conditions. Bands on their way in are bands of the index, too."""
+    numbers = list(params.banding.numbers)
+    coming = bands.coming(transaction)
+    known = numbers + (list(coming.banding.numbers) if coming else [])
+    return {
+        "cap": cap,
+        "floor": params.floor,
+        "first_band": numbers[0],
+        "last_band": numbers[-1],
+        "lowest": min(known),
+        "highest": max(known),
+    }
+
+
+def breaches_of(transaction: Transaction, rule: Rule, parameters: dict[str, object]) -> Iterator[Row[*tuple[Any, ...]]]:
+    """The rows that break a rule."""
+    for block in transaction.stream(breaches(rule), parameters):
+        yield from block
+
+
+def counters(transaction: Transaction) -> list[Counter]:
+    """The keys of every table whose keys are counted."""
+    last: dict[str, int] = dict(
+        tuple(row) for row in transaction.execute(select(key_counter.c.name, key_counter.c.last_key))
+    )
+    found = []
+    for table in COUNTED:
+        greatest = transaction.execute(select(func.max(*table.primary_key.columns))).scalar_one()
+        found.append(Counter(table.name, last.get(table.name), greatest or 0))
+    return found
+
+
+def stored_recall(transaction: Transaction) -> float:
+    """The recall that the index says it promises."""
+    return float(transaction.execute(select(index_params.c.recall)).scalar_one())
+
+
+def next_contents(transaction: Transaction, position: int, count: int) -> AuditedContents:
+    """The next `count` contents behind the key `position`."""
+    parameters = {"position": position, "count": count}
+    return _audited(transaction.execute(audit_statements.audited_page(), parameters).all())
+
+
+def contents(transaction: Transaction, content_keys: NDArray[np.int64]) -> AuditedContents:
+    """Those of the contents that exist."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    return _audited(transaction.execute(audit_statements.audited_contents()).all())
+
+
+def missing_buckets(
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
+) -> NDArray[np.int64]:
+    """(band, bucket_hash, content_key), int64, shape (m, 3), in order: the rows that these contents lack."""
+    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
+    return transaction.integers(audit_statements.missing_buckets())
+
+
+def num_band_rows(transaction: Transaction, band: int) -> int:
+    """How many rows a band has."""
+    statement = select(func.count()).select_from(band_bucket).where(band_bucket.c.band == band)
+    return int(transaction.execute(statement).scalar_one())
+
+
+def band_rows(transaction: Transaction, band: int, rows: int) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (bucket_hash, content_key), int64, shape (n, 2), in order, n up to `rows`: all rows of a band."""
+    return transaction.stream_integers(audit_statements.band_rows(), {"band": band}, rows)
+
+
+def skipped_counts(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (band, bucket_hash, num_contents, num_pairs), int64, shape (n, 4), in order."""
+    return transaction.stream_integers(audit_statements.skipped_counts())
+
+
+def _audited(rows: Sequence[Row[*tuple[Any, ...]]]) -> AuditedContents:
+    return AuditedContents(
+        keys=np.asarray([row[0] for row in rows], dtype=np.int64),
+        digests=tuple(row[1] or b"" for row in rows),
+        num_shingles=np.asarray([row[2] for row in rows], dtype=np.int64),
+        signatures=tuple(row[3] or b"" for row in rows),
+    )

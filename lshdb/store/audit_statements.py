@@ -1,0 +1,56 @@
+"""The SQL of an audit's recomputing, one function a question; nothing here is executed."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, and_, bindparam, func, select
+
+from lshdb.store.schema import band_bucket, content, skipped_bucket
+from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.statements import Rows
+
+__all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "skipped_counts"]
+
+_AUDITED = tuple(content.c[name] for name in ("content_key", "digest", "num_shingles", "signature"))
+
+
+def audited_page() -> Rows:
+    """(content_key, digest, num_shingles, signature) of the next ``:count`` contents behind ``:position``."""
+    behind = content.c.content_key > bindparam("position")
+    return select(*_AUDITED).where(behind).order_by(content.c.content_key).limit(bindparam("count"))
+
+
+def audited_contents() -> Rows:
+    """(content_key, digest, num_shingles, signature) of the staged keys, ascending."""
+    joined = select(*_AUDITED).join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
+    return joined.order_by(staged_key.c.staged_key)
+
+
+def missing_buckets() -> Rows:
+    """(band, bucket_hash, content_key) of the staged rows that are not in the table, in order."""
+    same = and_(
+        band_bucket.c.band == staged_bucket.c.band,
+        band_bucket.c.bucket_hash == staged_bucket.c.bucket_hash,
+        band_bucket.c.content_key == staged_bucket.c.content_key,
+    )
+    missing = select(*staged_bucket.c).outerjoin_from(staged_bucket, band_bucket, same)
+    return missing.where(band_bucket.c.content_key.is_(None)).order_by(*staged_bucket.c)
+
+
+def band_rows() -> Rows:
+    """(bucket_hash, content_key) of ``:band``, in that order."""
+    columns = (band_bucket.c.bucket_hash, band_bucket.c.content_key)
+    return select(*columns).where(band_bucket.c.band == bindparam("band")).order_by(*columns)
+
+
+def last_in_bucket() -> Rows:
+    """The greatest content_key of the bucket ``:band``, ``:bucket_hash``; NULL where it is empty."""
+    return select(func.max(band_bucket.c.content_key)).where(*_bucket())
+
+
+def skipped_counts() -> Rows:
+    """(band, bucket_hash, num_contents, num_pairs) of the buckets that were too hot to expand, in order."""
+    return select(*skipped_bucket.c).order_by(*skipped_bucket.primary_key.columns)
+
+
+def _bucket() -> tuple[ColumnElement[bool], ...]:
+    return band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash")

@@ -1,0 +1,121 @@
+"""The SQL of clusters and of exports, one function a question; nothing here is executed.
+
+Where a statement has ``:within``, it is about the documents of that collection; of all where it is NULL.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, null, or_, select
+
+from lshdb.model import Keep
+from lshdb.store.schema import content, document, pair, source
+from lshdb.store.staging import staged_key, staged_pair
+from lshdb.store.statements import Rows
+
+__all__ = [
+    "content_sizes",
+    "document_counts",
+    "earlier_mates",
+    "known_pairs",
+    "later_mates",
+    "merits",
+    "names",
+    "near_pairs",
+    "scope",
+]
+
+
+def content_sizes() -> Rows:
+    """(content_key, number of documents) of every content with a document, ascending."""
+    return (
+        select(document.c.content_key, func.count().label("num_documents"))
+        .where(document.c.content_key.is_not(None), _within())
+        .group_by(document.c.content_key)
+        .order_by(document.c.content_key)
+    )
+
+
+def near_pairs() -> Rows:
+    """(left_key, right_key) of the pairs at ``:min_sim`` or more."""
+    return select(pair.c.left_key, pair.c.right_key).where(pair.c.similarity >= bindparam("min_sim"))
+
+
+def merits(keep: Keep) -> Rows:
+    """(content_key, doc_key, doc_id, merit) of the documents of the staged contents, ascending.
+
+    The merit is a number, the more the better, or NULL: how many shingles (longest), microseconds (newest), minus the
+    characters of the id (shortest-id). It is the same of all documents for `first`.
+    """
+    merit: dict[Keep, ColumnElement[int]] = {
+        "first": cast(null(), BigInteger),
+        "longest": content.c.num_shingles,
+        # Not the other way round: a date from a record may be too far off for nanoseconds.
+        "newest": func.coalesce(document.c.dated_at, source.c.mtime_ns // 1000),
+        "shortest-id": -func.length(document.c.doc_id),
+    }
+    statement = select(
+        document.c.content_key, document.c.doc_key, document.c.doc_id, merit[keep].label("merit")
+    ).join_from(staged_key, document, document.c.content_key == staged_key.c.staged_key)
+    if keep == "longest":
+        statement = statement.join(content, content.c.content_key == staged_key.c.staged_key)
+    if keep == "newest":
+        statement = statement.outerjoin(source, source.c.source_key == document.c.source_key)
+    return statement.where(_within()).order_by(staged_key.c.staged_key, document.c.doc_key)
+
+
+def known_pairs() -> Rows:
+    """(left_key, right_key, similarity, exact) of the staged pairs that are stored, whatever their similarity."""
+    same = and_(pair.c.left_key == staged_pair.c.left_key, pair.c.right_key == staged_pair.c.right_key)
+    return (
+        select(pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
+        .join_from(staged_pair, pair, same)
+        .order_by(staged_pair.c.left_key, staged_pair.c.right_key)
+    )
+
+
+def later_mates() -> Rows:
+    """(content_key, mate_key) for the staged contents and their pairs with later ones, at ``:min_sim`` or more."""
+    return _mates(pair.c.left_key, pair.c.right_key)
+
+
+def earlier_mates() -> Rows:
+    """(content_key, mate_key) for the staged contents and their pairs with earlier ones, at ``:min_sim`` or more."""
+    return _mates(pair.c.right_key, pair.c.left_key)
+
+
+def names() -> Rows:
+    """(doc_key, collection, doc_id) of the staged documents."""
+    return (
+        select(document.c.doc_key, document.c.collection, document.c.doc_id)
+        .join_from(staged_key, document, document.c.doc_key == staged_key.c.staged_key)
+        .order_by(staged_key.c.staged_key)
+    )
+
+
+def scope() -> Rows:
+    """(doc_key, collection, doc_id, content_key) of every document, in the order they came."""
+    columns = (document.c.doc_key, document.c.collection, document.c.doc_id, document.c.content_key)
+    return select(*columns).where(_within()).order_by(document.c.doc_key)
+
+
+def document_counts() -> Rows:
+    """(number of documents, number of those that are not empty)."""
+    return select(func.count().label("num_documents"), func.count(document.c.content_key).label("num_full")).where(
+        _within()
+    )
+
+
+def _mates(mine: ColumnElement[int], mate: ColumnElement[int]) -> Rows:
+    return (
+        select(mine.label("content_key"), mate.label("mate_key"))
+        .join_from(staged_key, pair, mine == staged_key.c.staged_key)
+        .where(pair.c.similarity >= bindparam("min_sim"))
+        # By the staged key: SQLite then begins there, and not with a scan of the pairs.
+        .order_by(staged_key.c.staged_key)
+    )
+
+
+def _within() -> ColumnElement[bool]:
+    # A type for Postgres, which is to compare it with NULL.
+    within = bindparam("within", type_=document.c.collection.type)
+    return or_(within.is_(None), document.c.collection == within)

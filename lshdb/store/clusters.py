@@ -1,0 +1,123 @@
+"""What clusters are made of: contents and their documents, pairs, and what tells which document to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.arrays import distinct
+from lshdb.model import CandidatePairs, Keep, VerifiedPairs
+from lshdb.store import cluster_statements as statements
+from lshdb.store.graph import verified_pairs
+from lshdb.store.staging import staged_key, staged_pair
+from lshdb.store.transaction import Transaction
+
+__all__ = [
+    "DocumentCounts",
+    "DocumentRow",
+    "Merits",
+    "content_sizes",
+    "document_counts",
+    "known_pairs",
+    "mates",
+    "merits",
+    "names",
+    "near_pairs",
+    "scope",
+]
+
+# Contents whose documents are looked up at a time.
+STAGED_CONTENTS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Merits:
+    """Documents, and what tells which of them to keep; `merits` has None where nothing is known."""
+
+    content_keys: NDArray[np.int64]
+    doc_keys: NDArray[np.int64]
+    doc_ids: tuple[str, ...]
+    merits: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document and its content; None for an empty one."""
+
+    doc_key: int
+    collection: str
+    doc_id: str
+    content_key: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many documents there are, and how many of them are not empty."""
+
+    num_documents: int
+    num_full: int
+
+
+def content_sizes(transaction: Transaction, within: str | None) -> NDArray[np.int64]:
+    """(content_key, number of documents), int64, shape (n, 2), ascending: the contents that have a document."""
+    blocks = transaction.stream_integers(statements.content_sizes(), {"within": within})
+    return np.concatenate([*blocks, np.empty((0, 2), dtype=np.int64)])
+
+
+def near_pairs(transaction: Transaction, min_sim: float) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (left_key, right_key), int64, shape (m, 2): the pairs at `min_sim` or more."""
+    return transaction.stream_integers(statements.near_pairs(), {"min_sim": min_sim})
+
+
+def merits(
+    transaction: Transaction, content_keys: NDArray[np.int64], keep: Keep, within: str | None
+) -> Iterator[Merits]:
+    """The documents of the contents, block by block, in the order of their contents and keys.
+
+    Args: content_keys: int64, ascending.
+    """
+    for begin in range(0, len(content_keys), STAGED_CONTENTS):
+        transaction.stage(staged_key, {"staged_key": content_keys[begin : begin + STAGED_CONTENTS]})
+        for block in transaction.stream(statements.merits(keep), {"within": within}):
+            keys, doc_keys, doc_ids, found = zip(*block, strict=True)
+            yield Merits(np.asarray(keys, dtype=np.int64), np.asarray(doc_keys, dtype=np.int64), doc_ids, found)
+
+
+def known_pairs(transaction: Transaction, pairs: CandidatePairs) -> VerifiedPairs:
+    """Those of the pairs that are stored, whatever their similarity, in order."""
+    none = {"similarity": np.zeros(len(pairs)), "exact": np.zeros(len(pairs), dtype=np.bool_)}
+    transaction.stage(staged_pair, {"left_key": pairs.keys[:, 0], "right_key": pairs.keys[:, 1], **none})
+    return verified_pairs(transaction.execute(statements.known_pairs()).all())
+
+
+def mates(transaction: Transaction, content_keys: NDArray[np.int64], min_sim: float) -> NDArray[np.int64]:
+    """(content_key, mate_key), int64, shape (m, 2): the pairs of the contents at `min_sim` or more."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    blocks = [
+        block
+        for statement in (statements.later_mates(), statements.earlier_mates())
+        for block in transaction.stream_integers(statement, {"min_sim": min_sim})
+    ]
+    return np.concatenate([*blocks, np.empty((0, 2), dtype=np.int64)])
+
+
+def names(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, tuple[str, str]]:
+    """(collection, doc_id) of the documents, by their keys."""
+    transaction.stage(staged_key, {"staged_key": distinct(doc_keys)})
+    rows = transaction.execute(statements.names())
+    return {doc_key: (collection, doc_id) for doc_key, collection, doc_id in rows}
+
+
+def scope(transaction: Transaction, within: str | None, rows: int) -> Iterator[list[DocumentRow]]:
+    """All documents in the order they came, `rows` at a time."""
+    for block in transaction.stream(statements.scope(), {"within": within}, rows=rows):
+        yield [DocumentRow(*row) for row in block]
+
+
+def document_counts(transaction: Transaction, within: str | None) -> DocumentCounts:
+    """How many documents there are."""
+    return DocumentCounts(*transaction.execute(statements.document_counts(), {"within": within}).one())

@@ -1,0 +1,134 @@
+"""The SQL of pairs of documents: of all documents, within one collection, and between two.
+
+A content is named by its first document; where collections are chosen, by its first one in that collection. Every
+statement reads the pairs, or the documents by their content, in the order of their keys, and so never sorts them.
+Limitation: the first document in a collection is looked for among all documents of the content, one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, bindparam, func, literal, select, true
+
+from lshdb.store.schema import document, pair
+from lshdb.store.statements import Rows
+
+__all__ = [
+    "expanded_pairs",
+    "first_document",
+    "first_documents_pairs",
+    "identical_documents",
+    "repeated_documents",
+    "shared_contents",
+    "shared_documents",
+]
+
+# The collections that the left and the right document are chosen from.
+LEFT: ColumnElement[str] = bindparam("left_collection", type_=document.c.collection.type)
+RIGHT: ColumnElement[str] = bindparam("right_collection", type_=document.c.collection.type)
+
+
+def first_documents_pairs(*, chosen: bool = False) -> Rows:
+    """The pairs at ``:min_sim`` or more, each content by its first document.
+
+    Args: chosen: the earlier content's in ``:left_collection``, the later one's in ``:right_collection``.
+    """
+    left, right = _aliases()
+    return _at_least(
+        _named(left, right)
+        .join_from(pair, left, left.c.doc_key == first_document(pair.c.left_key, LEFT if chosen else None))
+        .join(right, right.c.doc_key == first_document(pair.c.right_key, RIGHT if chosen else None))
+    )
+
+
+def expanded_pairs(*, chosen: bool = False) -> Rows:
+    """The pairs at ``:min_sim`` or more, for every two documents of both contents; `chosen` as above."""
+    left, right = _aliases()
+    statement = (
+        _named(left, right)
+        .join_from(pair, left, left.c.content_key == pair.c.left_key)
+        .join(right, right.c.content_key == pair.c.right_key)
+    )
+    return _at_least(_of_chosen(statement, left, right) if chosen else statement)
+
+
+def repeated_documents(*, chosen: bool = False) -> Rows:
+    """For each content with several documents: its first one, and each other; all of one collection if `chosen`."""
+    first, other = _aliases()
+    statement = (
+        _identical(first, other)
+        .join_from(other, first, first.c.doc_key == first_document(other.c.content_key, LEFT if chosen else None))
+        .where(other.c.content_key.is_not(None), other.c.doc_key != first.c.doc_key)
+        .order_by(other.c.content_key, other.c.doc_key)
+    )
+    return statement.where(_is_of(other, RIGHT)) if chosen else statement
+
+
+def identical_documents(*, chosen: bool = False) -> Rows:
+    """Every two documents of one content; of one collection if `chosen`."""
+    left, right = _aliases()
+    statement = (
+        _identical(left, right)
+        .join_from(left, right, and_(left.c.content_key == right.c.content_key, left.c.doc_key < right.c.doc_key))
+        .order_by(left.c.content_key, left.c.doc_key, right.c.doc_key)
+    )
+    return _of_chosen(statement, left, right) if chosen else statement
+
+
+def shared_contents() -> Rows:
+    """For each content that both chosen collections have: its first document in each."""
+    left, right = _aliases()
+    return (
+        _identical(left, right)
+        .join_from(right, left, left.c.doc_key == first_document(right.c.content_key, LEFT))
+        .where(right.c.doc_key == first_document(right.c.content_key, RIGHT))
+        .order_by(right.c.content_key, right.c.doc_key)
+    )
+
+
+def shared_documents() -> Rows:
+    """Every two documents of one content, one in each of the chosen collections."""
+    left, right = _aliases()
+    statement = _identical(left, right).join_from(left, right, left.c.content_key == right.c.content_key)
+    return _of_chosen(statement, left, right).order_by(left.c.content_key, left.c.doc_key, right.c.doc_key)
+
+
+def first_document(content_key: Any, collection: ColumnElement[str] | None = None) -> ScalarSelect[int]:
+    """The doc_key of a content's first document, or of its first one in a collection; NULL where there is none."""
+    first = document.alias("first")
+    statement = select(func.min(first.c.doc_key)).where(first.c.content_key == content_key)
+    return (statement if collection is None else statement.where(first.c.collection == collection)).scalar_subquery()
+
+
+def _aliases() -> tuple[FromClause, FromClause]:
+    return document.alias("left_document"), document.alias("right_document")
+
+
+def _named(left: FromClause, right: FromClause, similarity: Any = pair.c.similarity, exact: Any = pair.c.exact) -> Rows:
+    """(left, right, similarity, exact, left_collection, right_collection)."""
+    return select(
+        left.c.doc_id.label("left"),
+        right.c.doc_id.label("right"),
+        similarity,
+        exact,
+        left.c.collection.label("left_collection"),
+        right.c.collection.label("right_collection"),
+    )
+
+
+def _identical(left: FromClause, right: FromClause) -> Rows:
+    return _named(left, right, literal(1.0).label("similarity"), true().label("exact"))
+
+
+def _of_chosen(statement: Rows, left: FromClause, right: FromClause) -> Rows:
+    return statement.where(_is_of(left, LEFT), _is_of(right, RIGHT))
+
+
+def _is_of(one: FromClause, collection: ColumnElement[str]) -> ColumnElement[bool]:
+    # An expression, not the column: SQLite would walk the whole collection by the index of ids, for each pair at worst.
+    return one.c.collection.concat("") == collection
+
+
+def _at_least(statement: Rows) -> Rows:
+    return statement.where(pair.c.similarity >= bindparam("min_sim")).order_by(pair.c.left_key, pair.c.right_key)

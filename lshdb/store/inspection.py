@@ -1,0 +1,112 @@
+"""What is known of two contents and their buckets, and of the hottest buckets: for `explain` and ``stats --hot``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from lshdb.model import BandKeys
+from lshdb.store import statements
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.schema import content, document, pair, skipped_bucket, unlinked
+from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.transaction import Transaction
+
+__all__ = [
+    "HotBucket",
+    "StoredPair",
+    "content_with",
+    "first_contents",
+    "first_document",
+    "hottest",
+    "skipped_bands",
+    "stored_pair",
+    "unlinked_among",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPair:
+    """A row of the table pair; `run` is None where it was linked outside of a run."""
+
+    similarity: float
+    exact: bool
+    run: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HotBucket:
+    """A bucket and how much is in it; `num_skipped` of its pairs were not expanded."""
+
+    num_contents: int
+    num_skipped: int
+    band: int
+    bucket_hash: int
+
+
+def content_with(transaction: Transaction, digest: bytes) -> int | None:
+    """The content_key of the content with this identity; None where there is none."""
+    statement = select(content.c.content_key).where(content.c.digest == digest)
+    return transaction.execute(statement).scalar_one_or_none()
+
+
+def stored_pair(transaction: Transaction, one: int, other: int) -> StoredPair | None:
+    """The stored pair of two contents, in either order."""
+    mine = (pair.c.left_key == min(one, other), pair.c.right_key == max(one, other))
+    row = transaction.execute(select(pair.c.similarity, pair.c.exact, pair.c.run_key).where(*mine)).one_or_none()
+    return None if row is None else StoredPair(row.similarity, bool(row.exact), row.run_key)
+
+
+def first_document(transaction: Transaction, content_key: int) -> str | None:
+    """The doc_id of the first document of a content."""
+    mine = select(document.c.doc_id).where(document.c.content_key == content_key)
+    return transaction.execute(mine.order_by(document.c.doc_key).limit(1)).scalar_one_or_none()
+
+
+def unlinked_among(transaction: Transaction, content_keys: Sequence[int]) -> list[int]:
+    """Those of the contents whose pairs are not computed yet."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    mine = unlinked.c.content_key.in_(select(staged_key.c.staged_key))
+    return list(transaction.execute(select(unlinked.c.content_key).where(mine)).scalars())
+
+
+def skipped_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
+    """The bands in which the bucket of one sketch was too hot to expand; `band_keys` of shape (1, bands)."""
+    transaction.stage(staged_bucket, bucket_rows(np.zeros(1, dtype=np.int64), band_keys))
+    rows = transaction.execute(statements.skipped_among()).all()
+    return sorted(band - band_keys.first_band for band, _, _ in rows)
+
+
+def hottest(transaction: Transaction, bands: range, count: int) -> list[HotBucket]:
+    """The `count` largest buckets: of those too hot to expand where there are any, else of all.
+
+    Args: bands: the numbers that the bands' buckets are kept under.
+    """
+    found = [HotBucket(*row) for row in transaction.execute(_largest_skipped(count))]
+    if found:
+        return found
+    each = (_largest(transaction, band, count) for band in bands)
+    return nlargest(count, chain.from_iterable(each), key=lambda bucket: bucket.num_contents)
+
+
+def first_contents(transaction: Transaction, bucket: HotBucket, count: int) -> NDArray[np.int64]:
+    """The first contents of a bucket, int64, ascending."""
+    place = {"band": bucket.band, "bucket_hash": bucket.bucket_hash, "count": count}
+    return np.asarray(transaction.execute(statements.first_in_bucket(), place).scalars().all(), dtype=np.int64)
+
+
+def _largest(transaction: Transaction, band: int, count: int) -> list[HotBucket]:
+    parameters = {"band": band, "count": count}
+    return [HotBucket(*row) for row in transaction.execute(statements.largest_buckets(), parameters)]
+
+
+def _largest_skipped(count: int) -> statements.Rows:
+    table = skipped_bucket.c
+    columns = (table.num_contents, table.num_pairs, table.band, table.bucket_hash)
+    return select(*columns).order_by(table.num_contents.desc(), table.band, table.bucket_hash).limit(count)

@@ -1,0 +1,102 @@
+"""What was measured on the index's own contents, and what measuring asks of the tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import insert, select
+
+from lshdb.store.schema import content, measurement, pair
+from lshdb.store.staging import staged_key
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Measurement", "Point", "content_keys", "last", "pairs_of", "put"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The pairs of a step of similarities: their number, how many of them the index has, and their mean."""
+
+    similarity: float
+    num_pairs: int
+    num_found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What a sample of contents, compared with all, says of the index.
+
+    Args:
+        run: the run that measured.
+        bands, rows: the index's then.
+        seed: of the sample.
+        num_contents, num_probes: how many there were, and how many of them were compared with all.
+        min_sim: the similarity from which on pairs should be found.
+        num_pairs, num_found: pairs of the probes at `min_sim` or more, and those of them that the index has.
+        recall: the estimate; None where no probe has a pair. low, high: its confidence interval.
+        neighbours: by number of equal minima, how many others all probes have together.
+        points: recall by similarity, from the floor on.
+    """
+
+    run: int
+    bands: int
+    rows: int
+    seed: int
+    num_contents: int
+    num_probes: int
+    min_sim: float
+    num_pairs: int
+    num_found: int
+    recall: float | None
+    low: float
+    high: float
+    neighbours: tuple[int, ...]
+    points: tuple[Point, ...]
+
+
+def put(transaction: Transaction, measured: Measurement) -> None:
+    """Keeps a measurement."""
+    values = asdict(measured)
+    written = {name: json.dumps(values.pop(name)) for name in ("neighbours", "points")}
+    transaction.execute(insert(measurement).values(run_key=values.pop("run"), **values, **written))
+
+
+def last(transaction: Transaction) -> Measurement | None:
+    """The newest measurement, if any."""
+    statement = select(measurement).order_by(measurement.c.run_key.desc()).limit(1)
+    row = transaction.execute(statement).mappings().one_or_none()
+    if row is None:
+        return None
+    values = dict(row)
+    return Measurement(
+        run=values.pop("run_key"),
+        neighbours=tuple(json.loads(values.pop("neighbours"))),
+        points=tuple(Point(**point) for point in json.loads(values.pop("points"))),
+        **values,
+    )
+
+
+def content_keys(transaction: Transaction) -> NDArray[np.int64]:
+    """The keys of all contents, int64, ascending."""
+    return np.sort(transaction.integers(select(content.c.content_key)), axis=None)
+
+
+def pairs_of(
+    transaction: Transaction, content_keys: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The stored pairs of contents, (content_key, other_key) int64 of shape (m, 2), and their similarities.
+
+    A pair of two of them is there from both ends.
+    """
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    keys, similarities = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
+    for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key)):
+        joined = select(mine, other, pair.c.similarity).join_from(staged_key, pair, mine == staged_key.c.staged_key)
+        # By the staged key: SQLite then begins there, and not with a scan of the pairs.
+        for block in transaction.stream(joined.order_by(staged_key.c.staged_key)):
+            keys.append(np.asarray([row[:2] for row in block], dtype=np.int64))
+            similarities.append(np.asarray([row[2] for row in block]))
+    return np.concatenate(keys), np.concatenate(similarities)

@@ -1,0 +1,129 @@
+"""What a repair writes: rows that can be derived put right, rows that belong to nothing deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import delete, insert, select, tuple_, update
+
+from lshdb.params import Params
+from lshdb.store import audit, audit_statements, graph
+from lshdb.store.audit_rules import BY_RETIRING, RULES, Rule, breaches, correction
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    document,
+    index_params,
+    key_counter,
+    metadata,
+    skipped_bucket,
+    source,
+)
+from lshdb.store.sources import READING
+from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.statements import existing_contents
+from lshdb.store.transaction import Transaction
+
+__all__ = ["add_buckets", "change_content", "count_again", "delete_buckets", "make_indexes", "mend", "promise_recall"]
+__all__ += ["raise_counters", "read_again", "released", "unlink_existing"]
+
+
+def make_indexes(transaction: Transaction) -> None:
+    """Makes the indexes that are missing, and makes those anew that the database says are invalid."""
+    missing = {one.name for one in audit.schema_faults(transaction)}
+    invalid = {name for _, name in transaction.dialect.invalid_indexes(transaction.connection)}
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            if index.name in invalid:
+                index.drop(transaction.connection)
+            if index.name in missing | invalid:
+                index.create(transaction.connection)
+
+
+def mend(transaction: Transaction, rule: Rule, parameters: dict[str, object], count: int) -> int:
+    """Mends up to `count` of the rows that break a rule. Returns: how many."""
+    some = {**parameters, "count": count}
+    if rule.relinks:
+        rows = transaction.execute(breaches(rule).limit(count), parameters).all()
+        keys = {getattr(row, name) for row in rows for name in rule.relinks}
+        unlink_existing(transaction, np.asarray(sorted(keys), dtype=np.int64))
+    return int(transaction.execute(correction(rule), some).rowcount)
+
+
+def unlink_existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
+    """Puts those of the contents that exist on the list of those to link. Args: content_keys: int64, ascending."""
+    transaction.stage(staged_key, {"staged_key": content_keys})
+    existing = transaction.execute(existing_contents()).scalars().all()
+    graph.mark_unlinked(transaction, np.asarray(existing, dtype=np.int64))
+
+
+def read_again(transaction: Transaction) -> None:
+    """Lets the next ingest read the sources of documents whose content is missing, from their start."""
+    (rule,) = (one for one in RULES if one.kind == "document-of-no-content")
+    theirs = select(document.c.source_key).where(rule.wrong, document.c.source_key.is_not(None))
+    unread = {"state": READING, "position": 0, "digest": None, "num_documents": 0}
+    transaction.execute(update(source).where(source.c.source_key.in_(theirs)).values(unread))
+
+
+def released(transaction: Transaction, count: int) -> NDArray[np.int64]:
+    """Up to `count` contents that no document has, int64, ascending."""
+    (rule,) = (one for one in RULES if one.kind == BY_RETIRING)
+    keys = transaction.execute(
+        select(content.c.content_key).where(rule.wrong).order_by(content.c.content_key).limit(count)
+    )
+    return np.asarray(keys.scalars().all(), dtype=np.int64)
+
+
+def raise_counters(transaction: Transaction) -> None:
+    """Lets every counter stand at the greatest key of its table, where it stands below."""
+    for counter in audit.counters(transaction):
+        if counter.last_key is None:
+            transaction.execute(insert(key_counter).values(name=counter.name, last_key=counter.greatest))
+        elif counter.last_key < counter.greatest:
+            mine = key_counter.c.name == counter.name
+            transaction.execute(update(key_counter).where(mine).values(last_key=counter.greatest))
+
+
+def promise_recall(transaction: Transaction, params: Params) -> None:
+    """Keeps the recall that the bands promise."""
+    transaction.execute(update(index_params).values(recall=params.recall))
+
+
+def change_content(transaction: Transaction, key: int, digest: bytes, num_shingles: int, signature: bytes) -> None:
+    """Gives a content what its text says."""
+    values = {"digest": digest, "num_shingles": num_shingles, "signature": signature}
+    transaction.execute(update(content).where(content.c.content_key == key).values(values))
+
+
+def add_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
+    """Adds rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3), in order."""
+    transaction.bulk_insert(band_bucket, _columns(rows))
+
+
+def delete_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
+    """Deletes rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3)."""
+    transaction.stage(staged_bucket, _columns(rows))
+    mine = tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))
+    transaction.execute(delete(band_bucket).where(mine))
+
+
+def count_again(transaction: Transaction, buckets: Sequence[tuple[int, int]]) -> None:
+    """Forgets the accounts of skipped buckets, (band, bucket_hash), and lets the next linking make them anew."""
+    for band, bucket_hash in buckets:
+        mine = (skipped_bucket.c.band == band, skipped_bucket.c.bucket_hash == bucket_hash)
+        transaction.execute(delete(skipped_bucket).where(*mine))
+        # One content is enough, and the last one is behind the cap: a bucket is accounted for when it is met.
+        place = {"band": band, "bucket_hash": bucket_hash}
+        last = transaction.execute(audit_statements.last_in_bucket(), place).scalar_one()
+        if last is not None:
+            unlink_existing(transaction, np.asarray([last], dtype=np.int64))
+
+
+def _columns(rows: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
+    return {
+        "band": rows[:, 0].astype(np.int16),
+        "bucket_hash": np.ascontiguousarray(rows[:, 1]),
+        "content_key": np.ascontiguousarray(rows[:, 2]),
+    }

@@ -1,0 +1,86 @@
+"""Runs a transaction again from its start where the database failed in passing: restarted, timed out, deadlocked.
+
+Owns how long that goes on. What is safe to be run again is the caller's to know; see `Store.write`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Final, Generic, TypeVar
+
+from lshdb.errors import StoreError
+from lshdb.model import Counts
+from lshdb.store import runs
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Counted", "once", "persist"]
+
+# A server with a large cache takes half a minute to come back.
+MAX_SECONDS: Final = 120.0
+MAX_TRIES: Final = 20
+FIRST_PAUSE: Final = 0.1
+LONGEST_PAUSE: Final = 10.0
+
+_Made = TypeVar("_Made")
+
+
+def persist(attempt: Callable[[], _Made], noticed: Callable[[str], None]) -> _Made:
+    """What `attempt` returns in the end.
+
+    Args: noticed: hears once that we wait, and for what.
+    Raises: StoreError: it failed for good, or MAX_TRIES times, or still MAX_SECONDS after it failed first.
+    """
+    deadline = 0.0
+    for number in itertools.count(1):
+        try:
+            return attempt()
+        except StoreError as error:
+            pause = _pause(number)
+            deadline = deadline or time.monotonic() + MAX_SECONDS
+            if not error.is_passing or number == MAX_TRIES or time.monotonic() + pause > deadline:
+                # Who called us and persists too must not begin again.
+                error.is_passing = False
+                raise
+            if number == 1:
+                noticed(f"waiting for the database, up to {MAX_SECONDS:.0f} s: {error.reason}")
+        time.sleep(pause)
+    raise AssertionError("unreachable")
+
+
+def once(begin: Callable[[], AbstractContextManager[Transaction]], function: Callable[[Transaction], _Made]) -> _Made:
+    """What `function` returns in a transaction of its own."""
+    with begin() as transaction:
+        return function(transaction)
+
+
+class Counted(Generic[_Made]):
+    """A function that is not called again in a second transaction where the first one was committed after all.
+
+    Where the connection is lost during COMMIT, nobody knows whether it was done. The counts of the run tell, for they
+    are written with the rest, and by this process alone: they are those that the function left, or they are not.
+
+    Args: function: does no harm done twice where it counts nothing.
+    """
+
+    def __init__(self, function: Callable[[Transaction], _Made], run_key: int) -> None:
+        self._function = function
+        self._run_key = run_key
+        self._left: tuple[Counts, _Made] | None = None
+
+    def __call__(self, transaction: Transaction) -> _Made:
+        before = runs.counts(transaction, self._run_key)
+        if self._left is not None and self._left[0] == before:
+            return self._left[1]
+        made = self._function(transaction)
+        after = runs.counts(transaction, self._run_key)
+        self._left = None if after == before else (after, made)
+        return made
+
+
+def _pause(number: int) -> float:
+    """Seconds to wait behind a failure: twice as long each time, and of random length, lest two of us meet again."""
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (number - 1)) * random.uniform(0.5, 1.0)

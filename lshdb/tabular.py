@@ -1,0 +1,70 @@
+r"""Rows as JSON lines, CSV, TSV or bare lines, written as they come: no result is held in memory.
+
+A list is a JSON array, also as a field of CSV and TSV. TSV has the backslash escapes of Postgres, ``\t \n \r \\``.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TextIO
+
+__all__ = ["WRITERS", "Row", "plain", "write_csv", "write_jsonl", "write_lines", "write_tsv"]
+
+Row = Sequence[object]
+
+# Backslash escapes, as Postgres and others write TSV: an id with a tab in it stays one field.
+_TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def write_jsonl(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    """One object a row."""
+    for row in rows:
+        out.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    """A header, and a record a row."""
+    writer = csv.writer(_UnixLines(out))
+    writer.writerow(columns)
+    writer.writerows([plain(value) for value in row] for row in rows)
+
+
+def write_tsv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    """A header, and a line a row."""
+    write_lines(columns, [columns], out)
+    write_lines(columns, rows, out)
+
+
+def write_lines(_columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    """TSV without a header."""
+    for row in rows:
+        out.write("\t".join(plain(value).translate(_TSV_ESCAPES) for value in row) + "\n")
+
+
+WRITERS: Final[dict[str, Callable[[Sequence[str], Iterable[Row], TextIO], None]]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "tsv": write_tsv,
+    "lines": write_lines,
+}
+
+
+def plain(value: object) -> str:
+    """A value as the text of a field."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+class _UnixLines:
+    r"""Ends lines with \n. The writer itself ends them with \r\n, for only then it quotes an \r in a field."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, line: str) -> int:
+        return self._out.write(line.removesuffix("\r\n") + "\n")

@@ -1,0 +1,80 @@
+"""Good indexes of several kinds, small ones."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from lshdb import Document, Index, IngestOptions, Params
+
+__all__ = ["CAP", "HUBS", "KINDS", "PARAMS", "few_in_a_bucket", "fill"]
+
+# Four minima are in no band.
+PARAMS: Final[dict[str, Any]] = {"shingle": "word:2", "bands": 8, "rows": 2, "num_perm": 20, "min_sim": 0.6}
+KINDS: Final[dict[str, dict[str, Any]]] = {
+    "default": {},
+    "no texts": {"keep_text": False},
+    "sets": {"shingle": "set"},
+    "multisets": {"multiset": True},
+    "chars": {"shingle": "char:5", "scheme": "universal"},
+}
+
+# A bucket with more contents than that is hot.
+CAP: Final = 6
+HUBS: Final = 2
+
+FAMILIES: Final = (1, 2, 3, 4, 12)
+WORDS: Final = [f"word{number}" for number in range(300)]
+
+
+def few_in_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lowers the cap, so that the largest family fills hot buckets."""
+    for module in ("expansion", "linking", "removal", "auditing.rows", "repairing"):
+        monkeypatch.setattr(f"lshdb.{module}.CAP", CAP)
+    for module in ("expansion", "linking", "removal"):
+        monkeypatch.setattr(f"lshdb.{module}.HUBS", HUBS)
+
+
+def fill(url: str, folder: Path, seed: int = 1, **chosen: Any) -> None:
+    """Ingests families of texts from two files, one with a bad line, updates and removes some; an empty one, too."""
+    folder.mkdir(exist_ok=True)
+    with Index.ensure(url, PARAMS | chosen) as index:
+        for version in (1, 2):
+            chance = random.Random(seed)
+            texts = [text for size in FAMILIES for text in _family(chance, size, version)]
+            _write(folder / "a.jsonl", texts[::2], index.params)
+            _write(folder / "b.jsonl", texts[1::2], index.params)
+            index.ingest([folder], IngestOptions(prune=True))
+        gone = [Document("gone", **_given(["not", "in", "the", "others"], index.params))]
+        index.add([*gone, Document("copy", **_given(texts[3], index.params))])
+        index.remove(["gone"])
+        assert list(index.check()) == []
+
+
+def _family(chance: random.Random, size: int, version: int) -> list[list[str]]:
+    original = chance.choices(WORDS, k=40)
+    family = []
+    for member in range(size):
+        words = list(original)
+        words[chance.randrange(40)] = f"{version if member == 1 else 0}x{member}"
+        family.append(words)
+    return family
+
+
+def _write(path: Path, texts: list[list[str]], params: Params) -> None:
+    lines = [_line(f"{path.stem}{number}", words, params) for number, words in enumerate([*texts, []])]
+    path.write_text("\n".join([*lines, "{ not JSON", ""]))
+
+
+def _line(name: str, words: list[str], params: Params) -> str:
+    if params.shingle == "set":
+        return json.dumps({"id": name, "text": sorted(set(words))})
+    return json.dumps({"id": name, "text": " ".join(words)})
+
+
+def _given(words: list[str], params: Params) -> dict[str, Any]:
+    return {"features": tuple(sorted(set(words)))} if params.shingle == "set" else {"text": " ".join(words)}

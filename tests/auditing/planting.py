@@ -1,0 +1,382 @@
+"""Faults, each planted at a random place of a good index; every planter says what an audit must find of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Table, delete, func, insert, select, update
+
+from lshdb.params import Params
+from lshdb.pipeline import sketch_encoded
+from lshdb.store import Transaction
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    content_text,
+    document,
+    index_params,
+    key_counter,
+    pair,
+    rejected,
+    run,
+    skipped_bucket,
+    source,
+    unlinked,
+)
+from lshdb.texts import pack
+
+__all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
+
+# (fault, key) of what is found.
+Found = set[tuple[str, str]]
+Planter = Callable[["Place"], Found]
+
+NOBODY: Final = 999_999
+_KEYS: Final = {"band", "bucket_hash", "content_key", "left_key", "right_key"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a fault goes: an index in a transaction, and what decides by chance."""
+
+    transaction: Transaction
+    chance: random.Random
+    params: Params
+
+    def row(self, table: Table, *conditions: Any) -> Any:
+        """A random row."""
+        rows = self.transaction.execute(select(table).where(*conditions).order_by(*table.primary_key.columns)).all()
+        return self.chance.choice(rows)
+
+    def change(self, table: Table, row: Any, **values: Any) -> None:
+        """Gives a row other values."""
+        self.transaction.execute(update(table).where(*_same(table, row)).values(**values))
+
+    def drop(self, table: Table, row: Any) -> None:
+        """Deletes a row."""
+        self.transaction.execute(delete(table).where(*_same(table, row)))
+
+    def put(self, table: Table, **values: Any) -> None:
+        """Inserts a row."""
+        self.transaction.execute(insert(table).values(**values))
+
+
+def _same(table: Table, row: Any) -> list[Any]:
+    return [column == getattr(row, column.name) for column in table.primary_key.columns]
+
+
+def _key(row: Any) -> str:
+    """The key of a row of a table whose key comes first."""
+    return ",".join(str(getattr(row, name)) for name in row._fields if name in _KEYS)
+
+
+def _hash(place: Place) -> int:
+    return place.chance.randrange(-(2**63), 2**63)
+
+
+def _flipped(place: Place, value: bytes, first: int, last: int) -> bytes:
+    """The same bytes but for one bit of the bytes from `first` to `last`."""
+    changed = bytearray(value)
+    changed[place.chance.randrange(first, last)] ^= 1 << place.chance.randrange(8)
+    return bytes(changed)
+
+
+def flipped_signature_bit(place: Place) -> Found:
+    row = place.row(content)
+    place.change(content, row, signature=_flipped(place, row.signature, 0, len(row.signature)))
+    return {("signature-differs", str(row.content_key))}
+
+
+def short_signature(place: Place) -> Found:
+    row = place.row(content)
+    place.change(content, row, signature=row.signature[: place.chance.randrange(len(row.signature))])
+    return {("signature-length", str(row.content_key))}
+
+
+def flipped_digest_bit(place: Place) -> Found:
+    row = place.row(content)
+    place.change(content, row, digest=_flipped(place, row.digest, 0, 16))
+    return {("digest-differs", str(row.content_key))}
+
+
+def other_number_of_shingles(place: Place) -> Found:
+    row = place.row(content)
+    place.change(content, row, num_shingles=place.chance.choice([0, -5, row.num_shingles + 1]))
+    return {("num-shingles-differs", str(row.content_key))}
+
+
+def missing_bucket(place: Place) -> Found:
+    row = place.row(band_bucket)
+    place.drop(band_bucket, row)
+    return {("bucket-missing", _key(row))}
+
+
+def extra_bucket(place: Place) -> Found:
+    row, hashed = place.row(band_bucket), _hash(place)
+    place.put(band_bucket, **{**row._mapping, "bucket_hash": hashed})
+    return {("bucket-wrong", f"{row.band},{hashed},{row.content_key}")}
+
+
+def bucket_with_a_wrong_hash(place: Place) -> Found:
+    row, hashed = place.row(band_bucket), _hash(place)
+    place.change(band_bucket, row, bucket_hash=hashed)
+    return {("bucket-missing", _key(row)), ("bucket-wrong", f"{row.band},{hashed},{row.content_key}")}
+
+
+def bucket_of_another_content(place: Place) -> Found:
+    # The first family has one member, which has its buckets to itself.
+    row, other = place.row(band_bucket, band_bucket.c.content_key == 1), place.row(content, content.c.content_key > 1)
+    place.put(band_bucket, **{**row._mapping, "content_key": other.content_key})
+    return {("bucket-wrong", f"{row.band},{row.bucket_hash},{other.content_key}")}
+
+
+def bucket_of_no_content(place: Place) -> Found:
+    row = place.row(band_bucket)
+    place.put(band_bucket, **{**row._mapping, "content_key": NOBODY})
+    return {("bucket-of-no-content", f"{row.band},{row.bucket_hash},{NOBODY}")}
+
+
+def bucket_of_no_band(place: Place) -> Found:
+    row, band = place.row(band_bucket), place.chance.choice([-7, 90])
+    place.put(band_bucket, **{**row._mapping, "band": band})
+    return {("bucket-of-no-band", f"{band},{row.bucket_hash},{row.content_key}")}
+
+
+def broken_text(place: Place) -> Found:
+    row = place.row(content_text)
+    place.change(content_text, row, text=place.chance.choice([b"", b"no frame", row.text[:-3]]))
+    return {("text-unreadable", str(row.content_key))}
+
+
+def text_of_another_content(place: Place) -> Found:
+    row = place.row(content_text)
+    other = place.row(content_text, content_text.c.content_key != row.content_key)
+    place.change(content_text, row, text=other.text)
+    return {("text-differs", str(row.content_key))}
+
+
+def missing_text(place: Place) -> Found:
+    row = place.row(content_text)
+    place.drop(content_text, row)
+    return {("text-missing", str(row.content_key))}
+
+
+def text_of_no_content(place: Place) -> Found:
+    place.put(content_text, content_key=NOBODY, text=place.row(content_text).text)
+    return {("text-of-no-content", str(NOBODY))}
+
+
+def content_of_no_document(place: Place) -> Found:
+    """A whole content, with everything that belongs to it, but for a document."""
+    utf8 = " ".join(place.chance.choices(["one", "two", "three", "four"], k=30)).encode()
+    sketches = sketch_encoded([utf8], place.params)
+    keys = set(place.transaction.execute(select(content.c.content_key)).scalars())
+    key = next(key for key in range(1, NOBODY) if key not in keys)
+    place.put(
+        content,
+        content_key=key,
+        digest=sketches.digests[0].tobytes(),
+        num_shingles=int(sketches.num_shingles[0]),
+        signature=sketches.signatures.minima[0].astype("<u4").tobytes(),
+    )
+    place.transaction.bulk_insert(band_bucket, bucket_rows(np.array([key]), sketches.band_keys))
+    if place.params.keep_text:
+        place.put(content_text, content_key=key, text=pack(utf8))
+    return {("content-of-no-document", str(key))}
+
+
+def document_without_its_content(place: Place) -> Found:
+    row = place.row(document, document.c.content_key.is_not(None))
+    place.change(document, row, content_key=NOBODY)
+    mine = select(func.count()).select_from(document).where(document.c.content_key == row.content_key)
+    is_last = place.transaction.execute(mine).scalar_one() == 0
+    found = {("document-of-no-content", str(row.doc_key))}
+    return found | {("content-of-no-document", str(row.content_key))} if is_last else found
+
+
+def document_of_no_source(place: Place) -> Found:
+    row = place.row(document)
+    place.change(document, row, source_key=NOBODY)
+    return {("document-of-no-source", str(row.doc_key))}
+
+
+def unlinked_of_no_content(place: Place) -> Found:
+    place.put(unlinked, content_key=NOBODY)
+    return {("unlinked-of-no-content", str(NOBODY))}
+
+
+def rejected_of_no_run(place: Place) -> Found:
+    row = place.row(rejected)
+    place.change(rejected, row, run_key=NOBODY)
+    return {("rejected-of-no-run", str(row.rejected_key))}
+
+
+def wrong_similarity(place: Place) -> Found:
+    row = place.row(pair)
+    place.change(pair, row, similarity=place.chance.uniform(place.params.floor, 1.0))
+    return {("similarity-differs" if row.exact else "estimate-differs", _key(row))}
+
+
+def swapped_pair(place: Place) -> Found:
+    row = place.row(pair)
+    place.change(pair, row, left_key=row.right_key, right_key=row.left_key)
+    return {("pair-swapped", f"{row.right_key},{row.left_key}")}
+
+
+def pair_out_of_range(place: Place) -> Found:
+    row = place.row(pair)
+    worse = [place.params.floor - 0.001, 0.0, -1.0, 1.001]
+    if place.transaction.connection.dialect.name == "postgresql":
+        worse.append(float("nan"))
+    place.change(pair, row, similarity=place.chance.choice(worse))
+    return {("pair-out-of-range", _key(row))}
+
+
+def pair_of_itself(place: Place) -> Found:
+    key = place.row(content).content_key
+    place.put(pair, left_key=key, right_key=key, similarity=1.0, exact=True)
+    return {("pair-of-itself", f"{key},{key}")}
+
+
+def pair_of_no_content(place: Place) -> Found:
+    key = place.row(content).content_key
+    place.put(pair, left_key=key, right_key=NOBODY, similarity=0.9, exact=True)
+    return {("pair-of-no-content", f"{key},{NOBODY}")}
+
+
+def pair_of_no_run(place: Place) -> Found:
+    row = place.row(pair)
+    place.change(pair, row, run_key=NOBODY)
+    return {("pair-of-no-run", _key(row))}
+
+
+def skipped_bucket_that_is_not_hot(place: Place) -> Found:
+    band, bucket_hash = place.chance.choice(list(place.params.banding.numbers)), _hash(place)
+    # So many leave 6 pairs, with a cap of 6 and 2 hubs.
+    place.put(skipped_bucket, band=band, bucket_hash=bucket_hash, num_contents=8, num_pairs=9)
+    return {("skipped-not-hot", f"{band},{bucket_hash}")}
+
+
+def skipped_bucket_of_few(place: Place) -> Found:
+    row = place.row(skipped_bucket)
+    place.change(skipped_bucket, row, num_contents=place.chance.randint(0, 6))
+    return {("skipped-count", f"{row.band},{row.bucket_hash}")}
+
+
+def skipped_bucket_that_counts_otherwise(place: Place) -> Found:
+    row = place.row(skipped_bucket)
+    place.change(skipped_bucket, row, num_pairs=row.num_pairs + place.chance.choice([-1, 1, 1000]))
+    return {("skipped-count", f"{row.band},{row.bucket_hash}")}
+
+
+def run_in_no_state(place: Place) -> Found:
+    row = place.row(run)
+    place.change(run, row, state="walking")
+    return {("run-state", str(row.run_key))}
+
+
+def run_that_never_ended(place: Place) -> Found:
+    row = place.row(run)
+    place.change(run, row, finished_at=None)
+    return {("run-never-ended", str(row.run_key))}
+
+
+def run_that_ended_and_runs(place: Place) -> Found:
+    row = place.row(run)
+    place.change(run, row, state="running")
+    return {("run-still-running", str(row.run_key))}
+
+
+def run_with_a_negative_count(place: Place) -> Found:
+    row = place.row(run)
+    counts = [column.name for column in run.columns if column.name.startswith("num_")]
+    place.change(run, row, **{place.chance.choice(counts): -1})
+    return {("run-count", str(row.run_key))}
+
+
+def source_in_no_state(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, state="lost")
+    return {("source-state", str(row.source_key))}
+
+
+def source_at_a_negative_position(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, position=-1)
+    return {("source-position", str(row.source_key))}
+
+
+def source_with_a_short_digest(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, digest=place.chance.randbytes(place.chance.choice([0, 8, 15, 17])))
+    return {("source-digest", str(row.source_key))}
+
+
+def source_with_a_negative_count(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, **{place.chance.choice(["num_documents", "size"]): -2})
+    return {("source-count", str(row.source_key))}
+
+
+def counter_behind(place: Place) -> Found:
+    row = place.row(key_counter)
+    place.change(key_counter, row, last_key=0)
+    return {("counter-behind", row.name)}
+
+
+def missing_counter(place: Place) -> Found:
+    row = place.row(key_counter)
+    place.drop(key_counter, row)
+    return {("counter-behind", row.name)}
+
+
+def other_recall(place: Place) -> Found:
+    place.transaction.execute(update(index_params).values(recall=index_params.c.recall - 0.01))
+    return {("params-recall", "1")}
+
+
+def missing_index(place: Place) -> Found:
+    index = place.chance.choice(sorted((*pair.indexes, *document.indexes, *rejected.indexes), key=lambda one: one.name))
+    index.drop(place.transaction.connection)
+    return {("index-missing", index.name)}
+
+
+PLANTERS: Final[dict[str, Planter]] = {
+    name: value
+    for name, value in list(globals().items())
+    if callable(value) and getattr(value, "__annotations__", {}).get("place") == "Place" and not name.startswith("_")
+}
+
+# A repair leaves no trace of them.
+DERIVABLE: Final = (
+    "flipped_signature_bit",
+    "short_signature",
+    "flipped_digest_bit",
+    "other_number_of_shingles",
+    "missing_bucket",
+    "extra_bucket",
+    "bucket_with_a_wrong_hash",
+    "bucket_of_another_content",
+    "bucket_of_no_content",
+    "bucket_of_no_band",
+    "content_of_no_document",
+    "text_of_no_content",
+    "unlinked_of_no_content",
+    "wrong_similarity",
+    "swapped_pair",
+    "pair_out_of_range",
+    "pair_of_itself",
+    "pair_of_no_content",
+    "skipped_bucket_that_is_not_hot",
+    "skipped_bucket_of_few",
+    "skipped_bucket_that_counts_otherwise",
+    "counter_behind",
+    "missing_counter",
+    "other_recall",
+    "missing_index",
+)

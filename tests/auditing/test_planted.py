@@ -1,0 +1,141 @@
+"""Planted faults are found and named, a good index has none, and a repair leaves the good index."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from lshdb import Document, Index
+from lshdb.auditing import Auditing, Thoroughness
+from lshdb.progress import Progress
+from lshdb.rebanding import Rebanding
+from lshdb.store import Store, Transaction, bands
+from lshdb.store.schema import band_bucket
+from tests.auditing.indexes import KINDS, few_in_a_bucket, fill
+from tests.auditing.planting import DERIVABLE, PLANTERS, Found, Place
+from tests.recovery.tables import Facts, rows_of
+
+# Of each planter.
+TIMES = 5
+ALL = Thoroughness(sample=None)
+# What another fault brings along: pairs of a text that cannot be believed; a bucket that is just not hot any more.
+CONSEQUENCES = {"pair-unverifiable", "skipped-not-hot"}
+
+
+class RolledBack(Exception):
+    """Ends a transaction: what was planted in it is undone."""
+
+
+@contextmanager
+def undone(store: Store) -> Iterator[Transaction]:
+    with suppress(RolledBack), store.writing() as transaction:
+        yield transaction
+        raise RolledBack
+
+
+def found_in(store: Store, transaction: Transaction) -> Found:
+    """What is found of all that can be."""
+    return {(fault.fault, fault.key) for fault in Auditing(store, ALL, Progress()).faults(transaction)}
+
+
+def audited(url: str, thoroughness: Thoroughness = ALL) -> Found:
+    """The same, in what was committed."""
+    with Index.open(url) as index:
+        return {(fault.fault, fault.key) for fault in index.check(thoroughness)}
+
+
+def repaired(url: str) -> Counter[str]:
+    """The faults that a repair leaves, by kind."""
+    with Index.open(url) as index:
+        audit = index.check(ALL)
+        assert list(audit)
+        index.repair(audit.counts)
+        list(audit)
+        return audit.counts
+
+
+def plant(url: str, names: Iterable[str], seed: int) -> Found:
+    """Plants faults in an index, for good."""
+    with Store.open(url) as store, store.writing() as transaction:
+        place = Place(transaction, random.Random(seed), store.params)
+        return {one for name in names for one in PLANTERS[name](place)}
+
+
+def said(url: str) -> Facts:
+    """Every row of every table, but for the run of a pair: one that is linked again has none.
+
+    Nor the counters, which cannot know of keys whose rows are gone.
+    """
+    rows = rows_of(url)
+    del rows["key_counter"]
+    rows["pair"] = [row[:-1] for row in rows["pair"]]
+    return rows
+
+
+@pytest.fixture
+def good(new_url: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of a good index with hot buckets."""
+    few_in_a_bucket(monkeypatch)
+    url = new_url()
+    fill(url, tmp_path / "folder")
+    return url
+
+
+def test_two_hundred_faults_are_each_found_and_named(good: str) -> None:
+    assert len(PLANTERS) * TIMES >= 200
+    with Store.open(good) as store:
+        for name, planter in PLANTERS.items():
+            for seed in range(TIMES):
+                with undone(store) as transaction:
+                    expected = planter(Place(transaction, random.Random(f"{name} {seed}"), store.params))
+                    found = found_in(store, transaction)
+                    assert found >= expected, (name, seed)
+                    assert {kind for kind, _ in found - expected} <= CONSEQUENCES, (name, seed)
+        with store.reading() as transaction:
+            assert found_in(store, transaction) == set()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_good_index_has_no_fault(kind: str, new_url: Callable[[], str], tmp_path: Path) -> None:
+    url = new_url()
+    fill(url, tmp_path / "folder", **KINDS[kind])
+    assert audited(url) == set()
+    with Index.open(url) as index:
+        index.reband(0.8, 0.9)
+        assert set(index.check(ALL)) == set()
+        index.reband(0.6, 0.9)
+        assert set(index.check(ALL)) == set()
+
+
+def test_bands_that_are_being_written_and_contents_that_are_not_linked_are_no_fault(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.rebanding.BATCH_MINIMA", 100)
+    fill(url, tmp_path / "folder")
+    with Store.open(url) as store:
+        one = Rebanding(store, replace(store.params, bands=5, rows=4, first_band=-5), Progress())
+        one._begin()
+        one._write_batch()
+        with store.reading() as snapshot:
+            assert bands.coming(snapshot) is not None
+            assert set(snapshot.execute(select(band_bucket.c.band)).scalars()) == {*range(-5, 8)}
+    with Index.open(url) as index:
+        index.add([Document("more", "one two three four five six")], link=False)
+    assert audited(url) == set()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_can_be_derived_is_as_before_after_a_repair(good: str, seed: int) -> None:
+    before = said(good)
+    names = random.Random(seed).sample(DERIVABLE, len(DERIVABLE))
+    for some in (names[begin : begin + 5] for begin in range(0, len(names), 5)):
+        plant(good, some, seed)
+        assert repaired(good) == Counter(), some
+        assert said(good) == before, some

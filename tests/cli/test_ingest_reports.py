@@ -1,0 +1,188 @@
+"""What an ingest says beside its counts: why items were rejected, which ids collided, and how far it is."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lshdb.cli.display import Display
+from lshdb.cli.options import size
+from lshdb.errors import UsageError
+from lshdb.model import Counts, Rejection
+from lshdb.reasons import OTHER_REASONS, Reasons
+from tests.cli.conftest import Run
+from tests.cli.test_collections import ELEVEN, OTHER, TEN, write_jsonl
+
+COLLIDED = (
+    "note  1 documents took the place of others with the same id from another file; "
+    "--id-prefix or --collection keeps both\n"
+)
+
+
+def ids(lshdb: Run, url: str) -> list[str]:
+    """The ids of all documents like TEN."""
+    return sorted(row[0] for row in lshdb(url, "query", "-", "--min-sim", "0.5", stdin=TEN.encode()).rows)
+
+
+def test_rejections_are_told_by_their_reasons(lshdb: Run, url: str, tmp_path: Path) -> None:
+    lines = ["{not json", '{"id": "b"}', '{"id": "c"', '{"id": "d", "text": "' + "x" * 2_000 + '"}', '{"text": 1}']
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join([*lines, json.dumps({"id": "a", "text": TEN})]))
+    ended = lshdb(url, "ingest", "--max-text", "2kB", path)
+    assert ended.out.startswith(
+        'run 1: 2 added, 4 rejected (2 not JSON, 1 no field "text", 1 no field "id"); 0 pairs added'
+    )
+    path.write_text(path.read_text() + "\n")
+    report = json.loads(lshdb(url, "ingest", "--json", "--max-text", "1kB", path).out)
+    assert report["documents"]["rejected"] == 5
+    assert report["rejected_by_reason"] == {
+        "not JSON": 2, 'no field "text"': 1, "text larger than the 1 kB of --max-text": 1, 'no field "id"': 1,
+    }  # fmt: skip
+
+
+def test_a_text_beyond_the_limit_is_recorded_with_its_size_and_comes_with_a_higher_limit(
+    lshdb: Run, url: str, tmp_path: Path
+) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", {"a": TEN, "long": "word " * 300})
+    ended = lshdb(url, "ingest", "--max-text", "1.2kB", path)
+    assert ended.err == f"rejected  {path.as_uri()}, line 2: text larger than the 1.2 kB of --max-text: 1,500 bytes\n"
+    assert lshdb(url, "stats", "--rejected", "1").rows[0][2].endswith(": 1,500 bytes")
+    assert json.loads(lshdb(url, "ingest", "--json", "--max-text", "1.5kB", path).out)["documents"]["added"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("10MB", 10_000_000), ("500kB", 500_000), ("1GB", 10**9), ("1.5gb", 1_500_000_000), ("7 B", 7), ("8kb", 8_000)],
+)
+def test_a_size_is_read(text: str, expected: int) -> None:
+    assert size("--max-text", text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "10", "MB", "-1MB", "0B", "1TB", "10 M B", "1e3B"])
+def test_what_is_no_size_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="such as 10MB"):
+        size("--max-text", text)
+
+
+def test_the_kinds_of_reasons_are_bounded() -> None:
+    reasons = Reasons()
+    reasons.count(Rejection("s", "", f"reason {number}") for number in range(150))
+    reasons.count([Rejection("s", "", "reason 7")] * 3)
+    counted = reasons.as_dict()
+    assert len(counted) == 101
+    assert list(counted.items())[:2] == [(OTHER_REASONS, 50), ("reason 7", 4)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("not JSON: Expecting value at character 3", "not JSON"),
+        ("gzip stream is truncated after line 7", "gzip stream is truncated"),
+        ('no column "text"; the columns are: id, body', 'no column "text"'),
+        ('field "text" holds a lone surrogate at character 2', 'field "text" holds a lone surrogate'),
+        ("zstd stream is damaged (checksum)", "zstd stream is damaged"),
+        ("Permission denied", "Permission denied"),
+    ],
+)
+def test_the_kind_of_a_rejection_is_its_reason_without_its_particulars(reason: str, kind: str) -> None:
+    assert Rejection("s", "", reason).kind == kind
+
+
+def test_an_id_that_another_file_has_is_told_in_one_run(lshdb: Run, url: str, tmp_path: Path) -> None:
+    one = write_jsonl(tmp_path / "one.jsonl", {"1": TEN, "2": OTHER})
+    two = write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN, "2": OTHER})
+    ended = lshdb(url, "ingest", one, two)
+    # The second one's 2 is the same text: nothing of it is lost.
+    assert ended.err == COLLIDED
+    assert json.loads(lshdb(url, "ingest", "--json", one, two).out)["documents_displaced"] == 0
+
+
+def test_an_id_that_another_file_has_is_told_in_a_later_run(lshdb: Run, url: str, tmp_path: Path) -> None:
+    lshdb(url, "ingest", write_jsonl(tmp_path / "train.jsonl", {"1": TEN, "2": OTHER}))
+    ended = lshdb(url, "ingest", "--json", write_jsonl(tmp_path / "test.jsonl", {"1": ELEVEN, "2": OTHER}))
+    assert ended.err == COLLIDED
+    assert json.loads(ended.out)["documents_displaced"] == 1
+
+
+def test_a_record_that_changed_in_its_own_file_is_no_collision(lshdb: Run, url: str, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "one.jsonl", {"1": TEN})
+    lshdb(url, "ingest", path)
+    ended = lshdb(url, "ingest", "--json", write_jsonl(path, {"1": ELEVEN, "2": OTHER}))
+    assert ended.err == ""
+    assert json.loads(ended.out)["documents_displaced"] == 0
+
+
+def test_a_second_crawl_of_a_page_is_no_collision(lshdb: Run, url: str, tmp_path: Path) -> None:
+    for day, text in ((1, TEN), (2, ELEVEN)):
+        header = f"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Date: 2024-05-0{day}T00:00:00Z\r\n"
+        header += f"WARC-Target-URI: http://a.org/\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n\r\n"
+        (tmp_path / f"{day}.wet").write_text(f"{header}{text}\r\n\r\n")
+    ended = lshdb(url, "ingest", "--json", tmp_path / "1.wet", tmp_path / "2.wet")
+    assert (ended.err, json.loads(ended.out)["documents"]["updated"]) == ("", 1)
+
+
+def test_a_prefix_or_a_collection_keeps_both(lshdb: Run, url: str, tmp_path: Path) -> None:
+    one = write_jsonl(tmp_path / "one.jsonl", {"1": TEN})
+    two = write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN})
+    assert lshdb(url, "ingest", one).err == ""
+    assert lshdb(url, "ingest", "--id-prefix", "two/", two).err == ""
+    assert ids(lshdb, url) == ["1", "two/1"]
+    assert lshdb(url, "ingest", "--collection", "second", two).err == ""
+    assert ids(lshdb, url) == ["1", "1", "two/1"]
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What a display prints where nobody watches, at each call."""
+    out = io.StringIO()
+    monkeypatch.setattr("lshdb.cli.display.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("lshdb.cli.display.Console", lambda **_: Console(file=out, width=300))
+    clock = iter(range(0, 1_000, 10))
+    monkeypatch.setattr("lshdb.cli.display.time.monotonic", lambda: float(next(clock)))
+    return out
+
+
+def test_the_time_left_is_shown_when_the_walk_has_ended(shown: io.StringIO) -> None:
+    display = Display()
+    display.walked(120, 3_000_000, ended=False)
+    display.read(100, 1_000_000)
+    display.ingested(Counts(num_added=90, num_unchanged=20, num_empty=1, num_contents=70))
+    display.walked(150, 4_000_000, ended=True)
+    display.read(200, 1_000_000)
+    first, second = shown.getvalue().splitlines()
+    assert first == (
+        "ingest  120 files  100 documents read  10/s  1.0 MB  0.1 MB/s  0 exact copies so far  0 unchanged"
+    )
+    assert second == (
+        "ingest  150 files  200 documents read  5/s  1.0 MB  0.0 MB/s  19 exact copies so far  20 unchanged"
+        "  25%, 0:02:00 left"
+    )
+
+
+def test_no_time_left_is_shown_of_what_has_no_known_size(shown: io.StringIO) -> None:
+    display = Display()
+    display.walked(1, 0, ended=True)
+    display.read(100, 1_000_000)
+    assert shown.getvalue().endswith("0 unchanged\n")
+
+
+def test_an_ingest_says_how_many_files_it_met_and_when_there_are_no_more(url: str, tmp_path: Path) -> None:
+    from lshdb import Index, Progress
+
+    heard: list[tuple[int, int, bool]] = []
+
+    class Heard(Progress):
+        def walked(self, num_files: int, num_bytes: int, *, ended: bool) -> None:
+            heard.append((num_files, num_bytes, ended))
+
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text(TEN)
+    for _ in range(2):
+        with Index.ensure(url, {}, Heard()) as index:
+            index.ingest([tmp_path / f"{name}.txt" for name in "abc"])
+    size = 3 * len(TEN)
+    assert heard == [(3, size, False), (3, size, True), (3, 0, False), (3, 0, True)]

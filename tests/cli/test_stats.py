@@ -1,0 +1,162 @@
+"""``lshdb stats``: hot buckets, and runs that did not end, on both databases."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lshdb.store import SourceState, Store, runs, sources
+from tests.cli.conftest import Run
+
+WORDS = " ".join(f"word{number}" for number in range(60))
+
+
+@pytest.fixture
+def alike(tmp_path: Path) -> Path:
+    """Seven records of one template, and two that are like each other only."""
+    texts = {f"t{number}": f"{WORDS} {number}" for number in range(7)}
+    texts |= {f"u{number}": f"{WORDS[::-1]} {number}" for number in range(2)}
+    path = tmp_path / "alike.jsonl"
+    path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
+    return path
+
+
+def report(lshdb: Run, url: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(lshdb(url, "stats", "--json").out)
+    return found
+
+
+def hot(lshdb: Run, url: str, *arguments: object) -> list[dict[str, Any]]:
+    ended = lshdb(url, "stats", "--hot", "--format", "jsonl", *arguments)
+    assert ended.code == 0
+    return [json.loads(line) for line in ended.out.splitlines()]
+
+
+def test_the_largest_buckets_are_listed_with_documents_in_them(lshdb: Run, url: str, alike: Path) -> None:
+    lshdb(url, "ingest", alike)
+    first = hot(lshdb, url)[0]
+    bands = first.pop("bands")
+    assert 0 < bands <= 20
+    assert first == {
+        "contents": 7, "skipped_pairs": 0, "first": "t0", "second": "t1", "third": "t2", "beginning": WORDS[:80],
+    }  # fmt: skip
+    assert [row["first"] for row in hot(lshdb, url)].count("t0") >= 1
+    assert any((row["first"], row["second"], row["third"]) == ("u0", "u1", None) for row in hot(lshdb, url))
+    assert len(hot(lshdb, url, "--limit", "1")) == 1
+
+
+def test_buckets_too_hot_to_expand_are_listed_alone_and_accounted_for(
+    lshdb: Run, url: str, alike: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("lshdb.expansion", "lshdb.linking", "lshdb.removal"):
+        monkeypatch.setattr(f"{module}.CAP", 3)
+        monkeypatch.setattr(f"{module}.HUBS", 1)
+    lshdb(url, "ingest", alike)
+    rows = hot(lshdb, url)
+    # 7 contents are 21 pairs; 3 of the first three and 4 of the others with the first one are expanded.
+    assert (rows[0]["contents"], rows[0]["skipped_pairs"], rows[0]["first"]) == (7, 14, "t0")
+    assert not any(row["first"] == "u0" for row in rows)
+    found = report(lshdb, url)
+    skipped, pairs = found["figures"]["skipped_pairs"], found["figures"]["pairs"]
+    assert found["most_missed"] == skipped / (skipped + pairs)
+    line = next(line for line in lshdb(url, "stats").out.splitlines() if line.startswith("may miss"))
+    assert line.startswith(f"may miss    at most {skipped / (skipped + pairs):.1%} of the pairs at 0.5 or more")
+
+
+def test_nothing_is_missed_where_every_bucket_was_expanded(lshdb: Run, url: str, alike: Path) -> None:
+    lshdb(url, "ingest", alike)
+    assert report(lshdb, url)["most_missed"] == 0.0
+    assert "may miss" not in lshdb(url, "stats").out
+
+
+def test_an_empty_index_has_no_hot_buckets(lshdb: Run, url: str) -> None:
+    lshdb(url, "init")
+    assert hot(lshdb, url) == []
+
+
+# Runs that did not end.
+
+
+def begin(url: str, verb: str) -> None:
+    """A run that never says how it ended."""
+    with Store.open(url) as store, store.writing() as transaction:
+        runs.begin(transaction, verb, "default", "test")
+
+
+def states(lshdb: Run, url: str) -> list[str]:
+    return [row["state"] for row in report(lshdb, url)["runs"]]
+
+
+def test_a_killed_ingest_is_told_from_one_that_runs(lshdb: Run, url: str, alike: Path) -> None:
+    lshdb(url, "ingest", alike)
+    begin(url, "ingest")
+    # A server takes a moment to notice that the sessions of the calls before have ended.
+    deadline = time.monotonic() + 10
+    while states(lshdb, url) != ["killed", "finished"] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert states(lshdb, url) == ["killed", "finished"]
+    assert "ingest killed; run the same command to go on, " in lshdb(url, "stats").out
+    begin(url, "ingest")
+    with Store.open(url) as store, store.sole_ingest(wait=False), store.reading():
+        seen = states(lshdb, url)
+    expected = {"sqlite": ["running", "killed", "finished"], "postgresql": ["running or killed"] * 2 + ["finished"]}
+    assert seen == expected["sqlite" if url.endswith(".db") else "postgresql"]
+
+
+def test_a_run_that_takes_no_lock_may_run_or_not(lshdb: Run, url: str, alike: Path) -> None:
+    lshdb(url, "ingest", alike)
+    begin(url, "remove")
+    assert states(lshdb, url) == ["running or killed", "finished"]
+
+
+@pytest.mark.sqlite
+def test_asking_whether_an_ingest_runs_does_not_keep_one_off(tmp_path: Path) -> None:
+    from threading import Thread
+
+    url = str(tmp_path / "index.db")
+    with Store.create(url, *_params()) as store:
+        ended: list[bool] = []
+
+        def ask() -> None:
+            while not ended:
+                with store.reading() as transaction:
+                    store.dialect.is_ingesting(transaction.connection)
+
+        asking = Thread(target=ask)
+        asking.start()
+        try:
+            for _ in range(200):
+                with store.sole_ingest(wait=False):
+                    pass
+        finally:
+            ended.append(True)
+            asking.join()
+
+
+def _params() -> tuple[Any, str]:
+    from lshdb import Params
+
+    return Params(), "test"
+
+
+def test_sources_that_were_half_read_are_shown_with_their_position(lshdb: Run, url: str, alike: Path) -> None:
+    lshdb(url, "ingest", alike)
+    assert report(lshdb, url)["unfinished"] == {"sources": 0, "first": []}
+    assert "unfinished" not in lshdb(url, "stats").out
+    half = [
+        SourceState(f"file:///news/{number}.jsonl", 9, 1, None, sources.READING, 12_345 + number, 0, "{}", 1)
+        for number in range(7)
+    ]
+    with Store.open(url) as store, store.writing() as transaction:
+        sources.put(transaction, "default", half, 1)
+    found = report(lshdb, url)["unfinished"]
+    assert (found["sources"], len(found["first"])) == (7, 5)
+    assert found["first"][0] == {"uri": "file:///news/0.jsonl", "collection": "default", "position": 12_345}
+    assert lshdb(url, "stats").out.splitlines()[-6:-4] == [
+        "unfinished  7 sources read in part; the next run over them goes on",
+        "            behind item 12,345 of file:///news/0.jsonl",
+    ]

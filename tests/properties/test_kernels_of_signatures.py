@@ -1,0 +1,26 @@
+"""The compiled comparison of signatures is the reference's."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lshdb import kernels
+from lshdb.kernels import reference
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(1, 70), st.integers(0, 2**32 - 1))
+def test_the_numbers_of_equal_minima_are_the_references(lefts: int, rights: int, num_perm: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    left = chance.integers(0, 3, (lefts, num_perm), dtype=np.uint32)
+    right = chance.integers(0, 3, (rights, num_perm), dtype=np.uint32)
+    found = kernels.agreements(left, right)
+    assert found.dtype == np.uint32
+    assert found.tolist() == reference.agreements(left, right).tolist()
+
+
+def test_two_signatures_agree_where_their_minima_are_equal() -> None:
+    left = np.array([[1, 2, 3, 4]], np.uint32)
+    right = np.array([[1, 2, 3, 4], [1, 9, 3, 9], [2, 1, 4, 3]], np.uint32)
+    assert kernels.agreements(left, right).tolist() == [[4, 2, 0]]

@@ -1,0 +1,80 @@
+"""Ctrl-C in the two moments in which Python would lose it, or what it interrupts."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lshdb import interruption
+from lshdb.index import Index
+from lshdb.model import Counts
+from lshdb.params import Params
+from lshdb.progress import Progress
+from lshdb.store import Store
+from tests.recovery.tables import contradictions, run_states
+
+
+@pytest.fixture
+def listening() -> Iterator[None]:
+    """Ctrl-C as the command line hears it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    interruption.listen()
+    yield
+    signal.signal(signal.SIGINT, before)
+    interruption.heard()
+
+
+class Dropped:
+    """Is interrupted in its finalizer, which lets no exception out."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+class InterruptedInCallback(Progress):
+    """Interrupts in a function that C calls, behind the first commit."""
+
+    def ingested(self, counts: Counts) -> None:
+        Dropped()
+
+
+class InterruptedAtBegin(Progress):
+    """Interrupts where a transaction is begun and its block is not entered yet, behind the first commit."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def ingested(self, counts: Counts) -> None:
+        beginning = self._store.writing()
+        beginning.__enter__()
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_that_a_callback_swallows_ends_the_run(
+    listening: None, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swallowed: list[sys.UnraisableHookArgs] = []
+    monkeypatch.setattr(sys, "unraisablehook", swallowed.append)
+    ingest_interrupted(url, tmp_path, InterruptedInCallback())
+    assert [args.exc_type for args in swallowed] == [KeyboardInterrupt]
+
+
+def test_an_interrupt_at_the_begin_of_a_transaction_ends_the_run(url: str, tmp_path: Path) -> None:
+    with Store.create(url, Params(), "0") as store:
+        ingest_interrupted(url, tmp_path, InterruptedAtBegin(store))
+
+
+def ingest_interrupted(url: str, tmp_path: Path, progress: Progress) -> None:
+    """Has an ingest interrupted, and then one that is not."""
+    (tmp_path / "page.txt").write_text("one two three four five six seven")
+    with Index.ensure(url, {}, progress) as index, pytest.raises(KeyboardInterrupt):
+        index.ingest([tmp_path / "page.txt"])
+    assert run_states(url) == ["interrupted"]
+    with Index.open(url) as index:
+        index.ingest([tmp_path / "page.txt"])
+    assert run_states(url) == ["interrupted", "finished"]
+    assert contradictions(url) == {}

@@ -1,0 +1,78 @@
+"""A reband that is killed leaves the old bands answering, or the new ones, and the next call ends it."""
+
+from __future__ import annotations
+
+import random
+import signal
+from dataclasses import dataclass
+
+import pytest
+
+from lshdb import Index
+from lshdb.store import Store
+from tests.recovery.calls import Call, Ended, Moment, ingest
+from tests.recovery.conftest import Crawl
+from tests.recovery.small_batches import LINKING, REBANDING
+from tests.recovery.tables import Facts, contradictions, differences, facts_of
+
+WANTED = ("--min-sim", 0.6, "--recall", 0.99)
+PROMISED = (0.6, 19, 3)
+OLD = (0.8, 20, 5)
+SEED = 20241108
+
+
+@dataclass(frozen=True)
+class Rebanded:
+    """What an index says that has these bands from its start, and how a reband to them ends that nobody disturbs."""
+
+    facts: Facts
+    ended: Ended
+
+
+@pytest.fixture(scope="session")
+def expected(crawl: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Rebanded:
+    folder = tmp_path_factory.mktemp("rebanded")
+    built, changed = str(folder / "built.db"), str(folder / "changed.db")
+    ingest(built, crawl.folder, "--workers", 2, *WANTED, "--num-perm", 100)
+    ingest(changed, crawl.folder, "--workers", 2)
+    return Rebanded(facts_of(built), ingest(changed, *WANTED, verb="reband"))
+
+
+def bands_of(url: str) -> tuple[float, int, int]:
+    with Store.open(url) as store:
+        return store.params.min_sim, store.params.bands, store.params.rows
+
+
+def near_duplicates(url: str) -> set[tuple[str, str, float]]:
+    with Index.open(url) as index:
+        return {(pair.left, pair.right, pair.similarity) for pair in index.pairs(0.8, expand=True)}
+
+
+def test_a_reband_that_is_killed_four_times_ends_as_an_index_with_those_bands_from_its_start(
+    crawl: Crawl, expected: Rebanded, url: str
+) -> None:
+    ingest(url, crawl.folder, "--workers", 2)
+    before, seen = near_duplicates(url), []
+    for moment in moments(expected.ended, random.Random(SEED)):
+        with Call(url, *WANTED, verb="reband") as call:
+            call.wait_until(moment)
+            call.send(signal.SIGKILL)
+            assert call.end().code == -signal.SIGKILL, moment
+        assert contradictions(url) == {}, moment
+        seen.append(bands_of(url))
+        if seen[-1] == OLD:
+            assert near_duplicates(url) == before
+    assert seen[0] == OLD
+    assert seen[-1] == PROMISED
+    ingest(url, *WANTED, verb="reband")
+    assert differences(url, expected.facts) == {}
+    assert contradictions(url) == {}
+    assert bands_of(url) == PROMISED
+
+
+def moments(undisturbed: Ended, chance: random.Random) -> list[Moment]:
+    """While the rows are written, three times; then while the pairs are computed."""
+    num_steps = undisturbed.num_steps(REBANDING) - undisturbed.num_steps(LINKING)
+    writing = [Moment(REBANDING, chance.randint(1, num_steps // 4), chance.uniform(0.0, 0.005)) for _ in range(3)]
+    num_steps = undisturbed.num_steps(LINKING)
+    return [*writing, Moment(LINKING, chance.randint(0, num_steps // 2), chance.uniform(0.0, 0.005))]

@@ -1,0 +1,61 @@
+"""Indexes that earlier revisions made, as they were left: a SQLite file each, whose rows go into Postgres too."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from sqlalchemy import Boolean, Engine, MetaData, create_engine, insert
+
+from lshdb.store import address, upgrade
+from lshdb.store.dialects import dialect_for
+
+__all__ = ["answers_of", "restore"]
+
+ASSETS = Path(__file__).parents[1] / "assets"
+
+
+def answers_of(name: str) -> dict[str, list[list[Any]]]:
+    """What the index answered when it was made: ``pairs`` at its floor, and a ``query``."""
+    revision, _, _ = name.partition("_no_")
+    found: dict[str, list[list[Any]]] = json.loads((ASSETS / f"{revision}.json").read_text())[name]
+    return found
+
+
+def restore(name: str, url: str, tmp_path: Path) -> None:
+    """Puts the index at a URL, at the revision it was made with."""
+    path = tmp_path / f"{name}.db" if "://" in url else Path(url)
+    path.write_bytes(gzip.decompress((ASSETS / f"{name}.db.gz").read_bytes()))
+    if "://" in url:
+        parsed = address.parse(url)
+        engine = create_engine(dialect_for(parsed).normalised(parsed))
+        _copy(path, engine)
+        engine.dispose()
+
+
+def _copy(path: Path, engine: Engine) -> None:
+    """Makes the tables by the migrations of that time, and fills them."""
+    source = sqlite3.connect(path)
+    source.row_factory = sqlite3.Row
+    (revision,) = source.execute(f"SELECT version_num FROM {upgrade.VERSION_TABLE}").fetchone()
+    with engine.begin() as connection:
+        config = upgrade._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        made = MetaData()
+        made.reflect(connection, only=lambda table, _: table != upgrade.VERSION_TABLE)
+        for table in made.sorted_tables:
+            booleans = [column.name for column in table.columns if isinstance(column.type, Boolean)]
+            if rows := list(_rows(source, table.name, booleans)):
+                connection.execute(insert(table), rows)
+    source.close()
+
+
+def _rows(source: sqlite3.Connection, table: str, booleans: list[str]) -> Iterator[dict[str, Any]]:
+    for row in source.execute(f"SELECT * FROM {table}"):
+        yield dict(row) | {name: bool(row[name]) for name in booleans}

@@ -1,0 +1,3 @@
+SELECT band_bucket.bucket_hash, band_bucket.content_key
+FROM band_bucket
+WHERE band_bucket.band = %(band)s::SMALLINT ORDER BY band_bucket.bucket_hash, band_bucket.content_key

@@ -1,0 +1,3 @@
+SELECT document.content_key, count(*) AS num_documents
+FROM document
+WHERE document.content_key IS NOT NULL AND (%(within)s::VARCHAR COLLATE "C" IS NULL OR document.collection = %(within)s::VARCHAR COLLATE "C") GROUP BY document.content_key ORDER BY document.content_key

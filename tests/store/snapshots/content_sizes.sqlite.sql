@@ -1,0 +1,3 @@
+SELECT document.content_key, count(*) AS num_documents
+FROM document
+WHERE document.content_key IS NOT NULL AND (? IS NULL OR document.collection = ?) GROUP BY document.content_key ORDER BY document.content_key

@@ -1,0 +1,3 @@
+SELECT count(*) AS num_documents, count(document.content_key) AS num_full
+FROM document
+WHERE ? IS NULL OR document.collection = ?

@@ -1,0 +1,2 @@
+SELECT content.content_key
+FROM staged_key JOIN content ON content.content_key = staged_key.staged_key ORDER BY staged_key.staged_key

@@ -1,0 +1,3 @@
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", pair.similarity, pair.exact, left_document.collection AS left_collection, right_document.collection AS right_collection
+FROM pair JOIN document AS left_document ON left_document.content_key = pair.left_key JOIN document AS right_document ON right_document.content_key = pair.right_key
+WHERE (left_document.collection || %(collection_1)s::VARCHAR COLLATE "C") = %(left_collection)s::VARCHAR COLLATE "C" AND (right_document.collection || %(collection_2)s::VARCHAR COLLATE "C") = %(right_collection)s::VARCHAR COLLATE "C" AND pair.similarity >= %(min_sim)s ORDER BY pair.left_key, pair.right_key

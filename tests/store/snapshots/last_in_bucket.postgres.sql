@@ -1,0 +1,3 @@
+SELECT max(band_bucket.content_key) AS max_1
+FROM band_bucket
+WHERE band_bucket.band = %(band)s::SMALLINT AND band_bucket.bucket_hash = %(bucket_hash)s::BIGINT

@@ -1,0 +1,4 @@
+SELECT pair.left_key, pair.right_key, pair.similarity, pair.exact
+FROM pair
+WHERE coalesce(pair.run_key, ?) >= ? ORDER BY ((((pair.left_key % ?) * ? + (pair.right_key % ?) * ? + ?) % ?) * (((pair.left_key % ?) * ? + (pair.right_key % ?) * ? + ?) % ?)) % ?, pair.left_key, pair.right_key
+ LIMIT ? OFFSET ?

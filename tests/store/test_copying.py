@@ -1,0 +1,291 @@
+"""A copy of an index in another place: every row of it, found equal, and nothing at all where it was broken off."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import Table, delete, insert, select, update
+
+from lshdb import Index
+from lshdb.errors import CopyDiffers, IndexExists, IndexMissing, NotAnIndex, OutputFailed
+from lshdb.model import Document
+from lshdb.store import Store, Transaction, copying
+from lshdb.store.copying import _Summary
+from lshdb.store.dialect import Columns
+from lshdb.store.schema import (
+    content,
+    content_text,
+    key_counter,
+    metadata,
+    pair,
+    rejected,
+    run,
+    skipped_bucket,
+    source,
+    unlinked,
+)
+from tests.cli.conftest import Run, lshdb
+from tests.recovery.tables import rows_of
+
+__all__ = ["lshdb"]
+
+SAMPLE = Path(__file__).parents[2] / "sample_data"
+TEXT = "one two three four five six seven eight nine ten"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def destination(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty place, on each database in turn, whatever the database of `url`."""
+    if request.param == "sqlite":
+        return str(tmp_path / "copied.db")
+    made: str = request.getfixturevalue("new_postgres_url")()
+    return made
+
+
+def make_index(url: str) -> None:
+    """An index with something in every table but those that are filled for a while."""
+    with Index.create(url) as index:
+        index.ingest([SAMPLE / "crawl"])
+        index.measure()
+        index.add([Document("é\U0001f600", TEXT), Document("none", ""), Document("gone", TEXT + " and more")], "odd")
+        index.remove(["gone"], "odd")
+        index.add([Document("late", TEXT + " eleven")], link=False)
+    with Store.open(url) as store, store.writing() as transaction:
+        hot = {"band": [3], "bucket_hash": [-(2**63)], "num_contents": [2**40], "num_pairs": [2**62]}
+        transaction.bulk_insert(skipped_bucket, hot)
+        values = {"rejected_key": 7, "run_key": 1, "source": "a\tb\n'\"", "locator": "", "reason": "\\N"}
+        transaction.execute(insert(rejected).values(values))
+
+
+def test_a_copy_has_every_row_of_the_original(url: str, destination: str, lshdb: Run) -> None:
+    make_index(url)
+    ended = lshdb("none.db", "copy", "--json", url, destination)
+    assert ended.code == 0, ended.err
+    report = json.loads(ended.out)
+    rows = rows_of(destination)
+    assert rows == rows_of(url)
+    empty = {name for name, found in rows.items() if not found}
+    assert empty == {"rebanding"}
+    assert {name: table["rows"] for name, table in report["tables"].items()} == {
+        name: len(found) for name, found in rows.items()
+    }
+    with Store.open(url) as one, Store.open(destination) as other, one.reading() as left, other.reading() as right:
+        times = select(run.c.started_at, run.c.finished_at).order_by(run.c.run_key)
+        assert left.execute(times).all() == right.execute(times).all()
+
+
+def test_a_copy_goes_on_where_the_original_was(url: str, destination: str) -> None:
+    make_index(url)
+    with Index.open(url) as index:
+        index.copy(destination)
+        expected = index.ingest([SAMPLE / "crawl"])
+        more = index.add([Document("new", TEXT + " eleven twelve")])
+        pairs = list(index.pairs(0.5))
+    with Index.open(destination) as copied:
+        found = copied.ingest([SAMPLE / "crawl"])
+        assert (found.run, found.counts) == (expected.run, expected.counts)
+        assert found.counts.num_unchanged == 30
+        assert copied.add([Document("new", TEXT + " eleven twelve")]).run == more.run
+        assert list(copied.pairs(0.5)) == pairs
+    assert rows_of(destination) == rows_of(url)
+
+
+def test_a_copy_is_of_one_moment(url: str, destination: str) -> None:
+    make_index(url)
+    before = rows_of(url)
+    copied_first: list[float] = []
+
+    def write(share: float) -> None:
+        if not copied_first:
+            copied_first.append(share)
+            with Index.open(url) as writer:
+                writer.add([Document("meanwhile", TEXT + " meanwhile")])
+
+    with Store.open(url) as store:
+        copying.copy(store, destination, write)
+    assert copied_first
+    assert rows_of(destination) == before != rows_of(url)
+
+
+def test_a_copy_of_a_copy_in_the_other_database_is_the_original_again(tmp_path: Path, url: str) -> None:
+    first, second = str(tmp_path / "first.db"), str(tmp_path / "second.db")
+    make_index(first)
+    for one, other in ((first, url), (url, second)):
+        with Index.open(one) as index:
+            index.copy(other)
+    assert rows_of(second) == rows_of(first)
+    with Index.open(first) as one, Index.open(second) as other:
+        assert one.copy(str(tmp_path / "third.db")).tables == other.copy(str(tmp_path / "fourth.db")).tables
+
+
+def test_blocks_of_a_few_rows_give_the_same_copy_and_digests(
+    url: str, destination: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    make_index(url)
+    with Index.open(url) as index:
+        expected = index.copy(str(tmp_path / "whole.db")).tables
+        monkeypatch.setattr(copying, "BLOCK_ROWS", 7)
+        monkeypatch.setattr(copying, "LARGE_ROWS", {content_text.name: 1, content.name: 2})
+        assert index.copy(destination).tables == expected
+    assert rows_of(destination) == rows_of(url)
+
+
+def test_nothing_is_copied_over_an_index(url: str, destination: str, lshdb: Run) -> None:
+    make_index(url)
+    Index.create(destination).close()
+    ended = lshdb("none.db", "copy", url, destination)
+    assert (ended.code, ended.out) == (23, "")
+    with Index.open(destination) as index, pytest.raises(IndexExists):
+        index.copy(destination)
+    with Index.open(destination) as index:
+        assert index.stats().figures.num_documents == 0
+
+
+def test_there_is_nothing_to_copy_where_there_is_no_index(url: str, destination: str, lshdb: Run) -> None:
+    assert lshdb("none.db", "copy", url, destination).code == 11
+    with pytest.raises(IndexMissing):
+        Index.open(destination)
+
+
+@pytest.mark.sqlite
+def test_nothing_is_copied_to_where_something_else_is(tmp_path: Path) -> None:
+    original = str(tmp_path / "original.db")
+    (tmp_path / "letter.txt").write_text("Dear reader, " * 500)
+    (tmp_path / "rest.db-wal").write_bytes(b"log")
+    with Index.create(original) as index:
+        with pytest.raises(NotAnIndex):
+            index.copy(str(tmp_path / "letter.txt"))
+        with pytest.raises(OutputFailed, match=r"rest\.db-wal is beside it"):
+            index.copy(str(tmp_path / "rest.db"))
+        with pytest.raises(OutputFailed, match="there is no such folder"):
+            index.copy(str(tmp_path / "nowhere" / "copy.db"))
+    assert (tmp_path / "letter.txt").read_text().startswith("Dear reader")
+    assert not (tmp_path / "rest.db").exists()
+
+
+@pytest.mark.parametrize("table", [pair, content, content_text, unlinked, source, key_counter], ids=str)
+def test_what_arrives_as_something_else_is_an_error_and_no_index(
+    table: Table, url: str, destination: str, monkeypatch: pytest.MonkeyPatch, lshdb: Run
+) -> None:
+    make_index(url)
+    original = Transaction.bulk_insert
+
+    def lose_one(transaction: Transaction, into: Table, columns: Columns) -> None:
+        kept = {name: values[:-1] for name, values in columns.items()} if into is table else columns
+        original(transaction, into, kept)
+
+    monkeypatch.setattr(Transaction, "bulk_insert", lose_one)
+    ended = lshdb("none.db", "copy", url, destination)
+    assert ended.code == CopyDiffers.exit_code == 22
+    assert f"The table {table.name} arrived" in ended.err
+    with pytest.raises(IndexMissing):
+        Index.open(destination)
+    monkeypatch.undo()
+    with Index.open(url) as index:
+        index.copy(destination)
+    assert rows_of(destination) == rows_of(url)
+
+
+def test_a_changed_value_of_any_column_changes_the_digest(url: str) -> None:
+    make_index(url)
+    changes: dict[type, object] = {int: 12345, str: "other", bytes: b"other", float: 0.625}
+    with Store.open(url) as store, store.reading() as transaction:
+        for table in metadata.sorted_tables:
+            rows = list(transaction.execute(select(table)).all())
+            for place, column in enumerate(table.columns) if rows else ():
+                (block,) = copying._blocks(transaction, table)
+                good, bad = _Summary(), _Summary()
+                good.add(block)
+                if isinstance(block, np.ndarray):
+                    changed = block.copy()
+                    changed[0, place] ^= 1
+                    bad.add(changed)
+                else:
+                    value = block[0][place]
+                    other = not value if isinstance(value, bool) else changes.get(type(value), 1)
+                    first = (*block[0][:place], other, *block[0][place + 1 :])
+                    bad.add([first, *block[1:]])  # type: ignore[list-item]
+                assert bad.num_rows == good.num_rows
+                assert bad.digest != good.digest, column
+
+
+def test_the_digest_of_rows_does_not_depend_on_their_order() -> None:
+    rows = np.arange(300, dtype=np.int64).reshape(100, 3) - 150
+    one, other, swapped = _Summary(), _Summary(), _Summary()
+    one.add(rows)
+    other.add(rows[60:])
+    other.add(rows[:60][::-1])
+    swapped.add(rows[:, [1, 0, 2]])
+    assert one == other
+    assert one.digest != swapped.digest
+
+
+SLOW = """
+import sys, time
+from lshdb import Index
+from lshdb.store import copying
+def tell(share):
+    if 0.4 < share:
+        print("half", flush=True)
+        time.sleep(60)
+from lshdb.store import Store
+with Store.open(sys.argv[1]) as store:
+    copying.copy(store, sys.argv[2], tell)
+"""
+
+
+def test_a_copy_that_is_killed_leaves_no_index_and_the_next_one_succeeds(url: str, destination: str) -> None:
+    make_index(url)
+    with subprocess.Popen([sys.executable, "-c", SLOW, url, destination], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"half\n"
+        with pytest.raises(IndexMissing):
+            Index.open(destination)
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    with pytest.raises(IndexMissing):
+        Index.open(destination)
+    deadline = time.monotonic() + 20
+    while True:  # The server takes a moment to find out.
+        try:
+            with Index.open(url) as index:
+                index.copy(destination)
+        except IndexExists:
+            assert time.monotonic() < deadline
+        else:
+            break
+    assert rows_of(destination) == rows_of(url)
+
+
+@pytest.mark.postgres
+def test_a_copy_never_prints_a_password(tmp_path: Path, lshdb: Run) -> None:
+    original = str(tmp_path / "original.db")
+    Index.create(original).close()
+    for arguments in (
+        (original, "postgresql://me:hush@127.0.0.1:1/name"),
+        ("postgresql://me:hush@127.0.0.1:1/name", str(tmp_path / "copy.db")),
+    ):
+        ended = lshdb("none.db", "copy", *arguments)
+        assert ended.code == 16
+        assert "hush" not in ended.out + ended.err
+        assert "me:***@127.0.0.1" in ended.err
+
+
+def test_an_index_whose_documents_all_went_can_be_copied(url: str, destination: str) -> None:
+    make_index(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        for table in metadata.sorted_tables:
+            if table.name != "index_params":
+                transaction.execute(delete(table))
+        transaction.execute(update(metadata.tables["index_params"]).values(lshdb_version="0.0.1"))
+    with Index.open(url) as index:
+        index.copy(destination)
+    assert rows_of(destination) == rows_of(url)

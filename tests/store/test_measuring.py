@@ -1,0 +1,156 @@
+"""What a sample says of an index, against what comparing all with all says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+
+from lshdb import Document, Index, Params
+from lshdb.errors import DocumentUnknown
+from lshdb.promises import similarities_of
+from lshdb.scurve import typical
+from lshdb.store.measurements import Measurement
+
+# One band of six rows: of the pairs at 0.6 few share a bucket.
+WEAK = Params(shingle="word:1", bands=1, rows=6, num_perm=64, min_sim=0.6, floor=0.4)
+NUM_DOCUMENTS = 120
+
+
+def texts() -> dict[str, set[str]]:
+    """Sets of words in groups that share much; no two of them are the same set."""
+    chance = random.Random(20241108)
+    made: dict[str, set[str]] = {}
+    for group in range(NUM_DOCUMENTS // 6):
+        words = [f"g{group}w{number}" for number in range(40)]
+        for number in range(6):
+            kept = chance.sample(words, chance.randint(26, 38))
+            made[f"{group}-{number}"] = {*kept, f"own{group}x{number}"}
+    return made
+
+
+def jaccard(left: set[str], right: set[str]) -> float:
+    return len(left & right) / len(left | right)
+
+
+@pytest.fixture
+def weak(url: str) -> Iterator[Index]:
+    """An index that misses most of its pairs."""
+    with Index.create(url, WEAK) as index:
+        index.add(Document(name, " ".join(sorted(words))) for name, words in texts().items())
+        yield index
+
+
+def test_a_sample_of_all_contents_knows_the_recall(weak: Index) -> None:
+    near = {pair for pair in combinations(texts(), 2) if jaccard(*(texts()[name] for name in pair)) >= 0.6}
+    found = {(pair.left, pair.right) for pair in weak.pairs()}
+    assert found < near
+    measured = weak.measure()
+    # A pair of two probes is met from both ends.
+    assert (measured.num_pairs, measured.num_found) == (2 * len(near), 2 * len(found))
+    assert measured.recall == measured.low == measured.high == len(found) / len(near)
+    assert (measured.num_probes, measured.num_contents) == (NUM_DOCUMENTS, NUM_DOCUMENTS)
+
+
+def test_the_points_are_pairs_and_found_ones_by_similarity_from_the_floor_on(weak: Index) -> None:
+    similarities = [jaccard(*pair) for pair in combinations(texts().values(), 2)]
+    points = weak.measure().points
+    assert sum(point.num_pairs for point in points) == 2 * sum(similarity >= 0.4 for similarity in similarities)
+    assert [point.similarity for point in points] == sorted(point.similarity for point in points)
+    assert sum(point.num_found for point in points) == 2 * len(list(weak.pairs(0.4)))
+
+
+def test_a_smaller_sample_has_an_interval_around_the_truth(weak: Index) -> None:
+    truth = weak.measure().recall
+    assert truth is not None
+    measured = weak.measure(num_probes=40, seed=3)
+    assert measured.recall is not None
+    assert measured.num_probes == 40
+    assert 0.0 < measured.low < measured.recall < measured.high < 1.0
+    assert measured.low <= truth <= measured.high
+
+
+def without_its_run(measured: Measurement) -> tuple[object, ...]:
+    return measured.num_pairs, measured.num_found, measured.recall, measured.low, measured.high, measured.neighbours
+
+
+def test_the_same_seed_measures_the_same_and_another_one_something_else(weak: Index) -> None:
+    first, again, other = (weak.measure(num_probes=30, seed=seed) for seed in (1, 1, 2))
+    assert without_its_run(first) == without_its_run(again)
+    assert without_its_run(first) != without_its_run(other)
+
+
+def test_the_neighbours_are_all_others_by_equal_minima(weak: Index) -> None:
+    measured = weak.measure(num_probes=10)
+    assert len(measured.neighbours) == 65
+    assert sum(measured.neighbours) == 10 * (NUM_DOCUMENTS - 1)
+    assert measured.neighbours[64] == 0
+
+
+def test_what_was_measured_last_is_kept_and_is_what_the_index_is_tuned_by(weak: Index) -> None:
+    assert weak.stats().measured is None
+    assert weak.outlook().similarities == typical(NUM_DOCUMENTS)
+    weak.measure(num_probes=7)
+    measured = weak.measure(num_probes=10)
+    stats = weak.stats()
+    assert stats.measured == measured
+    assert (stats.runs[0].run, stats.runs[0].verb, stats.runs[0].state) == (measured.run, "tune", "finished")
+    expected = [number / 10 for number in measured.neighbours]
+    assert weak.outlook().similarities.neighbours == pytest.approx(expected)
+
+
+def test_an_index_that_has_grown_has_more_neighbours_of_every_kind(weak: Index) -> None:
+    measured = weak.measure()
+    more = 119
+    weak.add(Document(f"more {number}", f"some words {number}") for number in range(more))
+    with weak._store.reading() as transaction:
+        grown = similarities_of(transaction)
+    factor = (NUM_DOCUMENTS + more - 1) / (NUM_DOCUMENTS - 1)
+    assert grown.neighbours[0] == pytest.approx(factor * measured.neighbours[0] / NUM_DOCUMENTS)
+
+
+def test_more_pairs_than_are_held_leave_a_part_of_the_sample(weak: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lshdb.measuring.HELD_PAIRS", 100)
+    monkeypatch.setattr("lshdb.measuring.BLOCK_MINIMA", 64 * 7)
+    measured = weak.measure()
+    assert 1 <= measured.num_probes < 40
+    assert sum(measured.neighbours) == measured.num_probes * (NUM_DOCUMENTS - 1)
+
+
+def test_blocks_of_any_size_measure_the_same(weak: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = without_its_run(weak.measure(num_probes=30))
+    monkeypatch.setattr("lshdb.measuring.BLOCK_MINIMA", 64)
+    assert without_its_run(weak.measure(num_probes=30)) == expected
+
+
+def test_without_texts_the_estimates_decide(url: str) -> None:
+    with Index.create(
+        url, Params(shingle="word:1", bands=64, rows=1, keep_text=False, min_sim=0.6, floor=0.4)
+    ) as index:
+        index.add(Document(name, " ".join(sorted(words))) for name, words in texts().items())
+        measured = index.measure()
+        assert measured.recall == 1.0
+        assert measured.num_pairs == 2 * len(list(index.pairs(0.6)))
+
+
+def test_an_index_without_pairs_or_without_anything_says_that_nothing_is_known(url: str) -> None:
+    with Index.create(url) as index:
+        empty = index.measure()
+        assert (empty.num_probes, empty.recall, empty.low, empty.high) == (0, None, 0.0, 1.0)
+        index.add([Document("a", "one two three four five six"), Document("b", "nothing of the kind at all")])
+        unlike = index.measure()
+        assert (unlike.num_probes, unlike.num_pairs, unlike.recall) == (2, 0, None)
+        assert unlike.points == ()
+
+
+def test_a_measurement_that_fails_is_a_failed_run(weak: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise DocumentUnknown(doc_id="x", collection="y", url="z")
+
+    monkeypatch.setattr("lshdb.measuring.recall_of", fail)
+    with pytest.raises(DocumentUnknown):
+        weak.measure()
+    assert weak.stats().measured is None
+    assert weak.stats().runs[0].state == "failed"

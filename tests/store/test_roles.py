@@ -1,0 +1,239 @@
+"""Roles of Postgres: one that owns a schema does everything, one that may read asks everything; and libpq's options."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, LiteralString
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy import URL
+
+from lshdb import Index
+from lshdb.errors import AccessDenied, IndexReadOnly, StoreUnreachable
+from lshdb.model import Document
+from lshdb.store import Store, address
+from tests.cli.conftest import Run, lshdb
+
+__all__ = ["lshdb"]
+
+pytestmark = pytest.mark.postgres
+
+SAMPLE = Path(__file__).parents[2] / "sample_data"
+PLUM_CAKE = SAMPLE / "crawl" / "recipes" / "plum-cake.md"
+INSTALL = ("crawl/docs/1.0/install.html", "crawl/docs/2.0/install.html")
+
+
+class Database:
+    """A database of its own, with roles that are dropped with it."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self.name = f"d_{uuid.uuid4().hex[:12]}"
+        self._roles: list[str] = []
+        self.execute("CREATE DATABASE {}", self.name, url=server)
+
+    def execute(self, statement: LiteralString, *names: str, url: str | None = None) -> None:
+        with psycopg.connect(url or self._url().render_as_string(hide_password=False), autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+    def role(self) -> str:
+        """A new role that may log in, and nothing else."""
+        self._roles.append(f"r_{uuid.uuid4().hex[:12]}")
+        self.execute("CREATE ROLE {} LOGIN PASSWORD 'hush'", self._roles[-1])
+        return self._roles[-1]
+
+    def url(self, role: str, schema: str, **options: str) -> str:
+        """The URL for a role whose search_path is a schema."""
+        query = {**self._url().query, "options": f"-csearch_path={schema}", **options}
+        return self._url().set(username=role, password="hush", query=query).render_as_string(hide_password=False)
+
+    def drop(self) -> None:
+        self.execute("DROP DATABASE {} WITH (FORCE)", self.name, url=self._server)
+        for role in self._roles:
+            self.execute("DROP ROLE {}", role, url=self._server)
+
+    def _url(self) -> URL:
+        return address.parse(self._server).set(database=self.name)
+
+
+@pytest.fixture
+def database(postgres_server: str) -> Iterator[Database]:
+    made = Database(postgres_server)
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def owned(database: Database) -> tuple[str, str]:
+    """A role that owns one schema and nothing else, not even public: the role's URL, and the schema."""
+    owner = database.role()
+    database.execute("CREATE SCHEMA crawl AUTHORIZATION {}", owner)
+    database.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+    return database.url(owner, "crawl"), "crawl"
+
+
+@pytest.fixture
+def reader(database: Database, owned: tuple[str, str], lshdb: Run) -> str:
+    """The URL of a role that may read the owner's index, which is linked."""
+    url, _ = owned
+    assert lshdb(url, "ingest", "--base", SAMPLE, SAMPLE / "crawl").code == 0
+    assert lshdb(url, "ingest", "--base", SAMPLE, "--collection", "test", SAMPLE / "crawl" / "recipes").code == 0
+    role = database.role()
+    database.execute("GRANT USAGE ON SCHEMA crawl TO {}", role)
+    database.execute("GRANT SELECT ON ALL TABLES IN SCHEMA crawl TO {}", role)
+    return database.url(role, "crawl")
+
+
+QUESTIONS: tuple[tuple[Any, ...], ...] = (
+    ("dupes",),
+    ("dupes", "--expand", "--between", "default", "test"),
+    ("query", PLUM_CAKE),
+    ("query", "--id", "crawl/recipes/plum-cake.md"),
+    ("clusters", "--members"),
+    ("clusters", "--linkage", "complete-to-keep"),
+    ("explain", *INSTALL),
+    ("stats", "--hot"),
+    ("stats", "--json"),
+    ("stats", "--rejected", "1"),
+    ("export", "--what", "records"),
+    ("contaminated", "--train", "default", "--test", "test", "--max-share", "1"),
+    ("tune",),
+)
+
+
+def test_a_role_that_may_only_read_gets_every_answer(owned: tuple[str, str], reader: str, lshdb: Run) -> None:
+    for question in QUESTIONS:
+        expected, found = lshdb(owned[0], *question), lshdb(reader, *question)
+        assert (found.code, found.err.replace(reader, owned[0])) == (0, expected.err), question
+        if question != ("stats", "--json"):  # the URL is in it
+            assert found.out == expected.out, question
+        assert expected.out or question[:2] == ("stats", "--rejected")
+
+
+def test_a_role_that_may_only_read_cannot_write_and_hears_why(reader: str, lshdb: Run, tmp_path: Path) -> None:
+    for verb in (
+        ("ingest", __file__),
+        ("remove", "crawl/recipes/plum-cake.md"),
+        ("reband", "--min-sim", "0.7"),
+        ("vacuum",),
+    ):
+        ended = lshdb(reader, *verb)
+        assert ended.code == AccessDenied.exit_code, verb
+        assert "permission denied" in ended.err
+        assert "hush" not in ended.err
+    assert lshdb("none.db", "copy", reader, tmp_path / "mine.db").code == 0
+    assert lshdb(tmp_path / "mine.db", "dupes").out == lshdb(reader, "dupes").out
+
+
+def test_contents_that_are_not_linked_are_named_and_not_computed_in_vain(
+    owned: tuple[str, str], reader: str, lshdb: Run
+) -> None:
+    with Index.open(owned[0]) as index:
+        words = "one two three four five six seven eight nine ten"
+        index.add([Document("a", words), Document("b", words + " eleven")], link=False)
+    before = lshdb(reader, "dupes")
+    assert before.code == 0
+    assert before.err == "note  2 contents are not linked yet and are missing from this answer\n"
+    assert len(lshdb(owned[0], "dupes").rows) == len(before.rows) + 1
+
+
+def test_a_role_without_temporary_tables_hears_which_right_it_lacks(
+    database: Database, reader: str, lshdb: Run
+) -> None:
+    database.execute("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC", database.name)
+    ended = lshdb(reader, "query", PLUM_CAKE)
+    assert ended.code == AccessDenied.exit_code
+    assert "GRANT TEMPORARY ON DATABASE" in ended.err
+    assert lshdb(reader, "dupes").code == 0
+    database.execute("GRANT TEMPORARY ON DATABASE {} TO {}", database.name, address.parse(reader).username or "")
+    assert lshdb(reader, "query", PLUM_CAKE).code == 0
+
+
+def test_a_server_that_takes_no_writes_is_named_as_that(owned: tuple[str, str], lshdb: Run) -> None:
+    url, _ = owned
+    Index.create(url).close()
+    standby = url.replace("search_path%3Dcrawl", "search_path%3Dcrawl%20-cdefault_transaction_read_only%3Don")
+    assert standby != url
+    ended = lshdb(standby, "ingest", "--base", SAMPLE, SAMPLE / "crawl")
+    assert ended.code == IndexReadOnly.exit_code
+    assert "read-only transaction" in ended.err
+    assert lshdb(standby, "stats").code == 0
+    assert lshdb(standby, "dupes").code == 0
+    ended = lshdb(standby, "query", PLUM_CAKE)
+    assert ended.code == IndexReadOnly.exit_code
+    assert "no question that needs temporary tables" in ended.err
+
+
+def test_a_role_that_owns_one_schema_can_do_everything(owned: tuple[str, str], tmp_path: Path, lshdb: Run) -> None:
+    url, schema = owned
+    for verb in (
+        ("init", "--min-sim", "0.8"),
+        ("ingest", "--base", SAMPLE, SAMPLE / "crawl"),
+        ("ingest", "--prune", "--no-link", "--base", SAMPLE, SAMPLE / "crawl"),
+        ("remove", "crawl/recipes/plum-cake.md"),
+        ("link",),
+        ("verify",),
+        ("tune", "--measure"),
+        ("reband", "--min-sim", "0.7"),
+        ("vacuum",),
+        ("vacuum", "--full"),
+        ("upgrade",),
+        ("upgrade", "--dry-run"),
+        ("copy", url, tmp_path / "copy.db"),
+        ("dupes",),
+    ):
+        ended = lshdb(url, *verb)
+        assert ended.code == 0, (verb, ended.err)
+        assert "WARNING" not in ended.err
+    with Store.open(url) as store, store.reading() as transaction:
+        found = transaction.connection.exec_driver_sql(
+            "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('document', 'lshdb_revision')"
+        )
+        assert [name for (name,) in found] == [schema]
+
+
+def test_the_search_path_of_the_url_tells_two_indexes_of_one_database_apart(
+    database: Database, owned: tuple[str, str]
+) -> None:
+    database.execute("CREATE SCHEMA {} AUTHORIZATION {}", "odd Name", address.parse(owned[0]).username or "")
+    # libpq takes a blank inside of an option behind a backslash.
+    other = owned[0].replace("search_path%3Dcrawl", "search_path%3D%22odd%5C%20Name%22")
+    assert other != owned[0]
+    with Index.create(owned[0]) as one, Index.create(other) as two:
+        one.add([Document("a", "one two three")])
+        assert two.stats().figures.num_documents == 0
+        assert one.stats().figures.num_documents == 1
+
+
+def test_the_options_of_the_url_reach_libpq(
+    monkeypatch: pytest.MonkeyPatch, new_postgres_url: Callable[[], str]
+) -> None:
+    given: list[dict[str, Any]] = []
+
+    def connect(*_: object, **options: Any) -> None:
+        given.append(options)
+        raise psycopg.OperationalError("not now")
+
+    monkeypatch.setattr(psycopg.Connection, "connect", connect)
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(StoreUnreachable, match="not now"):
+        Store.open(
+            "postgresql://me@db.example/crawl?sslmode=verify-full&sslrootcert=/etc/ca.pem&sslcert=me.crt&sslkey=me.key"
+            "&channel_binding=require&target_session_attrs=read-write"
+        )
+    expected = {
+        "host": "db.example",
+        "user": "me",
+        "dbname": "crawl",
+        "sslmode": "verify-full",
+        "sslrootcert": "/etc/ca.pem",
+        "sslcert": "me.crt",
+        "sslkey": "me.key",
+        "channel_binding": "require",
+        "target_session_attrs": "read-write",
+    }
+    assert given[0].items() >= expected.items()

@@ -1,0 +1,100 @@
+"""The order in which documents are kept, and the arrangement of clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lshdb import keeping
+from lshdb.clustering import Ranked, arrange, repeated
+from lshdb.errors import UsageError
+
+
+def numbers(*values: int) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
+
+
+def test_the_first_pattern_that_matches_an_id_counts_wherever_it_matches() -> None:
+    patterns = keeping.compiled(["^https:", "example"])
+    ids = ["http://example.org", "https://example.org", "https://else", "ftp://else"]
+    assert keeping.preferences(ids, patterns).tolist() == [1, 0, 0, 2]
+    assert keeping.preferences(ids, ()).tolist() == [0, 0, 0, 0]
+
+
+def test_a_pattern_that_is_none_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match=r"--prefer \(: no regular expression"):
+        keeping.compiled(["fine", "("])
+
+
+def test_preference_goes_before_merit_and_merit_before_age() -> None:
+    preference = numbers(1, 0, 0, 0, 0)
+    merit = numbers(99, 5, 7, 7, keeping.NO_MERIT)
+    assert keeping.ranks(preference, merit, numbers(1, 2, 9, 4, 3)).tolist() == [4, 2, 1, 0, 3]
+
+
+def test_single_linkage_keeps_the_best_of_a_component() -> None:
+    assert keeping.best_of_component(numbers(0, 0, 2, 0), numbers(3, 1, 2, 0)).tolist() == [3, 3, 2, 3]
+
+
+def test_a_chain_keeps_the_one_that_is_unlike_the_kept_one() -> None:
+    """a ~ b ~ c, and c is unlike a: b is dropped for a, and c is kept."""
+
+    def near(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.abs(pairs[:, 0] - pairs[:, 1]) == 1
+
+    assert keeping.keep_near(numbers(0, 0, 0), numbers(0, 1, 2), near).tolist() == [0, 0, 2]
+    assert keeping.keep_near(numbers(0, 0, 0), numbers(1, 0, 2), near).tolist() == [1, 1, 1]
+    assert keeping.best_of_component(numbers(0, 0, 0), numbers(0, 1, 2)).tolist() == [0, 0, 0]
+
+
+def test_a_long_chain_is_left_after_so_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_near(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.zeros(len(pairs), dtype=np.bool_)
+
+    monkeypatch.setattr("lshdb.keeping.ROUNDS", 2)
+    kept = keeping.keep_near(numbers(0, 0, 0, 0, 4), numbers(4, 3, 2, 1, 0), none_near)
+    assert kept.tolist() == [-1, -1, 2, 3, 4]
+    keeping.sweep(kept, [(1, [0, 2]), (0, [])])
+    assert kept.tolist() == [1, 1, 2, 3, 4]
+
+
+def test_components_of_one_document_are_left_out_and_the_others_renumbered() -> None:
+    """Contents 1 and 3 are one component, 4 has two documents; 0 and 2 are alone."""
+    is_repeated, labels = repeated(numbers(0, 1, 2, 1, 4), numbers(1, 1, 1, 1, 2))
+    assert is_repeated.tolist() == [False, True, False, True, True]
+    assert labels.tolist() == [0, 0, 2]
+
+
+# Contents 0 and 1 are one cluster, kept by 1; 2 has two documents; 3 has one.
+KEPT = numbers(1, 1, 2, 3)
+KEYS = numbers(10, 11, 12, 13)
+DOCUMENTS = Ranked(
+    rows=numbers(0, 1, 1, 2, 2, 3),
+    doc_keys=numbers(5, 7, 8, 1, 6, 2),
+    ranks=numbers(3, 2, 1, 5, 4, 0),
+    best=numbers(3, 1, 4, 0),
+)
+
+
+def test_clusters_are_arranged_by_size_with_the_kept_document_first() -> None:
+    clusters = arrange(KEPT, KEYS, DOCUMENTS, 2, None)
+    assert clusters.offsets.tolist() == [0, 3, 5]
+    assert clusters.doc_keys.tolist() == [8, 5, 7, 6, 1]
+    assert clusters.content_keys.tolist() == [11, 10, 11, 12, 12]
+    assert clusters.first_keys.tolist() == [5, 1]
+    assert len(clusters) == 2
+
+
+def test_small_clusters_and_those_beyond_the_limit_are_left_out() -> None:
+    assert arrange(KEPT, KEYS, DOCUMENTS, 3, None).first_keys.tolist() == [5]
+    assert arrange(KEPT, KEYS, DOCUMENTS, 2, 1).first_keys.tolist() == [5]
+    assert arrange(KEPT, KEYS, DOCUMENTS, 4, None).doc_keys.tolist() == []
+
+
+def test_clusters_of_one_size_come_in_the_order_of_their_first_documents() -> None:
+    kept = numbers(0, 1, 2)
+    documents = Ranked(
+        numbers(0, 0, 1, 1, 2, 2), numbers(5, 6, 1, 9, 3, 4), numbers(0, 1, 2, 3, 4, 5), numbers(0, 2, 4)
+    )
+    assert arrange(kept, numbers(1, 2, 3), documents, 2, None).first_keys.tolist() == [1, 3, 5]
