@@ -12,7 +12,7 @@ demo: $(VENV)/.installed
 	$(BIN)/lshdb --db $(DEMO) dupes --min-sim 0.5 --format table
 
 test: $(VENV)/.tested
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 lint: $(VENV)/.linted
 	$(BIN)/ruff check .
