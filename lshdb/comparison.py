@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from lshdb.arrays import distinct
 from lshdb.model import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.params import Params
-from lshdb.pipeline import shingle_sets
+from lshdb.pipeline import shingle_sets_utf8
 from lshdb.store import Transaction, graph
-from lshdb.texts import unpack
+from lshdb.texts import unpack_utf8
 from lshdb.verification import jaccard, min_agreement
 
 __all__ = ["Contents", "compare", "contents_of", "promising", "signatures_of"]
@@ -81,10 +81,10 @@ def compare(
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     for begin, end in _groups(contents, pairs.keys):
         group = pairs.keys[begin:end]
-        keys, texts = _texts(transaction, distinct(group), spooled)
+        keys, encoded = _texts(transaction, distinct(group), spooled)
         known = np.isin(group, keys).all(axis=1)
         rows = np.searchsorted(keys, group[known])
-        similarity[begin:end][known] = jaccard(shingle_sets(texts, params), rows[:, 0], rows[:, 1])
+        similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), rows[:, 0], rows[:, 1])
         exact[begin:end][known] = True
     return VerifiedPairs(pairs.keys, similarity, exact)
 
@@ -100,12 +100,12 @@ def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         yield rows[begin : begin + ESTIMATED_PAIRS]
 
 
-def _texts(transaction: Transaction, keys: NDArray[np.int64], spooled: bool) -> tuple[NDArray[np.int64], list[str]]:
-    found, texts = [], []
+def _texts(transaction: Transaction, keys: NDArray[np.int64], spooled: bool) -> tuple[NDArray[np.int64], list[bytes]]:
+    found, encoded = [], []
     for key, frame in graph.texts(transaction, keys, spooled=spooled):
         found.append(key)
-        texts.append(unpack(frame))
-    return np.asarray(found, dtype=np.int64), texts
+        encoded.append(unpack_utf8(frame))
+    return np.asarray(found, dtype=np.int64), encoded
 
 
 def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -13,12 +13,21 @@ from lshdb.banding import band_keys
 from lshdb.errors import BadDocument
 from lshdb.minhash import sign
 from lshdb.model import Document, ShingleSets, Sketches
-from lshdb.normalization import digests, normalise, normalise_utf8
+from lshdb.normalization import digests, normalise_utf8
 from lshdb.params import Params
 from lshdb.shingling import distinct, shingle
 from lshdb.texts import encode, packing
 
-__all__ = ["Sketching", "begin", "require_fit", "shingle_sets", "sketch", "sketch_encoded", "text_of"]
+__all__ = [
+    "Sketching",
+    "begin",
+    "require_fit",
+    "shingle_sets",
+    "shingle_sets_utf8",
+    "sketch",
+    "sketch_encoded",
+    "text_of",
+]
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
@@ -58,7 +67,12 @@ class Sketching:
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:
     """The distinct shingles of texts (as `text_of` returns them), sorted, for exact similarities."""
-    return distinct(shingle(normalise(texts, params.shingling), params.shingling))
+    return shingle_sets_utf8([encode(text) for text in texts], params)
+
+
+def shingle_sets_utf8(encoded: Sequence[bytes], params: Params) -> ShingleSets:
+    """`shingle_sets` of texts that are encoded already, by `texts.encode`."""
+    return distinct(shingle(normalise_utf8(encoded, params.shingling), params.shingling))
 
 
 def text_of(document: Document, params: Params) -> str:
