@@ -19,7 +19,7 @@ __all__ = ["register"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest ./crawl\n
-  lshdb ingest --prune /srv/crawl --quiet          every night from cron\n
+  lshdb --quiet ingest --prune /srv/crawl          every night from cron\n
   lshdb ingest --text-field body news.jsonl.zst\n
   lshdb --db postgresql://me@host/crawl ingest --include '*.warc.gz' ./warcs\n
   find . -name '*.html' -mtime -1 | lshdb ingest --from-file -\n

@@ -8,10 +8,14 @@ from lshdb.cli.options import open_index
 
 __all__ = ["register"]
 
+EPILOG = """[bold]Examples[/bold]\n
+  lshdb ingest --no-link ./crawl         on each of several machines, into one Postgres\n
+  lshdb link                             then once"""
+
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    app.command("link")(link)
+    app.command("link", epilog=EPILOG)(link)
 
 
 def link(context: typer.Context) -> None:

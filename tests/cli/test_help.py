@@ -1,0 +1,39 @@
+"""Every example that a help shows is a call that the command line takes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+import typer.main
+
+from lshdb.cli.app import app
+
+# What follows belongs to the shell, or is the example's explanation, two blanks away.
+END = re.compile(r"  +| [|>&#]|$")
+
+
+def examples() -> Iterator[str]:
+    """The calls in the epilogs of the program and of its verbs."""
+    program = typer.main.get_command(app)
+    for command in (program, *program.commands.values()):
+        for line in command.epilog.splitlines():
+            for call in re.finditer(r"(?<![\w./:])lshdb (?=[a-z-])", line.replace("\\[", "[")):
+                text = line[call.start() :]
+                yield text[: END.search(text).start()]
+
+
+def test_there_are_examples_of_every_verb() -> None:
+    verbs = set(typer.main.get_command(app).commands)
+    assert verbs == {verb for example in examples() for verb in verbs if f" {verb}" in example}
+
+
+@pytest.mark.parametrize("example", list(examples()))
+def test_an_example_is_understood(example: str) -> None:
+    program = typer.main.get_command(app)
+    arguments = shlex.split(example)[1:]
+    context = program.make_context("lshdb", arguments)
+    _, verb, rest = program.resolve_command(context, [*context._protected_args, *context.args])
+    verb.make_context(verb.name, rest, parent=context)
