@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -36,14 +35,12 @@ from lshdb.cli import (
 )
 from lshdb.cli.options import Settings
 from lshdb.errors import LshdbError
+from lshdb.garbage import collect_seldom
 
 __all__ = ["app", "main"]
 
 INTERRUPTED = 130
 SWITCH_SECONDS = 0.0005
-# What modules make is kept, and so are rows until they are stored: looking through them every 700 objects took 10 % of
-# the processor's time of a link, 5 % of that of an ingest.
-COLLECTED_OBJECTS = 100_000
 # What a shell reports for a program that SIGPIPE ended.
 BROKEN_PIPE = 141
 
@@ -137,7 +134,7 @@ def main() -> None:
     """Runs the command line and ends the process with its exit code."""
     # The thread that sketches and the one that writes hand the interpreter to each other; 5 ms is a long wait.
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.set_threshold(COLLECTED_OBJECTS)
+    collect_seldom()
     # What a driver logs of a lost connection reaches us as an error, and is said once.
     logging.getLogger().addHandler(logging.NullHandler())
     interruption.listen()

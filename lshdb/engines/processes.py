@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol, TypeVar
 from lshdb.engines.share import Share
 from lshdb.engines.threaded import work_ahead
 from lshdb.errors import LshdbError, WorkerLost
+from lshdb.garbage import collect_seldom
 
 __all__ = ["Stretched", "in_processes"]
 
@@ -166,6 +167,7 @@ def _unheard_interrupts() -> Iterator[None]:
 def _serve(work: Callable[..., Iterable[Any]], share: Share, tasks: Connection, results: Connection) -> None:
     """The life of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_seldom()
     try:
         for made in work_ahead(_received(tasks, results), partial(work, share=share)):
             results.send((_MADE, made))
