@@ -20,10 +20,10 @@ from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.minhash import estimate
 from lshdb.model import Document, Signatures, Sketches
 from lshdb.params import Params
-from lshdb.pipeline import shingle_sets, sketch, text_of
+from lshdb.pipeline import shingle_sets, sketch_encoded, text_of
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
 from lshdb.store import Transaction, answers, graph
-from lshdb.texts import unpack
+from lshdb.texts import encode, unpack
 from lshdb.verification import jaccard
 
 __all__ = ["Match", "matches", "only_document"]
@@ -50,17 +50,19 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
 
     Raises: BadDocument: the document does not suit the index.
     """
-    asked = sketch([document], params)
+    text = text_of(document, params)
+    # Not `sketch`: that packs the text to be kept.
+    asked = sketch_encoded([encode(text)], params)
     if not asked.num_shingles[0]:
         return []
     candidates = graph.candidates_of(transaction, asked.band_keys)
-    keys, similarity, exact = _similarities(transaction, text_of(document, params), asked, candidates, params)
+    similarity, exact = _similarities(transaction, text, asked, candidates, params)
     near = similarity >= min_sim
-    scores = dict(zip(keys[near].tolist(), similarity[near].tolist(), strict=True))
-    computed = set(keys[near & exact].tolist())
+    scores = dict(zip(candidates[near].tolist(), similarity[near].tolist(), strict=True))
+    computed = set(candidates[near & exact].tolist())
     found = [
         Match(doc_id, scores[key], key in computed, collection)
-        for key, doc_id, collection in answers.documents_of(transaction, keys[near])
+        for key, doc_id, collection in answers.documents_of(transaction, candidates[near])
     ]
     return sorted(found, key=lambda match: -match.similarity)
 
@@ -91,19 +93,21 @@ def _standard_input(options: ReadOptions) -> Iterator[Item]:
 
 def _similarities(
     transaction: Transaction, text: str, asked: Sketches, candidates: NDArray[np.int64], params: Params
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Keys, similarities to the text, and whether these are exact, of the candidates."""
-    contents = contents_of(transaction, candidates, params)
-    repeated = Signatures(np.repeat(asked.signatures.minima, len(contents.keys), axis=0), params.scheme)
-    similarity = estimate(repeated, contents.signatures)
-    exact = np.zeros(len(similarity), dtype=np.bool_)
-    for keys, texts in _texts(transaction, contents.keys):
-        rows = contents.rows(keys)
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The candidates' similarities to the text, NaN where a content is gone, and whether these are exact."""
+    similarity = np.full(len(candidates), np.nan)
+    exact = np.zeros(len(candidates), dtype=np.bool_)
+    for keys, texts in _texts(transaction, candidates):
+        rows = np.searchsorted(candidates, keys)
         sets = shingle_sets([text, *texts], params)
         others = np.arange(1, len(texts) + 1)
         similarity[rows] = jaccard(sets, np.zeros_like(others), others)
         exact[rows] = True
-    return contents.keys, similarity, exact
+    if not exact.all():
+        contents = contents_of(transaction, candidates[~exact], params)
+        repeated = Signatures(np.repeat(asked.signatures.minima, len(contents.keys), axis=0), params.scheme)
+        similarity[np.searchsorted(candidates, contents.keys)] = estimate(repeated, contents.signatures)
+    return similarity, exact
 
 
 def _texts(transaction: Transaction, keys: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], list[str]]]:

@@ -24,7 +24,6 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
-from lshdb.store.staging import staged_key
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -112,14 +111,7 @@ def pairs_between(
 
 def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
     """(content_key, doc_id, collection) of the contents' documents, in the order of their keys."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    statement = (
-        select(document.c.content_key, document.c.doc_id, document.c.collection)
-        .join_from(staged_key, document, document.c.content_key == staged_key.c.staged_key)
-        # By the staged key: SQLite then begins there, and not with a scan of the documents in their order.
-        .order_by(staged_key.c.staged_key, document.c.doc_key)
-    )
-    for block in transaction.stream(statement):
+    for block in transaction.keyed(statements.content_documents(), content_keys):
         yield from ((key, doc_id, collection) for key, doc_id, collection in block)
 
 

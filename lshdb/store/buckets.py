@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lshdb.model import BandKeys
 from lshdb.store.dialect import Columns
 
-__all__ = ["bucket_rows"]
+__all__ = ["bucket_rows", "signed_hashes"]
 
 
 def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns:
@@ -16,8 +16,7 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
 
     Args: content_keys: int64, shape (n,). band_keys: shape (n, bands).
     """
-    # The same 64 bits, read as signed: SQL has no unsigned integer.
-    hashes = np.ascontiguousarray(band_keys.keys.T).view(np.int64)
+    hashes = signed_hashes(band_keys)
     bands, count = hashes.shape
     numbers = np.arange(band_keys.first_band, band_keys.first_band + bands, dtype=np.int16)
     # Stable: contents of one bucket stay in the order of their keys, which are ascending.
@@ -27,3 +26,9 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
         "bucket_hash": np.take_along_axis(hashes, order, axis=1).ravel(),
         "content_key": content_keys[order].ravel(),
     }
+
+
+def signed_hashes(band_keys: BandKeys) -> NDArray[np.int64]:
+    """The hashes band by band, int64, shape (bands, n)."""
+    # The same 64 bits, read as signed: SQL has no unsigned integer.
+    return np.ascontiguousarray(band_keys.keys.T).view(np.int64)

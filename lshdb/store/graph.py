@@ -13,7 +13,7 @@ from sqlalchemy import Row, delete, func, insert, select, tuple_, update
 from lshdb.arrays import distinct
 from lshdb.model import BandKeys, VerifiedPairs
 from lshdb.store import statements
-from lshdb.store.buckets import bucket_rows
+from lshdb.store.buckets import bucket_rows, signed_hashes
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, pair, skipped_bucket, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe
@@ -26,6 +26,7 @@ __all__ = [
     "candidates_of",
     "change_pairs",
     "delete_pairs",
+    "existing",
     "hot_buckets",
     "mark_linked",
     "mark_unlinked",
@@ -122,15 +123,16 @@ def hot_buckets(transaction: Transaction) -> NDArray[np.int64]:
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
     """The contents that share a bucket with one sketch, int64, ascending; `band_keys` of shape (1, bands)."""
-    transaction.stage(staged_bucket, bucket_rows(np.zeros(1, dtype=np.int64), band_keys))
-    found = transaction.execute(statements.candidate_contents()).scalars().all()
+    hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
+    found = transaction.execute(statements.candidate_contents(), hashes).scalars().all()
     return np.sort(np.asarray(found, dtype=np.int64))
 
 
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:
     """Those of the contents that exist."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    return stored_signatures([row for block in transaction.stream(statements.signatures()) for row in block])
+    return stored_signatures(
+        [row for block in transaction.keyed(statements.signatures(), content_keys) for row in block]
+    )
 
 
 def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures:
@@ -146,9 +148,8 @@ def texts(
     transaction: Transaction, content_keys: NDArray[np.int64], *, spooled: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """(content_key, zstd frame) of those of the contents whose text is kept (or spooled), ascending."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
     statement = statements.spooled_texts() if spooled else statements.kept_texts()
-    for block in transaction.stream(statement, rows=1_000):
+    for block in transaction.keyed(statement, content_keys, count=1_000):
         yield from ((row[0], row[1]) for row in block)
 
 
@@ -175,7 +176,7 @@ def put_pairs(transaction: Transaction, pairs: VerifiedPairs, run_key: int | Non
 
     A pair one of whose contents is gone meanwhile is left out.
     """
-    there = np.isin(pairs.keys, _existing(transaction, distinct(pairs.keys))).all(axis=1)
+    there = np.isin(pairs.keys, existing(transaction, distinct(pairs.keys))).all(axis=1)
     # In the order of the table's key: neighbours then go to the same page.
     order = np.lexsort((pairs.keys[:, 1], pairs.keys[:, 0]))
     chosen = order[np.take(there, order)]
@@ -193,10 +194,10 @@ def _pair_columns(pairs: VerifiedPairs, chosen: NDArray[np.int64], run_key: int 
     }
 
 
-def _existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    statement = statements.existing_contents()
-    return np.asarray(transaction.execute(statement).scalars().all(), dtype=np.int64)
+def existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the contents that exist, int64, ascending. Args: content_keys: int64, ascending."""
+    blocks = transaction.keyed(statements.existing_contents(), content_keys)
+    return np.asarray([key for block in blocks for (key,) in block], dtype=np.int64)
 
 
 def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:

@@ -22,8 +22,7 @@ from lshdb.store.schema import (
     source,
 )
 from lshdb.store.sources import READING
-from lshdb.store.staging import staged_bucket, staged_key
-from lshdb.store.statements import existing_contents
+from lshdb.store.staging import staged_bucket
 from lshdb.store.transaction import Transaction
 
 __all__ = ["add_buckets", "change_content", "count_again", "delete_buckets", "make_indexes", "mend", "promise_recall"]
@@ -54,9 +53,7 @@ def mend(transaction: Transaction, rule: Rule, parameters: dict[str, object], co
 
 def unlink_existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
     """Puts those of the contents that exist on the list of those to link. Args: content_keys: int64, ascending."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    existing = transaction.execute(existing_contents()).scalars().all()
-    graph.mark_unlinked(transaction, np.asarray(existing, dtype=np.int64))
+    graph.mark_unlinked(transaction, graph.existing(transaction, content_keys))
 
 
 def read_again(transaction: Transaction) -> None:

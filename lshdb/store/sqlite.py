@@ -263,5 +263,7 @@ def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
 
 def _on_begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("lshdb_writes", False)
-    connection.exec_driver_sql(f"PRAGMA cache_size = -{WRITER_CACHE_KIB if writes else READER_CACHE_KIB}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    # Past SQLAlchemy, which takes a tenth of a short query for the two.
+    driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
+    driver.execute(f"PRAGMA cache_size = -{WRITER_CACHE_KIB if writes else READER_CACHE_KIB}")
+    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -5,10 +5,13 @@ The tests keep its compiled text for both dialects and assert its query plans.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
+    BigInteger,
     BindParameter,
+    Column,
     ColumnElement,
     ScalarSelect,
     Select,
@@ -26,8 +29,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import Insert
 
+from lshdb.store.given import given
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
-from lshdb.store.staging import staged_bucket, staged_key, staged_probe, staged_text
+from lshdb.store.staging import staged_bucket, staged_probe, staged_text
 
 __all__ = [
     "NO_LIMIT",
@@ -36,6 +40,7 @@ __all__ = [
     "bucket_mates",
     "bucket_sizes",
     "candidate_contents",
+    "content_documents",
     "existing_contents",
     "first_in_bucket",
     "hot_buckets",
@@ -149,17 +154,17 @@ def hot_buckets() -> Rows:
     )
 
 
+@cache
 def candidate_contents() -> Rows:
-    """content_key of every content in one of the staged buckets, once."""
-    return (
-        select(band_bucket.c.content_key)
-        .join_from(
-            staged_bucket,
-            band_bucket,
-            and_(band_bucket.c.band == staged_bucket.c.band, band_bucket.c.bucket_hash == staged_bucket.c.bucket_hash),
-        )
-        .distinct()
+    """content_key of every content in one of the buckets of one sketch, once.
+
+    Their hashes are given, in the order of the bands, of which the first has the number ``:first_band``.
+    """
+    same = and_(
+        band_bucket.c.band == given.c.key + bindparam("first_band", type_=BigInteger),
+        band_bucket.c.bucket_hash == given.c.value,
     )
+    return select(band_bucket.c.content_key).join_from(given, band_bucket, same).distinct()
 
 
 def skipped_among() -> Rows:
@@ -180,41 +185,42 @@ def first_in_bucket() -> Rows:
     return select(band_bucket.c.content_key).where(*mine).order_by(band_bucket.c.content_key).limit(bindparam("count"))
 
 
+@cache
 def signatures() -> Rows:
-    """(content_key, num_shingles, signature) of the staged keys, ascending."""
-    return (
-        select(content.c.content_key, content.c.num_shingles, content.c.signature)
-        .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
-        .order_by(staged_key.c.staged_key)
-    )
+    """(content_key, num_shingles, signature) of the given keys, ascending."""
+    return _of_given(content.c.content_key, content.c.num_shingles, content.c.signature)
 
 
+@cache
 def kept_texts() -> Rows:
-    """(content_key, text) of the staged keys whose text is kept, ascending."""
-    return (
-        select(content_text.c.content_key, content_text.c.text)
-        .join_from(staged_key, content_text, content_text.c.content_key == staged_key.c.staged_key)
-        .order_by(staged_key.c.staged_key)
-    )
+    """(content_key, text) of the given keys whose text is kept, ascending."""
+    return _of_given(content_text.c.content_key, content_text.c.text)
 
 
+@cache
 def spooled_texts() -> Rows:
-    """(content_key, text) of the staged keys whose text was read again, ascending."""
-    return (
-        select(staged_text.c.content_key, staged_text.c.text)
-        .join_from(staged_key, staged_text, staged_text.c.content_key == staged_key.c.staged_key)
-        .order_by(staged_key.c.staged_key)
-    )
+    """(content_key, text) of the given keys whose text was read again, ascending."""
+    return _of_given(staged_text.c.content_key, staged_text.c.text)
 
 
+@cache
 def existing_contents() -> Rows:
-    """content_key of those of the staged keys that are contents, ascending."""
-    return (
-        select(content.c.content_key)
-        .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
-        # By the staged key: SQLite then begins there, and not with a scan of all contents.
-        .order_by(staged_key.c.staged_key)
-    )
+    """content_key of those of the given keys that are contents, ascending."""
+    return _of_given(content.c.content_key)
+
+
+@cache
+def content_documents() -> Rows:
+    """(content_key, doc_id, collection) of the documents of the given contents, in the order of their keys."""
+    columns = (document.c.content_key, document.c.doc_id, document.c.collection)
+    return _of_given(*columns).order_by(document.c.doc_key)
+
+
+def _of_given(key: Column[Any], *columns: Column[Any]) -> Rows:
+    """The columns of the rows with the given keys, in the order of these."""
+    joined = select(key, *columns).join_from(given, key.table, key == given.c.value)
+    # By the given keys: SQLite then begins there, and not with a scan of the table.
+    return joined.order_by(given.c.value)
 
 
 def pair_page() -> Rows:

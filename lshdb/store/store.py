@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, get_type_hints
+from typing import Final, TypeVar, get_type_hints
 
 from sqlalchemy import URL, Engine, create_engine, insert, inspect, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -39,6 +39,8 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Store"]
 
 _Made = TypeVar("_Made")
+
+_BANDS: Final = select(index_params.c.bands, index_params.c.rows, index_params.c.first_band)
 
 
 class Store:
@@ -161,9 +163,8 @@ class Store:
         self.params = self._load_params()
 
     def _require_same_bands(self, transaction: Transaction) -> None:
-        columns = (index_params.c.bands, index_params.c.rows, index_params.c.first_band)
         ours = (self.params.bands, self.params.rows, self.params.first_band)
-        if tuple(transaction.execute(select(*columns)).one()) != ours:
+        if tuple(transaction.execute(_BANDS).one()) != ours:
             raise IndexRebanded(url=self.url)
 
     @contextmanager

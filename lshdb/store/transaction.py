@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -20,6 +20,8 @@ from lshdb.store.schema import key_counter
 __all__ = ["Transaction"]
 
 FETCH_ROWS = 50_000
+# Measured from 1 to 20,000: SQLite takes as long as with a temporary table of the keys, Postgres half as long.
+GIVEN_KEYS = 10_000
 
 
 @cache
@@ -77,6 +79,16 @@ class Transaction:
         """All rows of such a statement, int64, shape (n, columns)."""
         none = np.empty((0, len(statement.selected_columns)), dtype=np.int64)
         return np.concatenate([none, *self.stream_integers(statement, parameters)])
+
+    def keyed(
+        self, statement: Executable, keys: NDArray[np.int64], count: int = GIVEN_KEYS
+    ) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
+        """The rows of a statement about given keys, `count` keys at a time.
+
+        Args: keys: int64, shape (n,), ascending.
+        """
+        for begin in range(0, len(keys), count):
+            yield self.execute(statement, {"given": keys[begin : begin + count].tolist()}).all()
 
     def bulk_insert(self, table: Table, columns: Columns) -> None:
         """Inserts rows; every column has one value a row."""

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from lshdb import expansion
 from lshdb.model import VerifiedPairs
 from lshdb.removal import retire
-from lshdb.store import Store, Transaction, answers, documents, graph
+from lshdb.store import Store, Transaction, answers, documents, graph, statements
 from lshdb.store.schema import pair, skipped_bucket
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
 
@@ -387,3 +387,16 @@ def test_the_candidates_of_a_document_are_the_contents_of_its_buckets_once_each(
     assert candidates(store, (1, 2, 4)).tolist() == [1, 2]
     assert candidates(store, (2, 1, 9)).tolist() == [3]
     assert candidates(store, (5, 5, 5)).tolist() == []
+
+
+def test_keys_are_looked_up_a_few_at_a_time_in_their_order(store: Store) -> None:
+    add(store, {f"d{number}": (number, number, number) for number in range(7)})
+    with store.reading() as transaction:
+        keys = np.array([1, 2, 4, 6, 7, 2**63 - 1])
+        blocks = list(transaction.keyed(statements.content_documents(), keys, count=2))
+        assert list(transaction.keyed(statements.content_documents(), keys[:0])) == []
+    assert [[(key, doc_id) for key, doc_id, _ in block] for block in blocks] == [
+        [(1, "d0"), (2, "d1")],
+        [(4, "d3"), (6, "d5")],
+        [(7, "d6")],
+    ]

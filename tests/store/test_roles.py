@@ -145,17 +145,18 @@ def test_a_role_without_temporary_tables_hears_which_right_it_lacks(
     database: Database, reader: str, lshdb: Run
 ) -> None:
     database.execute("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC", database.name)
-    ended = lshdb(reader, "query", PLUM_CAKE)
+    ended = lshdb(reader, "clusters", "--members")
     assert ended.code == AccessDenied.exit_code
     assert "GRANT TEMPORARY ON DATABASE" in ended.err
     assert lshdb(reader, "dupes").code == 0
-    database.execute("GRANT TEMPORARY ON DATABASE {} TO {}", database.name, address.parse(reader).username or "")
     assert lshdb(reader, "query", PLUM_CAKE).code == 0
+    database.execute("GRANT TEMPORARY ON DATABASE {} TO {}", database.name, address.parse(reader).username or "")
+    assert lshdb(reader, "clusters", "--members").code == 0
 
 
 def test_a_server_that_takes_no_writes_is_named_as_that(owned: tuple[str, str], lshdb: Run) -> None:
     url, _ = owned
-    Index.create(url).close()
+    assert lshdb(url, "ingest", "--base", SAMPLE, SAMPLE / "crawl").code == 0
     standby = url.replace("search_path%3Dcrawl", "search_path%3Dcrawl%20-cdefault_transaction_read_only%3Don")
     assert standby != url
     ended = lshdb(standby, "ingest", "--base", SAMPLE, SAMPLE / "crawl")
@@ -163,7 +164,9 @@ def test_a_server_that_takes_no_writes_is_named_as_that(owned: tuple[str, str], 
     assert "read-only transaction" in ended.err
     assert lshdb(standby, "stats").code == 0
     assert lshdb(standby, "dupes").code == 0
-    ended = lshdb(standby, "query", PLUM_CAKE)
+    found = lshdb(standby, "query", PLUM_CAKE)
+    assert (found.code, found.out) == (0, lshdb(url, "query", PLUM_CAKE).out)
+    ended = lshdb(standby, "clusters", "--members")
     assert ended.code == IndexReadOnly.exit_code
     assert "no question that needs temporary tables" in ended.err
 

@@ -65,11 +65,15 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "first_document": (pair.c.left_key,),
 }
 MODULES = (statements, cluster_statements, document_pairs, audit_statements)
+
+
+def is_function(member: Any) -> bool:
+    """Whether it is a function, also one that keeps what it made."""
+    return inspect.isfunction(inspect.unwrap(member))
+
+
 FUNCTIONS = {
-    name: function
-    for module in MODULES
-    for name in module.__all__
-    if inspect.isfunction(function := getattr(module, name))
+    name: function for module in MODULES for name in module.__all__ if is_function(function := getattr(module, name))
 }
 OF_COLLECTIONS = {
     f"{function.__name__}_of_collections": partial(function, chosen=True)
@@ -109,7 +113,7 @@ def test_every_public_function_is_a_statement_that_has_a_snapshot() -> None:
     ours = [
         name
         for module in MODULES
-        for name, function in inspect.getmembers(module, inspect.isfunction)
+        for name, function in inspect.getmembers(module, is_function)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]
     assert sorted(ours) == sorted(FUNCTIONS)

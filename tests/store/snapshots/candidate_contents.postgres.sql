@@ -1,2 +1,3 @@
 SELECT DISTINCT band_bucket.content_key
-FROM staged_bucket JOIN band_bucket ON band_bucket.band = staged_bucket.band AND band_bucket.bucket_hash = staged_bucket.bucket_hash
+FROM (SELECT anon_1.number - 1 AS key, anon_1.value AS value
+FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS anon_1(value, number)) AS given JOIN band_bucket ON band_bucket.band = given.key + %(first_band)s::BIGINT AND band_bucket.bucket_hash = given.value

@@ -1,2 +1,2 @@
 SELECT DISTINCT band_bucket.content_key
-FROM staged_bucket JOIN band_bucket ON band_bucket.band = staged_bucket.band AND band_bucket.bucket_hash = staged_bucket.bucket_hash
+FROM json_each(?) AS given JOIN band_bucket ON band_bucket.band = given."key" + ? AND band_bucket.bucket_hash = given.value

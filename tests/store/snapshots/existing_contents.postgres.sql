@@ -1,2 +1,3 @@
 SELECT content.content_key
-FROM staged_key JOIN content ON content.content_key = staged_key.staged_key ORDER BY staged_key.staged_key
+FROM (SELECT anon_1.number - 1 AS key, anon_1.value AS value
+FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS anon_1(value, number)) AS given JOIN content ON content.content_key = given.value ORDER BY given.value

@@ -1,2 +1,2 @@
 SELECT content_text.content_key, content_text.text
-FROM staged_key JOIN content_text ON content_text.content_key = staged_key.staged_key ORDER BY staged_key.staged_key
+FROM json_each(?) AS given JOIN content_text ON content_text.content_key = given.value ORDER BY given.value

@@ -1,2 +1,3 @@
 SELECT staged_text.content_key, staged_text.text
-FROM staged_key JOIN staged_text ON staged_text.content_key = staged_key.staged_key ORDER BY staged_key.staged_key
+FROM (SELECT anon_1.number - 1 AS key, anon_1.value AS value
+FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS anon_1(value, number)) AS given JOIN staged_text ON staged_text.content_key = given.value ORDER BY given.value

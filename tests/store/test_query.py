@@ -1,0 +1,103 @@
+"""A query of one document: what it finds, against shingles counted here, and how little it asks of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, event
+
+from lshdb import Document, Index, Match, answering
+from lshdb.params import Params
+from lshdb.store import Store
+
+WORDS = [f"word{number}" for number in range(60)]
+ASKED = " ".join(WORDS)
+CORPUS: Mapping[str, str] = {
+    "same": ASKED,
+    "same but for its case": ASKED.upper(),
+    "longer": " ".join([*WORDS, "one", "more"]),
+    "other start": " ".join(["new", *WORDS[3:]]),
+    "half": " ".join(WORDS[:30]),
+    "nothing in common": " ".join(f"other{number}" for number in range(60)),
+    "empty": "",
+}
+
+
+def similarity(left: str, right: str) -> float:
+    """The Jaccard similarity of two texts by their runs of five words."""
+    one, other = ({tuple(words[i : i + 5]) for i in range(len(words) - 4)} for words in (left.split(), right.split()))
+    return len(one & other) / len(one | other)
+
+
+def filled(url: str, texts: Mapping[str, str], **chosen: Any) -> Index:
+    """An index of texts by their ids."""
+    index = Index.create(url, Params(**chosen))
+    index.add([Document(doc_id, text) for doc_id, text in texts.items()])
+    return index
+
+
+EXPECTED = [
+    Match("same", 1.0, exact=True),
+    Match("same but for its case", 1.0, exact=True),
+    Match("longer", similarity(ASKED, CORPUS["longer"]), exact=True),
+    Match("other start", similarity(ASKED, CORPUS["other start"]), exact=True),
+]
+
+
+def test_a_query_finds_what_is_similar_the_most_similar_first(url: str) -> None:
+    with filled(url, CORPUS) as index:
+        assert index.query(Document("asked", ASKED)) == EXPECTED
+
+
+def test_a_query_asks_for_the_buckets_of_the_bands_that_are(url: str) -> None:
+    """The numbers of bands that took over are negative."""
+    with filled(url, CORPUS) as index:
+        index.reband(0.7)
+        assert index.params.first_band < 0
+        assert index.query(Document("asked", ASKED), 0.8) == EXPECTED
+
+
+@pytest.mark.parametrize("text", ["", "quite another text with quite other words", "word1"])
+def test_a_query_without_candidates_finds_nothing(url: str, text: str) -> None:
+    with filled(url, CORPUS) as index:
+        assert index.query(Document("asked", text)) == []
+
+
+def test_a_query_of_an_empty_index_finds_nothing(url: str) -> None:
+    with filled(url, {}) as index:
+        assert index.query(Document("asked", ASKED)) == []
+
+
+def test_a_query_of_an_index_without_texts_estimates(url: str) -> None:
+    with filled(url, CORPUS, keep_text=False) as index:
+        found = index.query(Document("asked", ASKED), 0.7)
+    assert found[:2] == [Match("same", 1.0, exact=False), Match("same but for its case", 1.0, exact=False)]
+    assert {match.id for match in found} == {match.id for match in EXPECTED}
+    assert not any(match.exact for match in found)
+
+
+def test_a_query_finds_all_of_a_hot_bucket_however_many_texts_are_held(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {f"page {number}": f"{ASKED} {number}" for number in range(300)}
+    with filled(url, pages) as index:
+        assert index.stats().figures.num_hot_buckets
+        found = index.query(Document("asked", ASKED))
+        monkeypatch.setattr(answering, "TEXTS_AT_A_TIME", 7)
+        assert index.query(Document("asked", ASKED)) == found
+    assert found == [Match(doc_id, similarity(ASKED, text), exact=True) for doc_id, text in pages.items()]
+
+
+def test_a_query_takes_three_statements_and_no_temporary_table(url: str) -> None:
+    filled(url, CORPUS).close()
+    statements: list[str] = []
+
+    def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    with Store.open(url) as store, store.reading() as transaction:
+        event.listen(transaction.connection, "before_cursor_execute", note)
+        assert answering.matches(transaction, Document("asked", ASKED), 0.8, store.params) == EXPECTED
+    assert [statement.split()[0] for statement in statements] == ["SELECT"] * 3
