@@ -29,8 +29,8 @@ from lshdb.store import HotBuckets, Store, Transaction, graph
 
 __all__ = ["Linking"]
 
-# A probe costs a B-tree descent (2.9 us), a scanned row a step (0.1 us): the scan pays from a share of 1 in 30 on.
-SCAN_SHARE: Final = 1 / 30
+# A probe costs a B-tree descent (2.9 us), a scanned row a step (0.1 us): the scan pays up to 30 contents for a new one.
+SCANNED_CONTENTS: Final = 30
 
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 10_000
@@ -86,7 +86,7 @@ class Linking:
 
     def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
         """Collects the candidates of the unlinked contents; some of them again where it is called again."""
-        is_small = len(keys) < SCAN_SHARE * graph.num_contents(snapshot)
+        is_small = graph.has_more_contents(snapshot, SCANNED_CONTENTS * len(keys))
         for block in self._joined(snapshot, keys) if is_small else self._scanned(snapshot, keys):
             occurrences.add(block)
 

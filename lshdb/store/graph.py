@@ -27,6 +27,7 @@ __all__ = [
     "change_pairs",
     "delete_pairs",
     "existing",
+    "has_more_contents",
     "hot_buckets",
     "mark_linked",
     "mark_unlinked",
@@ -82,6 +83,13 @@ class StoredSignatures:
 def num_contents(transaction: Transaction) -> int:
     """The number of contents."""
     return int(transaction.execute(select(func.count()).select_from(content)).scalar_one())
+
+
+def has_more_contents(transaction: Transaction, count: int) -> bool:
+    """Whether there are more contents than `count`; that many are looked at, for a table of millions takes a while."""
+    # In no order: each database then takes its smallest index.
+    beyond = select(content.c.content_key).offset(count).limit(1)
+    return transaction.execute(beyond).first() is not None
 
 
 def num_pairs(transaction: Transaction, since: int = 0) -> int:

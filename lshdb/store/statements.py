@@ -83,7 +83,7 @@ def shared_buckets() -> Rows:
 
 
 def probes() -> Insert:
-    """Fills staged_probe from staged_bucket: each bucket row with the key below which its mates are met.
+    """Fills staged_probe from those of staged_bucket that have mates, each with the key below which these are met.
 
     In a bucket of up to ``:cap`` contents all mates are met. In a hotter one the first ``:cap`` contents meet each
     other, and every later one meets the first ``:hubs`` only, which so meet all: linear, and the same whatever the
@@ -95,8 +95,11 @@ def probes() -> Insert:
         (staged_bucket.c.content_key < cap_key, cap_key),
         else_=hub_key,
     )
+    # Most buckets hold nothing else: one descent into the table for each of these, instead of two.
+    has_mates = _key_at(literal(1)).is_not(None)
     return insert(staged_probe).from_select(
-        ["band", "bucket_hash", "content_key", "limit_key"], select(*staged_bucket.c, limit.label("limit_key"))
+        ["band", "bucket_hash", "content_key", "limit_key"],
+        select(*staged_bucket.c, limit.label("limit_key")).where(has_mates),
     )
 
 

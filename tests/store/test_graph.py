@@ -20,7 +20,7 @@ from lshdb.store import Store, Transaction, answers, documents, graph, statement
 from lshdb.store.schema import pair, skipped_bucket
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
 
-ALWAYS_SCAN, ALWAYS_JOIN = 0.0, 2.0
+ALWAYS_SCAN, ALWAYS_JOIN = 10**6, 0
 Pairs = set[tuple[int, int]]
 
 
@@ -115,13 +115,13 @@ def batches(contents: Mapping[str, Minima], ends: list[int]) -> Iterator[dict[st
         yield dict(items[begin:end])
 
 
-@pytest.mark.parametrize("share", [ALWAYS_SCAN, ALWAYS_JOIN], ids=["scan", "join"])
+@pytest.mark.parametrize("scanned", [ALWAYS_SCAN, ALWAYS_JOIN], ids=["scan", "join"])
 @pytest.mark.parametrize("ends", [[], [4], [5], [6, 7, 8], list(range(1, 12))], ids=str)
 def test_a_hot_bucket_expands_alike_on_either_way_in_any_increments(
-    ends: list[int], share: float, store: Store, monkeypatch: pytest.MonkeyPatch
+    ends: list[int], scanned: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_cap(monkeypatch, 5, 2)
-    monkeypatch.setattr("lshdb.linking.SCAN_SHARE", share)
+    monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", scanned)
     for batch in batches(crowd(12), ends):
         add(store, batch)
         link(store)
@@ -131,14 +131,14 @@ def test_a_hot_bucket_expands_alike_on_either_way_in_any_increments(
     assert skipped(store) == [(0, 12, 12 * 11 // 2 - (10 + 14))]
 
 
-@pytest.mark.parametrize("share", [ALWAYS_SCAN, ALWAYS_JOIN], ids=["scan", "join"])
+@pytest.mark.parametrize("scanned", [ALWAYS_SCAN, ALWAYS_JOIN], ids=["scan", "join"])
 @pytest.mark.parametrize("cap", [3, 1000], ids=["hot", "below the cap"])
 @pytest.mark.parametrize("seed", range(2))
 def test_linking_in_increments_equals_linking_at_once(
-    seed: int, cap: int, share: float, new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+    seed: int, cap: int, scanned: int, new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_cap(monkeypatch, cap, 1)
-    monkeypatch.setattr("lshdb.linking.SCAN_SHARE", share)
+    monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", scanned)
     monkeypatch.setattr("lshdb.linking.DELTA_CONTENTS", 7)
     monkeypatch.setattr("lshdb.occurrences.RUN_PAIRS", 11)
     monkeypatch.setattr("lshdb.occurrences.PART_PAIRS", 5)
@@ -167,12 +167,12 @@ def test_both_ways_find_the_same_when_old_contents_are_many(
     new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    for share in (ALWAYS_SCAN, ALWAYS_JOIN):
-        monkeypatch.setattr("lshdb.linking.SCAN_SHARE", 1 / 30)
+    for scanned in (ALWAYS_SCAN, ALWAYS_JOIN):
+        monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", 30)
         store, chance = new_store(), random.Random(3)
         add(store, {f"d{number}": tuple(chance.choices(range(60), k=3)) for number in range(300)})
         link(store)
-        monkeypatch.setattr("lshdb.linking.SCAN_SHARE", share)
+        monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", scanned)
         before = stored(store)
         add(store, {f"n{number}": tuple(chance.choices(range(60), k=3)) for number in range(9)})
         assert link(store) == len(stored(store)) - len(before) > 0

@@ -15,3 +15,7 @@ FROM band_bucket AS mate
 WHERE mate.band = staged_bucket.band AND mate.bucket_hash = staged_bucket.bucket_hash ORDER BY mate.content_key
  LIMIT %(param_2)s::INTEGER OFFSET %(hubs)s) END AS limit_key
 FROM staged_bucket
+WHERE (SELECT mate.content_key
+FROM band_bucket AS mate
+WHERE mate.band = staged_bucket.band AND mate.bucket_hash = staged_bucket.bucket_hash ORDER BY mate.content_key
+ LIMIT %(param_4)s::INTEGER OFFSET %(param_5)s::INTEGER) IS NOT NULL
