@@ -29,6 +29,7 @@ from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, Store
 from lshdb.store import Store, address
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
+from lshdb.store.given import given
 from lshdb.store.schema import Key, Name, content, key_counter, skipped_bucket, unlinked
 from tests.store.conftest import PARAMS, count
 
@@ -134,6 +135,14 @@ def test_an_unsigned_hash_is_the_same_64_bits_in_a_bigint(store: Store) -> None:
         statement = select(skipped_bucket.c.bucket_hash).order_by(skipped_bucket.c.band)
         found = list(transaction.execute(statement).scalars())
     assert found == [0, 1, 2**63 - 1, -(2**63), -1]
+
+
+def test_given_integers_arrive_as_they_are_in_their_places(store: Store) -> None:
+    integers = [2**63 - 1, -(2**63), 0, 2**53 + 1, -1, 2**53 + 1]
+    with store.reading() as transaction:
+        rows = transaction.execute(select(given.c.key, given.c.value), {"given": integers}).all()
+        assert transaction.execute(select(given.c.value), {"given": []}).all() == []
+    assert sorted(map(tuple, rows)) == list(enumerate(integers))
 
 
 def test_columns_of_unequal_length_are_an_error_and_change_nothing(store: Store) -> None:
