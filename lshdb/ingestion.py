@@ -25,7 +25,7 @@ from lshdb.progress import Progress
 from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
 from lshdb.reasons import Reasons
 from lshdb.removal import expire, prune, remove, retire
-from lshdb.store import SourceState, Store, Transaction, documents, runs, sources
+from lshdb.store import SourceState, Store, Transaction, bucket_key, documents, runs, sources
 from lshdb.stretches import portions
 from lshdb.triage import at, is_same, resume_position
 
@@ -90,8 +90,11 @@ class Ingestion:
         tasks, workers = staffed(self._tasks(self._walk(paths)), self._options.workers)
         work = partial(portions, params=self._store.params, options=self._options.read)
         with closing(run(tasks, work, workers)) as made:
-            for batch in batches(self._watched(made)):
+            for number, batch in enumerate(batches(self._watched(made))):
+                if number == 0:
+                    bucket_key.put_off(self._store)
                 self._commit(batch)
+        bucket_key.ensure(self._store, self._progress.keyed)
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
         if self._options.prune:

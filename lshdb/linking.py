@@ -25,7 +25,7 @@ from lshdb.model import CandidatePairs, VerifiedPairs
 from lshdb.occurrences import Occurrences
 from lshdb.params import Params
 from lshdb.progress import Progress
-from lshdb.store import HotBuckets, Store, Transaction, graph
+from lshdb.store import HotBuckets, Store, Transaction, bucket_key, graph
 
 __all__ = ["Linking"]
 
@@ -77,6 +77,7 @@ class Linking:
         keys = self._store.read(graph.unlinked_keys)
         if not len(keys):
             return 0
+        bucket_key.ensure(self._store, self._progress.keyed)
         with Occurrences(int(keys[-1])) as occurrences:
             self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)

@@ -22,6 +22,9 @@ class Progress:
     def rejected(self, item: Rejection) -> None:
         """One item could not be ingested."""
 
+    def keyed(self, share: float) -> None:
+        """The share of the buckets' key that is built behind a first load, in [0, 1]; called from another thread."""
+
     def linked(self, share: float) -> None:
         """The share of the linking that is done, in [0, 1]."""
 

@@ -17,7 +17,7 @@ from lshdb.errors import PruneRefused
 from lshdb.expansion import CAP, HUBS
 from lshdb.model import Counts
 from lshdb.params import Params
-from lshdb.store import Transaction, bands, documents, graph, runs, sources
+from lshdb.store import Transaction, bands, bucket_key, documents, graph, runs, sources
 
 __all__ = ["expire", "prune", "remove", "retire"]
 
@@ -59,6 +59,9 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     if not len(released):
         return
     keys, stored = documents.orphans(transaction, released)
+    if not len(keys):
+        return
+    bucket_key.build(transaction)
     signatures = signatures_of(b"".join(stored), params)
     buckets = band_keys(signatures, params.banding)
     documents.delete_contents(transaction, keys, buckets)

@@ -32,7 +32,7 @@ __all__ = ["Repairing"]
 # Rows that are mended in one transaction.
 BATCH_ROWS: Final = 10_000
 
-_INDEXES: Final = {"index-missing", "index-invalid"}
+_INDEXES: Final = {"index-missing", "index-invalid", "key-missing"}
 _CONTENTS: Final = {"signature-length", "signature-differs", "digest-differs", "num-shingles-differs", "bucket-missing"}
 _BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-of-no-content", BY_RETIRING}
 _PAIRS: Final = {"similarity-differs", "estimate-differs"}

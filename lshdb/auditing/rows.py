@@ -21,8 +21,9 @@ __all__ = ["database_faults", "miscounted", "row_faults", "schema_faults"]
 def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
     """What the schema lacks, and whether nothing else can be asked without it."""
     missing = audit.schema_faults(snapshot)
-    made = {"index-missing": "made"}
-    faults = [Fault(one.kind, one.table, one.name, "it is not there", made.get(one.kind, LOST)) for one in missing]
+    faults = [
+        Fault(one.kind, one.table, one.name, "it is not there", "made" if one.is_mendable else LOST) for one in missing
+    ]
     return faults, any(one.is_fatal for one in missing)
 
 

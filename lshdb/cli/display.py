@@ -60,6 +60,9 @@ class Display(Progress):
     def ingested(self, counts: Counts) -> None:
         self._counts = counts
 
+    def keyed(self, share: float) -> None:
+        self._show_share("index", share)
+
     def linked(self, share: float) -> None:
         self._show_share("link", share)
 

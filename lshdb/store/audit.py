@@ -63,41 +63,48 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something of the schema that is not there; without it a table may be readable or not."""
+    """Something of the schema that is not there.
+
+    Args:
+        is_fatal: nothing can be asked of a table without it.
+        is_mendable: a repair makes it.
+    """
 
     kind: str
     table: str
     name: str
-    is_fatal: bool
+    is_fatal: bool = False
+    is_mendable: bool = False
 
 
 def schema_faults(transaction: Transaction) -> list[Missing]:
     """What the live schema lacks of the declared one."""
     live = inspect(transaction.connection)
     names = set(live.get_table_names())
-    missing = [Missing("table-missing", name, name, True) for name in metadata.tables if name not in names]
+    missing = [Missing("table-missing", name, name, is_fatal=True) for name in metadata.tables if name not in names]
     for table in metadata.sorted_tables:
         if table.name in names:
-            missing += _missing_of(live, table)
+            builds_key = transaction.dialect.builds_keys and table is band_bucket
+            missing += _missing_of(live, table, builds_key)
     return missing
 
 
-def _missing_of(live: Inspector, table: Table) -> Iterator[Missing]:
+def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Missing]:
     columns = {column["name"] for column in live.get_columns(table.name)}
     for column in table.columns:
         if column.name not in columns:
-            yield Missing("column-missing", table.name, column.name, True)
+            yield Missing("column-missing", table.name, column.name, is_fatal=True)
     key = [column.name for column in table.primary_key.columns]
     if live.get_pk_constraint(table.name)["constrained_columns"] != key:
-        yield Missing("key-missing", table.name, str(table.primary_key.name), False)
+        yield Missing("key-missing", table.name, str(table.primary_key.name), is_mendable=builds_key)
     uniques = {unique["name"] for unique in live.get_unique_constraints(table.name)}
     for constraint in table.constraints - {table.primary_key}:
         if constraint.name not in uniques:
-            yield Missing("unique-missing", table.name, str(constraint.name), False)
+            yield Missing("unique-missing", table.name, str(constraint.name))
     indexes = {index["name"] for index in live.get_indexes(table.name)}
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         if index.name not in indexes:
-            yield Missing("index-missing", table.name, str(index.name), False)
+            yield Missing("index-missing", table.name, str(index.name), is_mendable=True)
 
 
 def rules(params: Params) -> Sequence[Rule]:

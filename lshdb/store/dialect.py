@@ -35,6 +35,8 @@ class Dialect(ABC):
     driver_error: ClassVar[type[Exception]]
     # What its tables take.
     sizes: ClassVar[Sizes]
+    # A table can do without its primary key while it is filled.
+    builds_keys: ClassVar[bool] = False
 
     def normalised(self, url: URL) -> URL:
         """The URL with the driver that lshdb uses."""
@@ -135,6 +137,21 @@ class Dialect(ABC):
     def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
         """(table, index) of the indexes of our tables that the database does not use because they are unfinished."""
         return []
+
+    def is_key_missing(self, connection: Connection, table: Table) -> bool:
+        """Whether a table lacks its primary key and `build_key` would build it."""
+        return False
+
+    @abstractmethod
+    def put_off_key(self, connection: Connection, table: Table) -> None:
+        """Takes the primary key off a table that is about to be filled, where nobody reads it."""
+
+    @abstractmethod
+    def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
+        """Builds the primary key of a table where it is missing.
+
+        Args: built: hears the share that is done, from another thread.
+        """
 
     @abstractmethod
     def size(self, connection: Connection) -> int:

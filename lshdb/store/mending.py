@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select, tuple_, update
 
 from lshdb.params import Params
-from lshdb.store import audit, audit_statements, graph
+from lshdb.store import audit, audit_statements, bucket_key, graph
 from lshdb.store.audit_rules import BY_RETIRING, RULES, Rule, breaches, correction
 from lshdb.store.schema import (
     band_bucket,
@@ -30,7 +30,8 @@ __all__ += ["raise_counters", "read_again", "released", "unlink_existing"]
 
 
 def make_indexes(transaction: Transaction) -> None:
-    """Makes the indexes that are missing, and makes those anew that the database says are invalid."""
+    """Makes the indexes that are missing, and makes those anew that the database says are invalid; the buckets' key."""
+    bucket_key.build(transaction)
     missing = {one.name for one in audit.schema_faults(transaction)}
     invalid = {name for _, name in transaction.dialect.invalid_indexes(transaction.connection)}
     for table in metadata.tables.values():

@@ -15,6 +15,7 @@ from psycopg import sql
 from sqlalchemy import URL, ColumnElement, Connection, Engine, MetaData, Table, func, literal, select, text
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
+from lshdb.store import postgres_key
 from lshdb.store.address import for_libpq, masked
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 from lshdb.tuning import Sizes
@@ -68,6 +69,7 @@ class Postgres(Dialect):
     snapshot_options: ClassVar[Mapping[str, str]] = {"isolation_level": "REPEATABLE READ"}
     driver_error: ClassVar[type[Exception]] = psycopg.Error
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
+    builds_keys: ClassVar[bool] = True
 
     def normalised(self, url: URL) -> URL:
         return url.set(drivername="postgresql+psycopg")
@@ -199,6 +201,15 @@ class Postgres(Dialect):
             " AND t.relnamespace = current_schema()::regnamespace ORDER BY 1, 2"
         )
         return [(table, index) for table, index in connection.execute(statement) if table in metadata.tables]
+
+    def is_key_missing(self, connection: Connection, table: Table) -> bool:
+        return postgres_key.is_missing(connection, table)
+
+    def put_off_key(self, connection: Connection, table: Table) -> None:
+        postgres_key.put_off(connection, table)
+
+    def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
+        postgres_key.build(connection, table, built)
 
     def size(self, connection: Connection) -> int:
         from lshdb.store.schema import metadata

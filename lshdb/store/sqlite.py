@@ -180,6 +180,12 @@ class Sqlite(Dialect):
         found = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if full else 'quick_check'}").scalars().all()
         return [str(message) for message in found if message != "ok"]
 
+    def put_off_key(self, connection: Connection, table: Table) -> None:
+        """Nothing: the key is the table."""
+
+    def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
+        """Nothing: it is always there."""
+
     def size(self, connection: Connection) -> int:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         page_size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 READING: Final = "reading"
 LINKING: Final = "linking"
 REBANDING: Final = "rebanding"
+KEYING: Final = "keying"
 WRITING: Final = "writing"
 COMMITTED: Final = "committed"
 WORKER: Final = "worker"
@@ -60,13 +61,14 @@ def announce_steps() -> None:
     from lshdb.ingestion import Ingestion
     from lshdb.linking import Linking
     from lshdb.rebanding import Rebanding
-    from lshdb.store import Store
+    from lshdb.store import Store, bucket_key
 
     for kind, name, announcing in (
         (Store, "writing", announced_writing(Store.writing)),
         (Ingestion, "ingest", announced(READING, Ingestion.ingest)),
         (Linking, "link", announced(LINKING, Linking.link)),
         (Rebanding, "reband", announced(REBANDING, Rebanding.reband)),
+        (bucket_key, "build", announced(KEYING, bucket_key.build)),
     ):
         setattr(kind, name, announcing)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import zstandard
 from sqlalchemy import Table, select
 
-from lshdb.store import Store, Transaction
+from lshdb.store import Store, Transaction, audit
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -23,7 +23,7 @@ from lshdb.store.schema import (
     unlinked,
 )
 
-__all__ = ["Facts", "contradictions", "differences", "facts_of", "rows_of", "run_states"]
+__all__ = ["Facts", "contradictions", "differences", "facts_of", "missing", "rows_of", "run_states"]
 
 Row = tuple[Any, ...]
 SHOWN: Final = 3
@@ -56,6 +56,12 @@ def run_states(url: str) -> list[str]:
     """The state of each run, in order."""
     with Store.open(url) as store, store.reading() as transaction:
         return list(transaction.execute(select(run.c.state).order_by(run.c.run_key)).scalars())
+
+
+def missing(url: str) -> list[str]:
+    """The kinds of what the schema lacks."""
+    with Store.open(url) as store, store.reading() as transaction:
+        return [one.kind for one in audit.schema_faults(transaction)]
 
 
 def contradictions(url: str) -> Facts:

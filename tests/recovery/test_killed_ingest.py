@@ -15,7 +15,7 @@ import pytest
 from lshdb.errors import AccessDenied, IndexMissing, StoreFailed
 from tests.recovery.calls import Call, Ended, Moment, ingest
 from tests.recovery.conftest import Crawl, EditedCrawl
-from tests.recovery.tables import contradictions, differences, rows_of, run_states
+from tests.recovery.tables import contradictions, differences, missing, rows_of, run_states
 
 # 30 kills on each database: five in each of four new indexes, five in each of two that are refreshed.
 NEW_INDEXES = 4
@@ -37,6 +37,7 @@ def test_a_first_ingest_that_is_killed_five_times_ends_as_if_it_had_not_been(see
     assert differences(url, crawl.facts) == {}
     assert contradictions(url) == {}
     assert run_states(url)[-1] == "finished"
+    assert missing(url) == []
 
 
 @pytest.mark.parametrize("seed", range(REFRESHED_INDEXES))
@@ -196,6 +197,7 @@ def assert_next_one_finishes(url: str, crawl: Crawl) -> None:
     assert differences(url, crawl.facts) == {}
     assert contradictions(url) == {}
     assert run_states(url)[-1] == "finished"
+    assert missing(url) == []
 
 
 def limit_file_size() -> None:

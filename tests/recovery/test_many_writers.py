@@ -22,7 +22,7 @@ from lshdb.errors import StoreUnreachable
 from tests.conftest import Schemas
 from tests.recovery.calls import Call, Ended, ingest
 from tests.recovery.conftest import Crawl, EditedCrawl
-from tests.recovery.tables import Facts, contradictions, differences, run_states
+from tests.recovery.tables import Facts, contradictions, differences, missing, run_states
 
 SECONDS_VARIABLE = "LSHDB_WRITERS_SECONDS"
 SECONDS = float(os.environ.get(SECONDS_VARIABLE, "15"))
@@ -100,6 +100,7 @@ def test_four_writers_whose_sessions_are_killed_leave_what_one_writer_leaves(
         assert [one.code for one in ended] == [0] * max(1, len(ended)), ended
         assert other_than_rejections(url, crawl) == {}
         assert contradictions(url) == {}
+        assert missing(url) == []
         assert run_states(url).count("finished") == len(ended)
         num_killed += killer.num_killed
     print(f"{num_killed} sessions killed")
@@ -130,6 +131,7 @@ def test_writers_that_are_killed_themselves_let_the_others_finish(crawl: Crawl, 
         assert other.end().code == 0
     assert other_than_rejections(url, crawl) == {}
     assert contradictions(url) == {}
+    assert missing(url) == []
 
 
 @pytest.mark.sqlite

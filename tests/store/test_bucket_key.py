@@ -1,0 +1,245 @@
+"""On Postgres a first load leaves the key of the buckets for its end; whatever comes between, it comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import insert
+
+from lshdb import Document, Index, IngestOptions, batches, stretches
+from lshdb.model import Counts
+from lshdb.progress import Progress
+from lshdb.store import Store, audit, bucket_key, postgres_key
+from lshdb.store.schema import band_bucket, content
+from tests.auditing.test_planted import audited, repaired
+from tests.store.test_roles import Database, database
+
+__all__ = ["database"]
+
+pytestmark = pytest.mark.postgres
+
+WORDS = [f"word{number}" for number in range(40)]
+KEY_MISSING = {("key-missing", "pk_band_bucket")}
+ONE_WORKER = IngestOptions(workers=1)
+
+
+class BrokenOff(Exception):
+    """Ends an ingest."""
+
+
+class Watcher(Progress):
+    """Notes behind each batch whether the key is there, and breaks the ingest off behind so many."""
+
+    def __init__(self, url: str, num_batches: int | None = None) -> None:
+        self._url = url
+        self._num_batches = num_batches
+        self.had_key: list[bool] = []
+
+    def ingested(self, counts: Counts) -> None:
+        self.had_key.append(has_key(self._url))
+        if len(self.had_key) == self._num_batches:
+            raise BrokenOff
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of texts is a batch."""
+    monkeypatch.setattr(stretches, "STRETCH_ITEMS", 1)
+    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
+
+
+@pytest.fixture
+def url(new_postgres_url: Callable[[], str]) -> str:
+    return new_postgres_url()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three files of two texts each; the first text of each file is nearly that of the others."""
+    for number in range(3):
+        near = [f"other{number}", *WORDS]
+        write(
+            tmp_path / f"{number}.jsonl", {f"near{number}": near, f"far{number}": [f"{number}{one}" for one in WORDS]}
+        )
+    return tmp_path
+
+
+def write(file: Path, texts: dict[str, list[str]]) -> None:
+    file.write_text("".join(json.dumps({"id": name, "text": " ".join(words)}) + "\n" for name, words in texts.items()))
+
+
+def has_key(url: str) -> bool:
+    with Store.open(url) as store, store.reading() as transaction:
+        return audit.schema_faults(transaction) == []
+
+
+def load(url: str, folder: Path, num_batches: int | None = None, *, link: bool = True) -> list[bool]:
+    """Ingests; whether the key was there behind each batch."""
+    watcher = Watcher(url, num_batches)
+    with Index.ensure(url, {}, progress=watcher) as index:
+        index.ingest([folder], ONE_WORKER, link=link)
+    return watcher.had_key
+
+
+def break_off(url: str, folder: Path) -> None:
+    """Leaves a first load behind two of its three batches."""
+    with pytest.raises(BrokenOff):
+        load(url, folder, 2)
+    assert not has_key(url)
+
+
+def near_ones(url: str) -> set[tuple[str, str]]:
+    with Index.open(url) as index:
+        return {(pair.left, pair.right) for pair in index.pairs()}
+
+
+@pytest.mark.parametrize("link", [True, False])
+def test_a_first_load_is_without_the_key_until_its_end_and_no_other_one_is(url: str, folder: Path, link: bool) -> None:
+    assert load(url, folder, link=link) == [False, False, False]
+    assert has_key(url)
+    write(folder / "3.jsonl", {"near3": ["other3", *WORDS]})
+    assert load(url, folder, link=link)[-1:] == [True]
+    assert audited(url) == set()
+    assert len(near_ones(url)) == 6
+
+
+def test_a_load_that_was_broken_off_is_named_by_check_and_the_repair_builds_the_key(url: str, folder: Path) -> None:
+    break_off(url, folder)
+    assert audited(url) == KEY_MISSING
+    assert repaired(url) == {}
+    assert has_key(url)
+    assert near_ones(url) == {("near0", "near1")}
+
+
+def test_a_load_that_was_broken_off_goes_on_without_the_key(url: str, folder: Path) -> None:
+    break_off(url, folder)
+    assert set(load(url, folder)) == {False}
+    assert has_key(url)
+    assert len(near_ones(url)) == 3
+
+
+def test_a_question_behind_a_load_that_was_broken_off_builds_the_key(url: str, folder: Path) -> None:
+    break_off(url, folder)
+    assert near_ones(url) == {("near0", "near1")}
+    assert has_key(url)
+
+
+def test_what_deletes_buckets_builds_the_key_first(url: str, folder: Path) -> None:
+    write(folder / "1.jsonl", {"near0": ["another", *WORDS]})
+    assert load(url, folder) == [False, True, True]
+    assert audited(url) == set()
+
+
+def test_a_role_that_may_only_read_is_answered_without_the_key(database: Database, folder: Path) -> None:
+    owner, reader = database.role(), database.role()
+    database.execute("CREATE SCHEMA crawl AUTHORIZATION {}", owner)
+    break_off(database.url(owner, "crawl"), folder)
+    database.execute("GRANT USAGE ON SCHEMA crawl TO {}", reader)
+    database.execute("GRANT SELECT ON ALL TABLES IN SCHEMA crawl TO {}", reader)
+    with Index.open(database.url(reader, "crawl")) as index:
+        found = index.query(Document("mine", " ".join(["other0", *WORDS])))
+    assert [match.id for match in found] == ["near0", "near1"]
+
+
+def test_a_role_that_does_not_own_the_table_loads_with_the_key_in_place(database: Database, folder: Path) -> None:
+    owner, writer = database.role(), database.role()
+    database.execute("CREATE SCHEMA crawl AUTHORIZATION {}", owner)
+    Index.create(database.url(owner, "crawl")).close()
+    database.execute("GRANT USAGE ON SCHEMA crawl TO {}", writer)
+    database.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA crawl TO {}", writer)
+    assert load(database.url(writer, "crawl"), folder) == [True, True, True]
+
+
+Reading = Callable[[], psycopg.Connection[tuple[object, ...]]]
+
+
+@pytest.fixture
+def reading(url: str) -> Iterator[Reading]:
+    """Begins to read the buckets, in a session of its own, which goes on."""
+    sessions: list[psycopg.Connection[tuple[object, ...]]] = []
+
+    def begin() -> psycopg.Connection[tuple[object, ...]]:
+        sessions.append(psycopg.connect(url))
+        sessions[-1].execute("SELECT FROM band_bucket")
+        return sessions[-1]
+
+    yield begin
+    for session in sessions:
+        session.close()
+
+
+def test_who_reads_the_empty_buckets_keeps_their_key(url: str, folder: Path, reading: Reading) -> None:
+    Index.create(url).close()
+    reading()
+    assert load(url, folder) == [True, True, True]
+
+
+def test_who_reads_on_leaves_the_key_an_index_until_the_next_one_comes(
+    url: str, folder: Path, reading: Reading
+) -> None:
+    break_off(url, folder)
+    session = reading()
+    load(url, folder)
+    assert audited(url) == KEY_MISSING
+    names = session.execute("SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()").fetchall()
+    assert ("pk_band_bucket",) in names
+    session.rollback()
+    load(url, folder)
+    assert has_key(url)
+    assert len(near_ones(url)) == 3
+
+
+def test_settings_of_the_transaction_are_what_they_were(url: str, folder: Path) -> None:
+    break_off(url, folder)
+    with Store.open(url) as store, store.writing() as transaction:
+        for name, value in (("statement_timeout", "77s"), ("lock_timeout", "88s")):
+            transaction.connection.exec_driver_sql(f"SET LOCAL {name} = '{value}'")
+        bucket_key.build(transaction)
+        found = [
+            transaction.connection.exec_driver_sql(f"SHOW {name}").scalar_one()
+            for name in ("statement_timeout", "lock_timeout")
+        ]
+    assert found == ["77s", "88s"]
+
+
+def test_the_key_that_is_built_says_how_far_it_is(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_key, "WATCHING_SECONDS", 0.005)
+    Index.create(url).close()
+    heard: list[float] = []
+    with Store.open(url) as store:
+        bucket_key.put_off(store)
+        with store.writing() as transaction:
+            transaction.connection.exec_driver_sql(
+                "INSERT INTO band_bucket SELECT 0, hashint8(n) * 4294967296, n FROM generate_series(1, 300000) n"
+            )
+        bucket_key.ensure(store, heard.append)
+    assert heard == sorted(heard)
+    assert 0.0 <= heard[0] < heard[-1] <= 1.0
+    assert has_key(url)
+
+
+def test_two_rows_of_one_key_are_an_error_and_stay_for_somebody_to_look_at(url: str) -> None:
+    Index.create(url).close()
+    with Store.open(url) as store:
+        bucket_key.put_off(store)
+        twice = [{"band": 0, "bucket_hash": 1, "content_key": 1}] * 2
+        with store.writing() as transaction:
+            for row in twice:
+                transaction.execute(insert(band_bucket).values(row))
+        with pytest.raises(Exception, match="could not create unique index"):
+            bucket_key.ensure(store, lambda _share: None)
+    assert not has_key(url)
+
+
+def test_an_index_with_a_content_keeps_its_key(url: str) -> None:
+    Index.create(url).close()
+    with Store.open(url) as store:
+        row = {"content_key": 1, "digest": b"", "num_shingles": 1, "signature": b""}
+        with store.writing() as transaction:
+            transaction.execute(insert(content).values(row))
+        bucket_key.put_off(store)
+    assert has_key(url)
