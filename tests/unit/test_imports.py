@@ -70,7 +70,9 @@ def index_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "arguments", [["dupes"], ["query", "--id", "a"], ["stats", "--json"], ["upgrade"]], ids=" ".join
 )
-def test_an_answer_from_the_tables_loads_no_compiler_and_no_other_driver(index_file: Path, arguments: list[str]) -> None:
+def test_an_answer_from_the_tables_loads_no_compiler_and_no_other_driver(
+    index_file: Path, arguments: list[str]
+) -> None:
     code, out, modules = call("--db", index_file, *arguments)
     assert code == 0
     assert out
