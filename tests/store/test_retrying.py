@@ -255,7 +255,8 @@ def test_a_deadlock_is_resolved_by_running_the_transaction_again(schemas: Schema
         thread.start()
         store.write(lock_both)
         thread.join()
-    assert len(calls) == 2
+    # The second call, too, may lock the first row before the other session, which was woken, does.
+    assert len(calls) >= 2
 
 
 @pytest.mark.postgres
