@@ -5,7 +5,7 @@
 Every line of the table is a process of its own, one after the other:
 
 - a bare read and decode of the file (it also brings the file into the page cache),
-- datasketch on a sample, with its default hash function and with its fastest (see `benchmarks.peers.datasketch_peer`),
+- datasketch on a sample, with its default hash function and with its fastest (`benchmarks.peers.datasketch_sample`),
 - ``lshdb ingest --no-link`` of the whole file with one worker, wall time of the process from start to exit,
 - the linking that was left out.
 
@@ -145,7 +145,7 @@ def compare(file: Path, lshdb: Sequence[str], sample: float, work: Path) -> list
     """Run everything but the linking, in order; each line is printed as it is known."""
     run_lshdb(lshdb, INGEST, work / "warm-up.db", head(file, WARM_UP_DOCUMENTS, work / "warm-up.jsonl"))
     table = [printed(peer("read and decode", "bare_read", str(file)))]
-    sampled = ("datasketch_peer", str(file), "--megabytes", str(sample), "--hash")
+    sampled = ("datasketch_sample", str(file), "--megabytes", str(sample), "--hash")
     table += [printed(peer(f"datasketch, {each}", *sampled, each)) for each in ("sha1", "xxhash")]
     return [*table, printed(ingest_row(lshdb, work / "lshdb.db", file, table[0].figures))]
 

@@ -4,7 +4,7 @@
 
 For each number of documents (see `benchmarks.synthetic` for what they are), one after the other: ``lshdb ingest
 --no-link`` of one JSONL file into a new index, then ``lshdb link``. The memory is that of lshdb and its workers
-together, every 50 ms (PSS every 500 ms). The last lines are the peaks of the largest corpus over those of the smallest.
+together, every 50 ms (PSS every 200 ms). The last lines are the peaks of the largest corpus over those of the smallest.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What lshdb is compared with; each runs as a process of its own and prints one JSON object of figures."""
+"""What lshdb is compared with; each runs as a process of its own: ``python -m benchmarks.peers.NAME``."""

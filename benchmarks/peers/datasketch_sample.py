@@ -1,6 +1,6 @@
 """datasketch on a sample: word 5-shingles, MinHash of 100 permutations, MinHashLSH of 20 bands by 5 rows, in memory.
 
-    python -m benchmarks.peers.datasketch_peer FILE.jsonl --megabytes 30 --hash sha1|xxhash
+    python -m benchmarks.peers.datasketch_sample FILE.jsonl --megabytes 30 --hash sha1|xxhash
 
 Set up to be as fast as its interface allows: shingles by `zip` over encoded words, one `update_batch` a document, the
 permutations made once and copied, no check for double keys, an insertion session. ``sha1`` is its default hash
@@ -57,7 +57,7 @@ def index(records: Sequence[Record], hash_function: Callable[[bytes], int]) -> M
 
 def main() -> None:
     """Index the sample and print what it took."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers.datasketch_peer")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers.datasketch_sample")
     parser.add_argument("file", type=Path)
     parser.add_argument("--megabytes", type=float, default=30.0)
     parser.add_argument("--hash", choices=HASHES, default="sha1")

@@ -1,0 +1,86 @@
+"""datatrove's MinHash pipeline on disk: signatures, buckets and clusters, run by its local executor.
+
+Its words are replaced by those of the others, for its English ones need spaCy; its other normalisation is switched off
+but the lower case. It hands out work by the file: for several workers the file is first divided. Its answer is
+clusters (of every bucket it lists neighbours only), so that all documents of one are counted as pairs.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+from datatrove.executor import LocalPipelineExecutor
+from datatrove.pipeline.base import PipelineStep
+from datatrove.pipeline.dedup import MinhashDedupBuckets, MinhashDedupCluster, MinhashDedupSignature
+from datatrove.pipeline.dedup.minhash import MinhashConfig
+from datatrove.pipeline.readers import JsonlReader
+from datatrove.utils.text import TextNormConfig
+from datatrove.utils.word_tokenizers import WordTokenizer
+
+from benchmarks.peers import shingles
+from benchmarks.peers.figures import read_records
+from benchmarks.peers.protocol import BANDS, ROWS, SEED, SHINGLE_SIZE, Answer, Task, run
+
+AS_IT_IS = TextNormConfig(
+    norm_whitespace=False, remove_punctuation=False, norm_unicode_diacritics=False, norm_numbers=False
+)
+CONFIG = MinhashConfig(n_grams=SHINGLE_SIZE, num_buckets=BANDS, hashes_per_bucket=ROWS, seed=SEED, norm_config=AS_IT_IS)
+
+
+class Words(WordTokenizer):  # type: ignore[misc]
+    """The words of the other peers; the pipeline asks for nothing else."""
+
+    def word_tokenize(self, text: str) -> list[str]:
+        """The words in order."""
+        return shingles.words(text)
+
+    def sent_tokenize(self, text: str) -> list[str]:
+        """The text as one sentence."""
+        return [text]
+
+    def span_tokenize(self, text: str) -> list[tuple[int, int]]:
+        """The one sentence's span."""
+        return [(0, len(text))]
+
+
+def divided(task: Task) -> Path:
+    """A folder with the lines of the file in as many files as there are workers."""
+    folder = task.work / "documents"
+    folder.mkdir()
+    parts = [(folder / f"{number:05}.jsonl").open("wb") for number in range(task.workers)]
+    with task.file.open("rb") as lines:
+        for part, line in zip(cycle(parts), lines, strict=False):
+            part.write(line)
+    for part in parts:
+        part.close()
+    return folder
+
+
+def execute(task: Task, name: str, steps: list[PipelineStep], tasks: int) -> None:
+    """Runs one stage to its end."""
+    logs = str(task.work / "logs" / name)
+    LocalPipelineExecutor(steps, tasks=tasks, workers=min(task.workers, tasks), logging_dir=logs).run()
+
+
+def duplicates(task: Task) -> Iterator[Answer]:
+    """The clusters; their files name documents by their place in a file."""
+    folder = divided(task)
+    signatures, buckets, found = (str(task.work / name) for name in ("signatures", "buckets", "clusters"))
+    sign = [JsonlReader(str(folder)), MinhashDedupSignature(signatures, CONFIG, language=Words())]
+    execute(task, "sign", sign, task.workers)
+    execute(task, "buckets", [MinhashDedupBuckets(signatures, buckets, config=CONFIG)], BANDS)
+    execute(task, "cluster", [MinhashDedupCluster(buckets, found, config=CONFIG, save_cluster_id=True)], 1)
+    clusters = defaultdict[int, list[str]](list)
+    for part in sorted(Path(found).glob("*.clusters")):
+        ids = [record.id for record in read_records(folder / f"{int(part.stem):05}.jsonl")]
+        for row, cluster in struct.iter_unpack("<2I", part.read_bytes()):
+            clusters[cluster].append(ids[row])
+    yield from (Answer(cluster=members) for members in clusters.values())
+
+
+if __name__ == "__main__":
+    run(duplicates)

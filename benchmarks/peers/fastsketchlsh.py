@@ -1,0 +1,58 @@
+"""FastSketchLSH in memory: Fast Similarity Sketches of hashes made outside, and its LSH; nothing is verified.
+
+A sketch must have a power of two of slots: 128 are made and the first 100 of them used, to have 20 bands of 5 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from FastSketchLSH import LSH, FastSimilaritySketch
+from numpy.typing import NDArray
+
+from benchmarks.peers.figures import Record, read_records
+from benchmarks.peers.protocol import BANDS, NUM_PERM, SEED, Answer, Task, run
+from benchmarks.peers.shingles import hashes
+
+NUM_SLOTS: Final = 128
+BATCH: Final = 256
+
+
+def sign(sketcher: FastSimilaritySketch, texts: list[NDArray[np.uint64]], workers: int) -> NDArray[np.uint64]:
+    """The signatures of a batch, uint64, shape (n, num_perm)."""
+    offsets = np.concatenate(([0], np.cumsum([len(each) for each in texts]))).astype(np.uint64)
+    sketches = sketcher.batch_csr(np.concatenate(texts), offsets, prehashed=True, num_threads=workers)
+    return np.ascontiguousarray(sketches[:, :NUM_PERM])
+
+
+def batches(task: Task) -> Iterator[list[Record]]:
+    """The records, some at a time."""
+    records = read_records(task.file)
+    while batch := list(islice(records, BATCH)):
+        yield batch
+
+
+def duplicates(task: Task) -> Iterator[Answer]:
+    """The candidates with their estimates; a document without words has none."""
+    ids, signed = list[str](), list[NDArray[np.uint64]]()
+    sketcher = FastSimilaritySketch(size=NUM_SLOTS, seed=SEED)
+    for batch in batches(task):
+        hashed = [(record.id, found) for record in batch if len(found := hashes(record.text))]
+        if hashed:
+            ids += [each for each, _ in hashed]
+            signed.append(sign(sketcher, [found for _, found in hashed], task.workers))
+    signatures = np.concatenate(signed)
+    index = LSH(num_perm=NUM_PERM, num_bands=BANDS, num_threads=task.workers)
+    index.insert(signatures)
+    found, offsets = index.query(signatures, format="csr")
+    rows = np.repeat(np.arange(len(ids)), np.diff(offsets).astype(np.int64))
+    others = found.astype(np.int64)
+    for row, other in zip(rows[others < rows].tolist(), others[others < rows].tolist(), strict=True):
+        yield Answer(ids[other], ids[row], float((signatures[row] == signatures[other]).mean()))
+
+
+if __name__ == "__main__":
+    run(duplicates)

@@ -1,0 +1,30 @@
+"""lshdb from the command line: ``ingest``, which links, and ``dupes``; on SQLite, or on Postgres by a URL."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from benchmarks.ingest import default_command
+from benchmarks.peers.protocol import BANDS, ROWS, Answer, Task, run
+
+# Pairs from here on are kept by default.
+USUAL_FLOOR: Final = 0.5
+
+
+def duplicates(task: Task) -> Iterator[Answer]:
+    """The pairs with their exact similarity. Raises: subprocess.CalledProcessError."""
+    call = [*default_command().split(), "--quiet", "--db", task.url or str(task.work / "index.db")]
+    settings = ["--bands", str(BANDS), "--rows", str(ROWS), "--workers", str(task.workers)]
+    settings += ["--floor", str(min(USUAL_FLOOR, task.min_sim))]
+    subprocess.run([*call, "ingest", *settings, str(task.file)], check=True, stdout=subprocess.DEVNULL)
+    dupes = [*call, "dupes", "--min-sim", str(task.min_sim), "--expand", "--format", "jsonl"]
+    done = subprocess.run(dupes, check=True, stdout=subprocess.PIPE)
+    yield from map(msgspec.json.Decoder(Answer).decode, done.stdout.splitlines())
+
+
+if __name__ == "__main__":
+    run(duplicates)

