@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo.db
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench bench-quick clean
 
 demo: $(VENV)/.installed
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -23,6 +23,10 @@ lint: $(VENV)/.linted
 # The speed of an ingest, against datasketch in the same run; FILE is JSON lines, made by `python -m benchmarks.data`.
 bench: $(VENV)/.benched
 	$(BIN)/python -m benchmarks.ingest $(FILE)
+
+# Guards against slow-downs: ratios against datasketch and a bare NumPy loop, on texts of its own, in two minutes.
+bench-quick: $(VENV)/.benched
+	$(BIN)/python -m benchmarks quick
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,8 @@
-"""The benchmarks, one command each; every measurement is a record in the folder of results.
+"""The benchmarks, one command each; every measurement is a record in a folder of results.
 
-    python -m benchmarks all FILE.jsonl
+    python -m benchmarks all FILE.jsonl --results DIR
 
-`docs` renders docs/benchmarks.md from the records and nothing else.
+`docs` renders docs/benchmarks.md from the records and nothing else. `quick` needs no file and leaves no record.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from benchmarks import additions, page, questions, quick, scale, storage
 from benchmarks.comparison import ENTRIES, PEERS, QUALITY, Question, corpus_of, measure_all
-from benchmarks.records import PeerRecord, machine_record, write
+from benchmarks.ingest import StepError
+from benchmarks.records import PeerRecord, Record, machine_record, write
 
 Run = Callable[[argparse.Namespace], None]
 
-DEFAULT_RESULTS: Final = Path("benchmarks/results")
+DOCS: Final = Path(__file__).parent.parent / "docs"
 
 
 def command() -> str:
@@ -34,11 +37,13 @@ def say(line: str) -> None:
 
 
 def compared(asked: argparse.Namespace, question: Question, documents: int) -> None:
-    """All chosen peers on the first documents of the file."""
+    """The chosen peers on the first documents of the file."""
     with TemporaryDirectory(prefix="lshdb-corpus-") as work:
         corpus = corpus_of(asked.file, documents, question.min_sim, Path(work))
         say(f"{question.name}: {len(corpus.rows):,} documents, {len(corpus.truth.pairs):,} true pairs")
         entries = [entry for entry in ENTRIES if not asked.only or entry.module in asked.only]
+        if question is QUALITY:
+            entries = [entry for entry in entries if entry.workers == 1]
         for record in measure_all(corpus, entries, question, asked.results, command(), asked.timeout):
             say(line_of(record))
 
@@ -54,37 +59,119 @@ def line_of(record: PeerRecord) -> str:
     )
 
 
+def recorded(asked: argparse.Namespace, what: str, records: Iterable[Record]) -> None:
+    """Each record written as soon as it is known."""
+    started = time.perf_counter()
+    for record in records:
+        write(asked.results, record)
+        say(f"{what}: {record.name}, {time.perf_counter() - started:.0f} s")
+
+
 def peers(asked: argparse.Namespace) -> None:
-    """Time, memory and recall of every peer."""
+    """Time, memory and recall of every peer, from a file to its duplicates."""
     compared(asked, PEERS, asked.documents)
 
 
 def quality(asked: argparse.Namespace) -> None:
-    """Which pairs of each similarity become candidates."""
+    """Which pairs of each similarity become candidates of each peer."""
     compared(asked, QUALITY, asked.quality_documents)
 
 
+def scales(asked: argparse.Namespace) -> None:
+    """lshdb on SQLite as the corpus grows."""
+    recorded(asked, "scale", scale.measure_all(asked.sizes, asked.workers, asked.repeat, command()))
+
+
+def query(asked: argparse.Namespace) -> None:
+    """Latency of a question beside datasketch's."""
+    recorded(asked, "query", questions.measure_all(asked.query_documents, command()))
+
+
+def incremental(asked: argparse.Namespace) -> None:
+    """One document in a hundred more."""
+    recorded(asked, "incremental", additions.measure_all(asked.file, asked.documents, command()))
+
+
+def stored(asked: argparse.Namespace) -> None:
+    """Bytes of an index by table."""
+    recorded(asked, "storage", storage.measure_all(asked.file, asked.documents, command()))
+
+
+def docs(asked: argparse.Namespace) -> None:
+    """Renders docs/benchmarks.md and its figures from the records."""
+    say(f"wrote {page.write(asked.results, asked.docs, asked.second)}")
+
+
+def everything(asked: argparse.Namespace) -> None:
+    """All of it in order, and the page; what fails is left out of it and told at the end. Raises: StepError."""
+    failures = []
+    for run in (peers, quality, scales, query, incremental, stored):
+        try:
+            run(asked)
+        except StepError as error:
+            say(f"{run.__name__} failed: {error}")
+            failures.append(run.__name__)
+    docs(asked)
+    if failures:
+        raise StepError(f"failed: {', '.join(failures)}")
+
+
+def guard(asked: argparse.Namespace) -> None:
+    """Ratios against datasketch and a bare NumPy loop, in two minutes."""
+    for line in quick.lines(asked.quick_documents):
+        say(line)
+
+
+# The names of the commands, and whether they read the corpus and write records.
+COMMANDS: Final[dict[str, tuple[Run, bool, bool]]] = {
+    "all": (everything, True, True),
+    "peers": (peers, True, True),
+    "quality": (quality, True, True),
+    "scale": (scales, False, True),
+    "query": (query, False, True),
+    "incremental": (incremental, True, True),
+    "storage": (stored, True, True),
+    "docs": (docs, False, False),
+    "quick": (guard, False, False),
+}
+
+
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """The command line; every command takes all options, and uses its own."""
+    options = argparse.ArgumentParser(add_help=False)
+    add = options.add_argument
+    add("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the records (default results)")
+    add("--documents", type=int, default=20_000, metavar="N", help="of the file, for peers, incremental, storage")
+    add("--quality-documents", type=int, default=5_000, metavar="N", help="of the file, for quality")
+    add("--query-documents", type=int, default=50_000, metavar="N", help="synthetic ones, for query")
+    add("--quick-documents", type=int, default=quick.DOCUMENTS, metavar="N", help="synthetic ones, for quick")
+    add("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000], metavar="N", help="for scale")
+    add("--workers", type=int, default=2, metavar="N", help="processes of lshdb, for scale (default 2)")
+    add("--repeat", type=Path, metavar="FILE", help="for scale: the texts of a file, repeated with edits")
+    add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers")
+    add("--timeout", type=float, default=600.0, metavar="S", help="seconds for one peer (default 600)")
+    add("--docs", type=Path, default=DOCS, metavar="DIR", help="where benchmarks.md goes")
+    add("--second", type=Path, metavar="DIR", help="records of a second run, to compare with")
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for run in (peers, quality):
-        one = commands.add_parser(run.__name__, help=(run.__doc__ or "").split("\n")[0])
-        one.set_defaults(run=run)
-        one.add_argument("--results", type=Path, default=DEFAULT_RESULTS, metavar="DIR", help="folder of the records")
-        one.add_argument("file", type=Path, metavar="FILE.jsonl", help="made by `python -m benchmarks.data jsonl`")
-        one.add_argument("--documents", type=int, default=20_000, metavar="N", help="the first N of the file")
-        one.add_argument("--quality-documents", type=int, default=5_000, metavar="N", help="the first N of the file")
-        one.add_argument("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers")
-        one.add_argument("--timeout", type=float, default=600.0, metavar="S", help="seconds for one peer")
+    for name, (run, reads, _) in COMMANDS.items():
+        one = commands.add_parser(name, parents=[options], help=(run.__doc__ or "").split("\n")[0])
+        if reads:
+            one.add_argument("file", type=Path, metavar="FILE.jsonl", help="made by `python -m benchmarks.data jsonl`")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the command line asks for."""
+    """Does what the command line asks for; 1 where something failed that all the rest needs."""
     asked = parsed(arguments)
-    write(asked.results, machine_record(command()))
-    asked.run(asked)
+    run, _, writes = COMMANDS[asked.command]
+    if writes:
+        write(asked.results, machine_record(command()))
+    try:
+        run(asked)
+    except (StepError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +24,6 @@ from msgspec.structs import replace
 
 from benchmarks.answers import Truth, compare, read_answers, truth_of
 from benchmarks.ingest import StepError, head
-from benchmarks.oracle import group_pairs, grouped, read_documents, write_pairs
 from benchmarks.peers.figures import read_records
 from benchmarks.processes import watch
 from benchmarks.records import PeerRecord, write
@@ -111,7 +109,8 @@ def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> 
     records = list(read_records(part))
     rows = {record.id: row for row, record in enumerate(records)}
     pairs = work / "true.jsonl"
-    write_pairs(group_pairs(grouped(read_documents(part, None)), Fraction(str(min_sim))), pairs)
+    # A process of its own: what it takes, 2 GB for 300 MB of text, is free again while the peers run.
+    watch([sys.executable, "-m", "benchmarks.oracle", str(part), "--min-sim", str(min_sim), "--out", str(pairs)])
     return Corpus(part, file.name, rows, sum(record.num_bytes for record in records), truth_of(pairs, rows))
 
 

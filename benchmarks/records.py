@@ -141,12 +141,16 @@ class QueryRecord(Record, frozen=True, kw_only=True):
 
 
 class IncrementalRecord(Record, frozen=True, kw_only=True):
-    """lshdb takes the last documents of the corpus, after the others; processes from start to exit."""
+    """lshdb takes the last documents of the corpus after the others; processes from start to exit.
+
+    Args: whole_seconds: of an index that took all of them at once. same_pairs: both hold the same.
+    """
 
     peer: str
     corpus: str
     documents: int
     added: int
+    whole_seconds: float
     base_seconds: float
     seconds: float
     cpu_seconds: float

@@ -1,0 +1,70 @@
+"""More documents than there are real ones: the texts of a file, then the same again with edits, as often as it takes.
+
+    python -m benchmarks.repeated FILE.jsonl OUT.jsonl --documents 100000
+
+The first round is the file as it is; in every later one each text has 1 to 100 in 1,000 of its words replaced by words
+of the text that came before it, which leaves it at a Jaccard similarity of 0.4 to 0.99 to itself in the first round.
+The same file, number and seed give the same documents; their ids tell the round: ``ID#2``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from benchmarks.peers.figures import Record, read_records
+
+__all__ = ["documents", "write_jsonl"]
+
+SEED: Final = 1
+SHARE_REPLACED: Final = (0.001, 0.1)
+
+
+def documents(source: Path, seed: int = SEED) -> Iterator[Record]:
+    """The documents without end, round by round."""
+    chance = np.random.default_rng(seed)
+    yield from read_records(source)
+    for number in count(2):
+        before = ["the"]
+        for record in read_records(source):
+            words = record.text.split(" ")
+            yield Record(f"{record.id}#{number}", edited(chance, words, before))
+            before = words
+
+
+def edited(chance: np.random.Generator, words: list[str], others: list[str]) -> str:
+    """The text of these words, some of them replaced by others."""
+    share = chance.uniform(*SHARE_REPLACED)
+    replaced = (chance.random(len(words)) < share).tolist()
+    picked = chance.integers(0, len(others), len(words)).tolist()
+    return " ".join(others[pick] if swap else word for word, swap, pick in zip(words, replaced, picked, strict=True))
+
+
+def write_jsonl(source: Path, target: Path, num_documents: int) -> None:
+    """A file of so many documents."""
+    encoder = msgspec.json.Encoder()
+    with target.open("wb") as out:
+        for record in islice(documents(source), num_documents):
+            out.write(encoder.encode(record) + b"\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the file that the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.repeated", description=__doc__.split("\n")[0])
+    parser.add_argument("source", type=Path, metavar="FILE.jsonl")
+    parser.add_argument("target", type=Path, metavar="OUT.jsonl")
+    parser.add_argument("--documents", type=int, required=True, metavar="N")
+    asked = parser.parse_args(arguments)
+    write_jsonl(asked.source, asked.target, asked.documents)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""lshdb on SQLite as the corpus grows: rates, the time to link, the file, the memory, and the latency of a query.
+
+    python -m benchmarks scale [--sizes 10000 30000 100000 300000] [--workers 2] [--repeat FILE.jsonl]
+
+Synthetic texts of 300 to 800 bytes (`benchmarks.synthetic`), or the texts of a file, repeated with edits where it has
+fewer (`benchmarks.repeated`). Of each size: ``ingest --no-link``, ``link``, and 2,000 questions in another process.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import numpy as np
+
+from benchmarks import repeated, synthetic
+from benchmarks.ingest import StepError, default_command, size_of
+from benchmarks.latency import asked_in_a_process
+from benchmarks.peers.figures import read_records
+from benchmarks.processes import watch
+from benchmarks.records import ScaleRecord
+
+__all__ = ["exponent", "measure", "measure_all"]
+
+# Writes so many documents to a file.
+Writer = Callable[[Path, int], None]
+
+
+def measure_all(sizes: Sequence[int], workers: int, source: Path | None, command: str) -> Iterator[ScaleRecord]:
+    """One size after the other, the smallest first."""
+    for documents in sorted(sizes):
+        with TemporaryDirectory(prefix="lshdb-scale-") as work:
+            yield measure(documents, workers, source, command, Path(work))
+
+
+def measure(documents: int, workers: int, source: Path | None, command: str, work: Path) -> ScaleRecord:
+    """One size. Raises: StepError."""
+    file, db = work / "corpus.jsonl", work / "index.db"
+    if source is None:
+        synthetic.write_jsonl(file, documents)
+    else:
+        repeated.write_jsonl(source, file, documents)
+    call = [*default_command().split(), "--quiet", "--db", str(db)]
+    ingest = watch([*call, "ingest", "--no-link", "--json", "--workers", str(workers), str(file)])
+    if (added := msgspec.json.decode(ingest.output)["documents"]["added"]) != documents:
+        raise StepError(f"the file has {documents} documents, lshdb took {added}")
+    link = watch([*call, "link"])
+    latency, _ = asked_in_a_process("lshdb", file, str(db))
+    return ScaleRecord(
+        command=command,
+        corpus="synthetic" if source is None else f"{source.name}, repeated with edits",
+        documents=documents,
+        text_bytes=sum(record.num_bytes for record in read_records(file)),
+        workers=workers,
+        ingest_seconds=ingest.seconds,
+        ingest_cpu_seconds=ingest.cpu_seconds,
+        link_seconds=link.seconds,
+        link_cpu_seconds=link.cpu_seconds,
+        num_pairs=num_pairs(db),
+        database_bytes=size_of(db),
+        peak_bytes=max(step.peak_pss or step.peak_rss for step in (ingest, link)),
+        query_p50=latency.p50,
+        query_p99=latency.p99,
+    )
+
+
+def num_pairs(db: Path) -> int:
+    """The pairs that an index keeps."""
+    with sqlite3.connect(db) as connection:
+        return int(connection.execute("SELECT count(*) FROM pair").fetchone()[0])
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """The k of ``value ~ size ** k``, by least squares of the logarithms; 1 where a doubling doubles.
+
+    Raises: ValueError: fewer than two sizes.
+    """
+    if len(set(sizes)) < 2:
+        raise ValueError("an exponent needs two sizes")
+    slope, _ = np.polyfit(np.log(sizes), np.log(values), 1)
+    return float(slope)

@@ -1,0 +1,42 @@
+"""Corpora that are longer than what there is."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from benchmarks import repeated
+
+TEXTS = [
+    "one two three four five six seven eight nine ten " * 20,
+    "alpha beta gamma delta epsilon zeta eta theta " * 20,
+]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source.jsonl"
+    path.write_bytes(
+        b"".join(msgspec.json.encode({"id": f"d{row}", "text": text}) + b"\n" for row, text in enumerate(TEXTS))
+    )
+    return path
+
+
+def test_the_first_round_is_the_file_and_the_later_ones_are_edited(source: Path) -> None:
+    records = list(islice(repeated.documents(source), 5))
+    assert [record.id for record in records] == ["d0", "d1", "d0#2", "d1#2", "d0#3"]
+    assert [record.text for record in records[:2]] == TEXTS
+    assert len({record.text for record in records}) == 5
+    words = TEXTS[0].split(" ")
+    swapped = sum(one != other for one, other in zip(words, records[2].text.split(" "), strict=True))
+    assert 0 < swapped < 0.2 * len(words)
+
+
+def test_the_same_seed_gives_the_same_documents(source: Path, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        repeated.write_jsonl(source, tmp_path / name, 7)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    assert (tmp_path / "one").read_bytes().count(b"\n") == 7
