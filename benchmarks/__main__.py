@@ -27,8 +27,8 @@ DOCS: Final = Path(__file__).parent.parent / "docs"
 
 
 def command() -> str:
-    """The command line as a reader types it."""
-    return shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]])
+    """The command line as a reader types it; of a path only the name, for the folders are ours."""
+    return shlex.join(["python", "-m", "benchmarks", *(part.rpartition("/")[2] for part in sys.argv[1:])])
 
 
 def say(line: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import figures, tables
+from benchmarks import figures, peer_tables, tables
 from benchmarks.records import (
     IncrementalRecord,
     MachineRecord,
@@ -50,7 +50,7 @@ def sections(results: Path, folder: Path) -> Iterator[str]:
         yield from peer_sections(peers, folder)
     if quality:
         figures.curves(quality, folder / "quality.svg")
-        yield block("Which pairs become candidates", tables.candidates(quality), figure("quality.svg", "S-curves"))
+        yield block("Which pairs become candidates", peer_tables.candidates(quality), figure("quality.svg", "S-curves"))
     yield from growth_sections(results, peers, folder)
     if storage := read(results, StorageRecord):
         yield block("Bytes", tables.storage(storage))
@@ -62,14 +62,14 @@ def peer_sections(peers: Sequence[PeerRecord], folder: Path) -> Iterator[str]:
     figures.times(peers, folder / "peers.svg")
     yield block(
         "From a file to its duplicates",
-        tables.corpus(peers[0]),
-        tables.peers(peers),
+        peer_tables.corpus(peers[0]),
+        peer_tables.peers(peers),
         figure("peers.svg", "seconds of each peer"),
-        tables.unflattering(peers),
+        peer_tables.unflattering(peers),
     )
-    yield block("Recall by similarity", tables.recalls(peers))
-    yield block("With the peers' own estimates", tables.estimates(peers))
-    yield block("How each was asked", tables.adapters())
+    yield block("Recall by similarity", peer_tables.recalls(peers))
+    yield block("With the peers' own estimates", peer_tables.estimates(peers))
+    yield block("How each was asked", peer_tables.adapters())
 
 
 def growth_sections(results: Path, peers: Sequence[PeerRecord], folder: Path) -> Iterator[str]:

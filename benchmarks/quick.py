@@ -21,7 +21,7 @@ from benchmarks.records import PeerRecord
 
 __all__ = ["DOCUMENTS", "lines"]
 
-DOCUMENTS: Final = 30_000
+DOCUMENTS: Final = 40_000
 ROUNDS: Final = 2
 TIMEOUT: Final = 100.0
 
