@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -164,6 +165,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the command line asks for; 1 where something failed that all the rest needs."""
     asked = parsed(arguments)
+    # So that the servers and processes it started are stopped with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     run, _, writes = COMMANDS[asked.command]
     if writes:
         write(asked.results, machine_record(command()))

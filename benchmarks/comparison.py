@@ -22,7 +22,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from benchmarks.answers import Truth, compare, read_answers, truth_of
+from benchmarks.answers import Pairs, compare, read_answers
 from benchmarks.ingest import StepError, head
 from benchmarks.peers.figures import read_records
 from benchmarks.processes import watch
@@ -100,7 +100,7 @@ class Corpus:
     name: str
     rows: Mapping[str, int]
     text_bytes: int
-    truth: Truth = field(repr=False)
+    truth: Pairs = field(repr=False)
 
 
 def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> Corpus:
@@ -111,7 +111,9 @@ def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> 
     pairs = work / "true.jsonl"
     # A process of its own: what it takes, 2 GB for 300 MB of text, is free again while the peers run.
     watch([sys.executable, "-m", "benchmarks.oracle", str(part), "--min-sim", str(min_sim), "--out", str(pairs)])
-    return Corpus(part, file.name, rows, sum(record.num_bytes for record in records), truth_of(pairs, rows))
+    truth = read_answers(pairs, rows)
+    assert isinstance(truth, Pairs)
+    return Corpus(part, file.name, rows, sum(record.num_bytes for record in records), truth)
 
 
 def measure_all(
@@ -167,7 +169,7 @@ def measured(
             watched = watch(call, threads_of(entry), servers, timeout, quiet=True)
             disk_bytes = postgres.size_of(url) if postgres and url else folder_bytes(room)
         found = read_answers(answers_of(room), corpus.rows)
-    estimated = found.at_least(question.min_sim)
+    estimated = found.at_least(question.min_sim) if isinstance(found, Pairs) else None
     return replace(
         blank,
         seconds=watched.seconds,

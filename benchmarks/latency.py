@@ -33,10 +33,14 @@ Ask = Callable[[str], int]
 
 
 class Latency(msgspec.Struct, frozen=True):
-    """Milliseconds of a question; `opening_seconds` from the start of the program's own work to the first answer."""
+    """Milliseconds of a question; `opening_seconds` from the start of the program's own work to the first answer.
+
+    Args: cpu: the mean processor time of the asking process, which another load on the machine hardly moves.
+    """
 
     num_queries: int
     opening_seconds: float
+    cpu: float
     p50: float
     p99: float
     longest: float
@@ -72,14 +76,16 @@ def measured(peer: str, file: Path, url: str, num_queries: int) -> Latency:
     ask = PEERS[peer](file, url)
     ask(texts[0])
     opening_seconds, taken = time.perf_counter() - started, []
+    cpu_started = time.process_time()
     for text in texts:
         started = time.perf_counter()
         found = ask(text)
         taken.append(1_000 * (time.perf_counter() - started))
         assert found, text
+    cpu = 1_000 * (time.process_time() - cpu_started) / len(texts)
     taken = taken[WARM_UP:] or taken
     p50, p99 = np.percentile(taken, (50, 99)).tolist()
-    return Latency(len(taken), opening_seconds, p50, p99, max(taken))
+    return Latency(len(taken), opening_seconds, cpu, p50, p99, max(taken))
 
 
 def asked_in_a_process(

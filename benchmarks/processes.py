@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Final
 
@@ -71,7 +72,10 @@ def watch(
         process = subprocess.Popen(
             command, stdout=output, stderr=errors if quiet else None, env={**os.environ, **(environment or {})}
         )
-        samples = _sampled(process, servers, timeout)
+        try:
+            samples = _sampled(process, servers, timeout)
+        finally:
+            _stop(process)
         seconds = time.perf_counter() - started
         # Children of children that nobody waited for are in the samples only.
         of_servers = _cpu_of_servers(servers)
@@ -94,19 +98,18 @@ def _sampled(process: subprocess.Popen[bytes], servers: Sequence[int], timeout: 
             samples.peak_pss = max(samples.peak_pss, sum(map(_pss, tree)))
         number += 1
         if time.perf_counter() > ends:
-            _stop(own)
-            process.wait()
             raise StepError(f"no result after {timeout:g} s")
         time.sleep(SAMPLE_SECONDS)
     return samples
 
 
-def _stop(tree: Sequence[psutil.Process]) -> None:
-    for each in tree:
-        try:
-            each.kill()
-        except psutil.NoSuchProcess:
-            continue
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Leaves none of its processes behind where it has not ended by itself."""
+    if process.poll() is None:
+        for each in _tree(psutil.Process(process.pid)):
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        process.wait()
 
 
 def _text_of(file: IO[bytes]) -> str:

@@ -42,6 +42,7 @@ def record_of(peer: str, documents: int, command: str, latency: Latency, watched
         documents=documents,
         num_queries=latency.num_queries,
         opening_seconds=latency.opening_seconds,
+        cpu=latency.cpu,
         p50=latency.p50,
         p99=latency.p99,
         longest=latency.longest,

@@ -124,12 +124,16 @@ class ScaleRecord(Record, frozen=True, kw_only=True):
 
 
 class QueryRecord(Record, frozen=True, kw_only=True):
-    """Latency of a question in the process that has the index; milliseconds; `opening` seconds until the first."""
+    """Latency of a question in the process that has the index, milliseconds.
+
+    Args: opening_seconds: until the first answer. cpu: mean processor time of the asking process.
+    """
 
     peer: str
     documents: int
     num_queries: int
     opening_seconds: float
+    cpu: float
     p50: float
     p99: float
     longest: float

@@ -83,11 +83,12 @@ def exponents(records: Sequence[ScaleRecord]) -> str:
 def queries(records: Sequence[QueryRecord]) -> str:
     """Each index that was asked."""
     first = records[0]
-    header = ("index", "first answer after s", "p50 ms", "p99 ms", "longest ms", "peak MB")
+    header = ("index", "first answer after s", "CPU ms", "p50 ms", "p99 ms", "longest ms", "peak MB")
     rows = [
         [
             each.peer,
             f"{each.opening_seconds:.2f}",
+            f"{each.cpu:.2f}",
             f"{each.p50:.2f}",
             f"{each.p99:.2f}",
             f"{each.longest:.1f}",
