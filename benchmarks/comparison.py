@@ -110,7 +110,8 @@ def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> 
     rows = {record.id: row for row, record in enumerate(records)}
     pairs = work / "true.jsonl"
     # A process of its own: what it takes, 2 GB for 300 MB of text, is free again while the peers run.
-    watch([sys.executable, "-m", "benchmarks.oracle", str(part), "--min-sim", str(min_sim), "--out", str(pairs)])
+    oracle = [sys.executable, "-m", "benchmarks.oracle", str(part), "--min-sim", str(min_sim), "--out", str(pairs)]
+    watch(oracle, quiet=True)
     truth = read_answers(pairs, rows)
     assert isinstance(truth, Pairs)
     return Corpus(part, file.name, rows, sum(record.num_bytes for record in records), truth)

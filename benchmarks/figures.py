@@ -30,7 +30,7 @@ def times(records: Sequence[PeerRecord], path: Path) -> None:
     axes.barh(names, [record.seconds for record in done], color=colours)
     axes.plot([record.cpu_seconds for record in done], range(len(done)), "k|", markersize=12, label="processor time")
     axes.set_xlabel("seconds from the file to the list of duplicates (processes)")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper right")
     _save(figure, path)
 
 
@@ -51,23 +51,27 @@ def curves(records: Sequence[PeerRecord], path: Path) -> None:
     _save(figure, path)
 
 
-def growth(records: Sequence[ScaleRecord], path: Path) -> None:
-    """Seconds of an ingest and of the link by the number of documents, both logarithmic."""
+def growth(groups: Sequence[Sequence[ScaleRecord]], path: Path) -> None:
+    """Seconds of an ingest and of the link by the number of documents, both logarithmic; a group is a corpus."""
     figure, axes = _figure(4.5)
-    sizes = [record.documents for record in records]
-    axes.loglog(sizes, [record.ingest_seconds for record in records], marker="o", label="ingest")
-    axes.loglog(sizes, [record.link_seconds for record in records], marker="o", label="link")
+    for records in groups:
+        sizes, corpus = [record.documents for record in records], records[0].corpus
+        axes.loglog(sizes, [record.ingest_seconds for record in records], marker="o", label=f"ingest, {corpus}")
+        axes.loglog(sizes, [record.link_seconds for record in records], marker="^", label=f"link, {corpus}")
     axes.set(xlabel="documents", ylabel="seconds")
     axes.legend()
     _save(figure, path)
 
 
-def latencies(records: Sequence[ScaleRecord], asked: Sequence[QueryRecord], path: Path) -> None:
+def latencies(groups: Sequence[Sequence[ScaleRecord]], asked: Sequence[QueryRecord], path: Path) -> None:
     """Milliseconds of a question by the number of documents; datasketch's beside them."""
     figure, axes = _figure(4.5)
-    sizes = [record.documents for record in records]
-    axes.semilogx(sizes, [record.query_p50 for record in records], marker="o", color=OURS, label="lshdb, SQLite, p50")
-    axes.semilogx(sizes, [record.query_p99 for record in records], marker="^", color=OURS, label="lshdb, SQLite, p99")
+    for number, records in enumerate(groups):
+        sizes, corpus = [record.documents for record in records], records[0].corpus
+        for marker, name in (("o", "p50"), ("^", "p99")):
+            values = [record.query_p50 if name == "p50" else record.query_p99 for record in records]
+            label = f"lshdb, SQLite, {corpus}, {name}"
+            axes.semilogx(sizes, values, marker=marker, color=f"C{number}", label=label)
     for record in asked:
         if not record.peer.startswith("lshdb"):
             axes.plot([record.documents], [record.p50], "ko", label=f"{record.peer}, p50")

@@ -74,15 +74,22 @@ def peer_sections(peers: Sequence[PeerRecord], folder: Path) -> Iterator[str]:
 
 def growth_sections(results: Path, peers: Sequence[PeerRecord], folder: Path) -> Iterator[str]:
     """What becomes of it as the corpus grows."""
-    scale, asked = sorted(read(results, ScaleRecord), key=lambda one: one.documents), read(results, QueryRecord)
+    scale, asked = by_corpus(read(results, ScaleRecord)), read(results, QueryRecord)
     if scale:
         figures.growth(scale, folder / "scale.svg")
-        yield block("As the corpus grows", tables.scale(scale), figure("scale.svg", "seconds by documents"))
+        yield block("As the corpus grows", *map(tables.scale, scale), figure("scale.svg", "seconds by documents"))
     if asked:
         figures.latencies(scale, asked, folder / "query.svg")
         yield block("A question", tables.queries(asked), figure("query.svg", "milliseconds by documents"))
     if incremental := read(results, IncrementalRecord):
         yield block("One document in a hundred more", tables.incremental(incremental, peers))
+
+
+def by_corpus(records: Sequence[ScaleRecord]) -> list[list[ScaleRecord]]:
+    """The sizes of each corpus, ascending."""
+    ordered = sorted(records, key=lambda record: record.documents)
+    names = sorted({record.corpus for record in records})
+    return [[record for record in ordered if record.corpus == name] for name in names]
 
 
 def all_others(results: Path) -> Iterator[Record]:

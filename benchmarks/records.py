@@ -120,7 +120,7 @@ class ScaleRecord(Record, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        return f"{self.documents}"
+        return f"{self.corpus}-{self.documents}"
 
 
 class QueryRecord(Record, frozen=True, kw_only=True):

@@ -163,8 +163,8 @@ def agreement(
         "processor time": [other.cpu_seconds / one.cpu_seconds for one, other in both],
         "memory": [other.peak_bytes / one.peak_bytes for one, other in both],
     }
-    by_size = {record.documents: record for record in again}
-    grown = [(one, by_size[one.documents]) for one in sizes if one.documents in by_size]
+    by_size = {record.name: record for record in again}
+    grown = [(one, by_size[one.name]) for one in sizes if one.name in by_size]
     ratios["scale, ingest and link"] = [
         (other.ingest_seconds + other.link_seconds) / (one.ingest_seconds + one.link_seconds) for one, other in grown
     ]

@@ -39,7 +39,7 @@ def peer(name: str, seconds: float, **others: object) -> PeerRecord:
         "survives": True,
         "found": Quality(num_pairs=6, recall=0.75, precision=0.5, num_redundant=3, stretches=stretches),
     }
-    return PeerRecord(command=COMMAND, peer=name, seconds=seconds, **{**figures, **others})  # type: ignore[arg-type]
+    return PeerRecord(command=COMMAND, peer=name, seconds=seconds, **{**figures, **others})
 
 
 def scale(documents: int, seconds: float) -> ScaleRecord:
