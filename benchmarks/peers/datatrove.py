@@ -7,6 +7,7 @@ clusters (of every bucket it lists neighbours only), so that all documents of on
 
 from __future__ import annotations
 
+import shutil
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
@@ -79,6 +80,8 @@ def duplicates(task: Task) -> Iterator[Answer]:
         ids = [record.id for record in read_records(folder / f"{int(part.stem):05}.jsonl")]
         for row, cluster in struct.iter_unpack("<2I", part.read_bytes()):
             clusters[cluster].append(ids[row])
+    # The copy of the documents is no part of what it keeps.
+    shutil.rmtree(folder)
     yield from (Answer(cluster=members) for members in clusters.values())
 
 
