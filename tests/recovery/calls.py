@@ -15,7 +15,7 @@ from threading import Timer
 from types import TracebackType
 from typing import Final
 
-from tests.recovery.small_batches import COMMITTED, LINKING, READING, WORKER, WRITING
+from tests.recovery.small_batches import COMMITTED, LINKING, READING, SECONDS_A_PORTION, WORKER, WRITING
 
 __all__ = ["Call", "Ended", "Moment", "ingest"]
 
@@ -56,10 +56,18 @@ class Ended:
 
 
 class Call:
-    """One call that runs; a context manager that leaves no process behind."""
+    """One call that runs; a context manager that leaves no process behind.
+
+    Args: limit: called in the process before it begins. slow: seconds that a worker sleeps before each portion.
+    """
 
     def __init__(
-        self, url: str, *arguments: object, verb: str = "ingest", limit: Callable[[], None] | None = None
+        self,
+        url: str,
+        *arguments: object,
+        verb: str = "ingest",
+        limit: Callable[[], None] | None = None,
+        slow: float = 0.0,
     ) -> None:
         command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", verb]
         self._started = time.monotonic()
@@ -72,6 +80,7 @@ class Call:
             text=True,
             start_new_session=True,
             preexec_fn=limit,
+            env={**os.environ, SECONDS_A_PORTION: str(slow)},
         )
         self._lines: list[str] = []
         self._guard = Timer(LIMIT_SECONDS, self.send, [signal.SIGKILL])

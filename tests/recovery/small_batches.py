@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from types import ModuleType
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 from lshdb import portions, stretches
 
 if TYPE_CHECKING:
+    from lshdb.model import Document
+    from lshdb.params import Params
+    from lshdb.pipeline import Sketching
     from lshdb.store import Store, Transaction
 
 READING: Final = "reading"
@@ -27,6 +31,9 @@ WRITING: Final = "writing"
 COMMITTED: Final = "committed"
 WORKER: Final = "worker"
 
+# Set for a call whose workers are to be met at work: each then sleeps for so many seconds before it sketches a portion.
+SECONDS_A_PORTION: Final = "LSHDB_TEST_SECONDS_A_PORTION"
+
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
 Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
@@ -36,6 +43,18 @@ def read_small_portions() -> None:
     """Makes stretches and portions small, in the process that reads and in its workers."""
     shrink(portions, {"STRETCH_BYTES": 6_000})
     shrink(stretches, {"STRETCH_BYTES": 6_000, "STRETCH_ITEMS": 20, "PORTION_CHARS": 6_000})
+
+
+def work_slowly(seconds: float) -> None:
+    """Makes a portion take time, in a worker."""
+    begin = stretches.begin
+
+    @wraps(begin)
+    def late(documents: Sequence[Document], params: Params) -> Sketching:
+        time.sleep(seconds)
+        return begin(documents, params)
+
+    stretches.begin = late
 
 
 def write_small_batches() -> None:
@@ -105,6 +124,7 @@ def announced_writing(writing: Writing) -> Writing:
 
 read_small_portions()
 if __name__ == "__mp_main__":
+    work_slowly(float(os.environ.get(SECONDS_A_PORTION, "0")))
     announce(f"{WORKER} {os.getpid()}")
 if __name__ == "__main__":
     from lshdb.cli.app import main

@@ -57,7 +57,8 @@ def test_a_nightly_ingest_that_is_killed_five_times_ends_as_if_it_had_not_been(
 def test_a_worker_that_is_killed_ends_the_run_and_the_next_one_goes_on(
     num_commits: int, crawl: Crawl, url: str
 ) -> None:
-    with Call(url, crawl.folder, "--workers", 2) as call:
+    # Slow: a worker that has handed over all that it was to make is no loss.
+    with Call(url, crawl.folder, "--workers", 2, slow=0.1) as call:
         call.wait_for("worker", 2)
         call.wait_for("committed", 2 + num_commits)
         call.kill_worker(num_commits % 2)
