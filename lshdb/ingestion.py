@@ -25,7 +25,7 @@ from lshdb.progress import Progress
 from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
 from lshdb.reasons import Reasons
 from lshdb.removal import expire, prune, remove, retire
-from lshdb.store import SourceState, Store, Transaction, bucket_key, documents, runs, sources
+from lshdb.store import SourceState, Store, Transaction, bands, bucket_key, documents, runs, sources
 from lshdb.stretches import portions
 from lshdb.triage import at, is_same, resume_position
 
@@ -89,8 +89,10 @@ class Ingestion:
         """
         tasks, workers = staffed(self._tasks(self._walk(paths)), self._options.workers)
         work = partial(portions, params=self._store.params, options=self._options.read)
+        num_before = self._store.read(bands.last_content) or 0
         with closing(run(tasks, work, workers)) as made:
-            for number, batch in enumerate(batches(self._watched(made))):
+            grown = batches(self._watched(made), lambda: num_before + self.counts.num_added)
+            for number, batch in enumerate(grown):
                 if number == 0:
                     bucket_key.put_off(self._store)
                 self._commit(batch)

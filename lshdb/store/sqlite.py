@@ -44,6 +44,8 @@ RETRY_SECONDS = 0.01
 # Values of one INSERT; SQLite takes 32,766 since 3.32. Each statement is one lease of the interpreter lock, which a
 # thread that is sketching gives back only every 5 ms.
 MAX_VARIABLES = 32_000
+# Rows become Python objects, 150 bytes each: 40 MB of them at a time.
+BLOCKS_AT_A_TIME = 32
 # "LSHD": what file(1) and we know an index by.
 APPLICATION_ID = 0x4C534844
 
@@ -211,14 +213,21 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
     would be 128 different ones (1 GB while 6 million pairs were stored).
     """
     one = _insertion(table, prefixes, tuple(columns), connection.dialect)
-    rows = list(zip(*(as_list(column) for column in columns.values()), strict=True))
+    num_rows = max(map(len, columns.values()))
     size, begin = 1 << (MAX_VARIABLES // len(columns)).bit_length() - 1, 0
-    while begin < len(rows):
-        end = begin + (len(rows) - begin) // size * size
-        blocks = [tuple(chain.from_iterable(rows[start : start + size])) for start in range(begin, end, size)]
-        if blocks:
-            connection.exec_driver_sql(_repeated(one, len(columns), size), blocks)
-        begin, size = end, size // 2
+    while begin < num_rows:
+        end = begin + min((num_rows - begin) // size, BLOCKS_AT_A_TIME) * size
+        if end == begin:
+            size //= 2
+            continue
+        blocks = [_block(columns, start, start + size) for start in range(begin, end, size)]
+        connection.exec_driver_sql(_repeated(one, len(columns), size), blocks)
+        begin = end
+
+
+def _block(columns: Columns, begin: int, end: int) -> tuple[object, ...]:
+    """The values of some rows, row by row."""
+    return tuple(chain.from_iterable(zip(*(as_list(column[begin:end]) for column in columns.values()), strict=True)))
 
 
 @cache
