@@ -13,15 +13,14 @@ __all__ = ["batches", "grouped", "staffed"]
 
 _Entry = TypeVar("_Entry")
 
-# For an index of up to 400,000 contents.
+# For an index of up to 800,000 contents.
 BATCH_DOCUMENTS: Final = 20_000
 BATCH_BYTES: Final = 64_000_000
 # A batch's buckets are spread over the whole table, so each batch writes nearly all its pages (400 MB for a million
 # contents, 1.1 s). Batches grow with the index, so that what a document pays of that stays the same, up to what fits
-# in memory: six times the documents are 250 MB, four times the bytes 90 MB of compressed text.
-BATCH_SHARE: Final = 1 / 20
-MAX_TIMES_DOCUMENTS: Final = 6.0
-MAX_TIMES_BYTES: Final = 4.0
+# in memory: a twentieth of the index and six times these took 1.4 GB with two workers, where one batch takes 0.9.
+BATCH_SHARE: Final = 1 / 40
+MAX_TIMES: Final = 4.0
 # However slow the reading: what a kill can cost.
 BATCH_SECONDS: Final = 30.0
 
@@ -43,11 +42,8 @@ def batches(made: Iterable[Portion], num_contents: Callable[[], int]) -> Iterato
         num_bytes += portion.num_bytes
         num_documents += len(portion.documents)
         is_late = time.monotonic() - started > BATCH_SECONDS
-        times = max(1.0, BATCH_SHARE * num_contents() / BATCH_DOCUMENTS)
-        is_full = (
-            num_documents >= min(times, MAX_TIMES_DOCUMENTS) * BATCH_DOCUMENTS
-            or num_bytes >= min(times, MAX_TIMES_BYTES) * BATCH_BYTES
-        )
+        times = min(MAX_TIMES, max(1.0, BATCH_SHARE * num_contents() / BATCH_DOCUMENTS))
+        is_full = num_bytes >= times * BATCH_BYTES or num_documents >= times * BATCH_DOCUMENTS
         if is_full or is_late:
             yield batch
             batch, num_bytes, num_documents, started = [], 0, 0, time.monotonic()
