@@ -58,7 +58,7 @@ class Ended:
 class Call:
     """One call that runs; a context manager that leaves no process behind.
 
-    Args: limit: called in the process before it begins. slow: seconds that a worker sleeps before each portion.
+    Args: limit: called in the process before it begins. slow: seconds to sleep before each portion is sketched.
     """
 
     def __init__(

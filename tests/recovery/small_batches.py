@@ -31,7 +31,7 @@ WRITING: Final = "writing"
 COMMITTED: Final = "committed"
 WORKER: Final = "worker"
 
-# Set for a call whose workers are to be met at work: each then sleeps for so many seconds before it sketches a portion.
+# Set for a call that is to be met at work: who sketches then sleeps for so many seconds before each portion.
 SECONDS_A_PORTION: Final = "LSHDB_TEST_SECONDS_A_PORTION"
 
 _Args = ParamSpec("_Args")
@@ -46,7 +46,7 @@ def read_small_portions() -> None:
 
 
 def work_slowly(seconds: float) -> None:
-    """Makes a portion take time, in a worker."""
+    """Makes a portion take time."""
     begin = stretches.begin
 
     @wraps(begin)
@@ -123,8 +123,8 @@ def announced_writing(writing: Writing) -> Writing:
 
 
 read_small_portions()
+work_slowly(float(os.environ.get(SECONDS_A_PORTION, "0")))
 if __name__ == "__mp_main__":
-    work_slowly(float(os.environ.get(SECONDS_A_PORTION, "0")))
     announce(f"{WORKER} {os.getpid()}")
 if __name__ == "__main__":
     from lshdb.cli.app import main

@@ -96,7 +96,8 @@ def test_questions_are_answered_while_the_key_is_built(crawl: Crawl, url: str) -
 
 def test_a_second_writer_goes_on_while_the_first_one_has_no_key(crawl: Crawl, url: str) -> None:
     Index.ensure(url, {}).close()
-    with Call(url, crawl.folder) as first:
+    # Slow: it is to be at work until the second one comes.
+    with Call(url, crawl.folder, slow=0.1) as first:
         first.wait_for("committed", 6)
         assert missing(url) == ["key-missing"]
         ingest(url, crawl.folder)
