@@ -15,15 +15,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.comparison import contents_of
+from lshdb.comparison import contents_of, encoded_texts
 from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.minhash import estimate
 from lshdb.model import Document, Signatures, Sketches
 from lshdb.params import Params
-from lshdb.pipeline import shingle_sets, sketch_encoded, text_of
+from lshdb.pipeline import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
 from lshdb.store import Transaction, answers, graph
-from lshdb.texts import encode, unpack
+from lshdb.texts import encode
 from lshdb.verification import jaccard
 
 __all__ = ["Match", "matches", "only_document"]
@@ -50,9 +50,9 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
 
     Raises: BadDocument: the document does not suit the index.
     """
-    text = text_of(document, params)
+    text = encode(text_of(document, params))
     # Not `sketch`: that packs the text to be kept.
-    asked = sketch_encoded([encode(text)], params)
+    asked = sketch_encoded([text], params)
     if not asked.num_shingles[0]:
         return []
     candidates = graph.candidates_of(transaction, asked.band_keys)
@@ -92,14 +92,15 @@ def _standard_input(options: ReadOptions) -> Iterator[Item]:
 
 
 def _similarities(
-    transaction: Transaction, text: str, asked: Sketches, candidates: NDArray[np.int64], params: Params
+    transaction: Transaction, text: bytes, asked: Sketches, candidates: NDArray[np.int64], params: Params
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The candidates' similarities to the text, NaN where a content is gone, and whether these are exact."""
     similarity = np.full(len(candidates), np.nan)
     exact = np.zeros(len(candidates), dtype=np.bool_)
-    for keys, texts in _texts(transaction, candidates):
+    for begin in range(0, len(candidates), TEXTS_AT_A_TIME):
+        keys, texts = encoded_texts(transaction, candidates[begin : begin + TEXTS_AT_A_TIME])
         rows = np.searchsorted(candidates, keys)
-        sets = shingle_sets([text, *texts], params)
+        sets = shingle_sets_utf8([text, *texts], params)
         others = np.arange(1, len(texts) + 1)
         similarity[rows] = jaccard(sets, np.zeros_like(others), others)
         exact[rows] = True
@@ -108,9 +109,3 @@ def _similarities(
         repeated = Signatures(np.repeat(asked.signatures.minima, len(contents.keys), axis=0), params.scheme)
         similarity[np.searchsorted(candidates, contents.keys)] = estimate(repeated, contents.signatures)
     return similarity, exact
-
-
-def _texts(transaction: Transaction, keys: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], list[str]]]:
-    for begin in range(0, len(keys), TEXTS_AT_A_TIME):
-        kept = list(graph.texts(transaction, keys[begin : begin + TEXTS_AT_A_TIME]))
-        yield np.asarray([key for key, _ in kept], dtype=np.int64), [unpack(frame) for _, frame in kept]

@@ -20,7 +20,7 @@ from lshdb.store import Transaction, graph
 from lshdb.texts import unpack_utf8
 from lshdb.verification import jaccard, min_agreement
 
-__all__ = ["Contents", "compare", "contents_of", "promising", "signatures_of"]
+__all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
 
 # Shingles of the contents of a group: 64 MB of hashes, and about as much again while they are sorted.
 GROUP_SHINGLES: Final = 8_000_000
@@ -81,12 +81,23 @@ def compare(
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     for begin, end in _groups(contents, pairs.keys):
         group = pairs.keys[begin:end]
-        keys, encoded = _texts(transaction, distinct(group), spooled)
+        keys, encoded = encoded_texts(transaction, distinct(group), spooled=spooled)
         known = np.isin(group, keys).all(axis=1)
         rows = np.searchsorted(keys, group[known])
         similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), rows[:, 0], rows[:, 1])
         exact[begin:end][known] = True
     return VerifiedPairs(pairs.keys, similarity, exact)
+
+
+def encoded_texts(
+    transaction: Transaction, keys: NDArray[np.int64], *, spooled: bool = False
+) -> tuple[NDArray[np.int64], list[bytes]]:
+    """Those of the contents whose text is kept (or spooled), ascending, and these texts as `texts.encode` made them."""
+    found, encoded = [], []
+    for key, frame in graph.texts(transaction, keys, spooled=spooled):
+        found.append(key)
+        encoded.append(unpack_utf8(frame))
+    return np.asarray(found, dtype=np.int64), encoded
 
 
 def _equal_minima(contents: Contents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -98,14 +109,6 @@ def _equal_minima(contents: Contents, rows: NDArray[np.int64]) -> NDArray[np.int
 def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for begin in range(0, len(rows), ESTIMATED_PAIRS):
         yield rows[begin : begin + ESTIMATED_PAIRS]
-
-
-def _texts(transaction: Transaction, keys: NDArray[np.int64], spooled: bool) -> tuple[NDArray[np.int64], list[bytes]]:
-    found, encoded = [], []
-    for key, frame in graph.texts(transaction, keys, spooled=spooled):
-        found.append(key)
-        encoded.append(unpack_utf8(frame))
-    return np.asarray(found, dtype=np.int64), encoded
 
 
 def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -19,11 +19,11 @@ from lshdb.explanation import Comparison, Explanation, Side, Status
 from lshdb.minhash import estimate
 from lshdb.model import BandKeys, Signatures
 from lshdb.params import Params
-from lshdb.pipeline import shingle_sets, sketch, text_of
+from lshdb.pipeline import shingle_sets, sketch_encoded, text_of
 from lshdb.readers import ReadOptions
 from lshdb.rereading import spool_lost
 from lshdb.store import Store, Transaction, answers, graph, inspection
-from lshdb.texts import unpack
+from lshdb.texts import encode, unpack
 from lshdb.verification import containment, jaccard, min_agreement, num_shared
 from lshdb.worddiff import WordDiff, diff
 
@@ -99,12 +99,13 @@ class Explaining:
         return Named(name, False, content_key, signatures, kept)
 
     def _read(self, snapshot: Transaction, name: str) -> Named:
-        document = only_document(name, self._options)
-        sketched = sketch([document], self._params)
+        text = text_of(only_document(name, self._options), self._params)
+        # Not `sketch`: that packs the text to be kept.
+        sketched = sketch_encoded([encode(text)], self._params)
         minima = sketched.signatures.minima[sketched.num_shingles > 0]
         content_key = inspection.content_with(snapshot, sketched.digests[0].tobytes()) if len(minima) else None
         signatures = Signatures(minima, self._params.scheme)
-        return Named(name, True, content_key, signatures, text_of(document, self._params))
+        return Named(name, True, content_key, signatures, text)
 
     def _with_texts(self, snapshot: Transaction, found: list[Named]) -> list[Named]:
         """The same, with those texts that are not kept and could be read again."""

@@ -46,11 +46,21 @@ def packing(encoded: Sequence[bytes]) -> Future[tuple[bytes, ...]]:
 
 def unpack(frame: bytes) -> str:
     """The text whose encoding `pack` was given."""
-    return decode(unpack_utf8(frame))
+    return decode(_decompressed(frame))
 
 
 def unpack_utf8(frame: bytes) -> bytes:
-    """What `pack` was given."""
+    """What `pack` was given.
+
+    Raises: UnicodeDecodeError: the frame is damaged; the kernels believe that what they get is UTF-8.
+    """
+    utf8 = _decompressed(frame)
+    if not utf8.isascii():
+        decode(utf8)
+    return utf8
+
+
+def _decompressed(frame: bytes) -> bytes:
     if not hasattr(_thread, "decompressor"):
         _thread.decompressor = zstandard.ZstdDecompressor()
     utf8: bytes = _thread.decompressor.decompress(frame)

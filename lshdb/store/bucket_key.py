@@ -20,7 +20,7 @@ __all__ = ["build", "ensure", "put_off"]
 
 def put_off(store: Store) -> None:
     """Leaves the key for later where nothing is in the index yet."""
-    if store.read(_can_wait):
+    if store.dialect.builds_keys and store.read(_is_empty):
         store.write(_take_off)
 
 
@@ -29,7 +29,7 @@ def ensure(store: Store, built: Callable[[float], None]) -> None:
 
     Args: built: hears the share that is done, from another thread.
     """
-    if store.read(_is_missing):
+    if store.dialect.builds_keys and store.read(_is_missing):
         store.write(partial(build, built=built))
 
 
@@ -38,15 +38,13 @@ def build(transaction: Transaction, built: Callable[[float], None] = lambda _sha
     transaction.dialect.build_key(transaction.connection, band_bucket, built)
 
 
-def _can_wait(transaction: Transaction) -> bool:
-    if not transaction.dialect.builds_keys:
-        return False
+def _is_empty(transaction: Transaction) -> bool:
     return transaction.execute(select(content.c.content_key).limit(1)).first() is None
 
 
 def _take_off(transaction: Transaction) -> None:
     # Asked again: another writer may have been first.
-    if _can_wait(transaction):
+    if _is_empty(transaction):
         transaction.dialect.put_off_key(transaction.connection, band_bucket)
 
 

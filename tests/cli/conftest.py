@@ -1,17 +1,23 @@
-"""Runs the command line in this process, and keeps what it said and how it ended."""
+"""Runs the command line in this process, and keeps what it said and how it ended; a small crawl, and its index."""
 
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from lshdb.cli.app import main
 
 Run = Callable[..., "Ended"]
+
+TEN = "one two three four five six seven eight nine ten"
+ELEVEN = f"{TEN} eleven"  # 6 and 7 shingles of 5 words, 6 in common
+OTHER = "nothing of the kind is said in here at all"
 
 
 @dataclass(frozen=True)
@@ -44,3 +50,26 @@ def lshdb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         return Ended(ended.value.code, captured.out, captured.err)
 
     return run
+
+
+def write_jsonl(path: Path, texts: dict[str, str]) -> Path:
+    """A file of documents by their ids."""
+    path.write_text("".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items()))
+    return path
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """A folder: a and c are the same text, b is near them, d is neither, e is empty."""
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    for name, text in {"a": TEN, "b": ELEVEN, "c": TEN.upper(), "d": OTHER, "e": ""}.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def filled(lshdb: Run, url: str, crawl: Path) -> str:
+    """The URL of an index of the crawl, its documents named relative to it."""
+    assert lshdb(url, "ingest", "--base", crawl, crawl).code == 0
+    return url

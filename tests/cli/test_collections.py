@@ -10,17 +10,9 @@ import pytest
 from lshdb import Index
 from lshdb.contamination import Nearest
 from lshdb.errors import UsageError
-from tests.cli.conftest import Run
+from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 
-TEN = "one two three four five six seven eight nine ten"
-ELEVEN = f"{TEN} eleven"  # 6 and 7 shingles of 5 words, 6 in common
 TWELVE = f"{ELEVEN} twelve"  # 7 of 8 in common with the one before, 6 of 8 with the one before that
-OTHER = "nothing of the kind is said in here at all"
-
-
-def write_jsonl(path: Path, texts: dict[str, str]) -> Path:
-    path.write_text("".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items()))
-    return path
 
 
 @pytest.fixture

@@ -19,11 +19,8 @@ from sqlalchemy import func, select, update
 from lshdb.cli.app import app
 from lshdb.store import Store
 from lshdb.store.schema import band_bucket, content, document, pair, run, unlinked
-from tests.cli.conftest import Run
+from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 
-TEN = "one two three four five six seven eight nine ten"
-ELEVEN = f"{TEN} eleven"  # 6 and 7 shingles of 5 words, 6 in common
-OTHER = "nothing of the kind is said in here at all"
 NEAR = repr(6 / 7)
 
 VERBS = [
@@ -47,29 +44,6 @@ VERBS = [
     "remove",
     "upgrade",
 ]
-
-
-def write_jsonl(path: Path, texts: dict[str, str]) -> Path:
-    path.write_text("".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items()))
-    return path
-
-
-@pytest.fixture
-def crawl(tmp_path: Path) -> Path:
-    """A folder: a and c are the same text, b is near them, d is neither, e is empty."""
-    folder = tmp_path / "crawl"
-    folder.mkdir()
-    texts = {"a": TEN, "b": ELEVEN, "c": TEN.upper(), "d": OTHER, "e": ""}
-    for name, text in texts.items():
-        (folder / f"{name}.txt").write_text(text)
-    return folder
-
-
-@pytest.fixture
-def filled(lshdb: Run, url: str, crawl: Path) -> str:
-    """The URL of an index of the crawl, its documents named relative to it."""
-    assert lshdb(url, "ingest", "--base", crawl, crawl).code == 0
-    return url
 
 
 def figures(lshdb: Run, url: str) -> dict[str, int]:

@@ -12,28 +12,7 @@ from sqlalchemy import delete, update
 from lshdb import Document, Index
 from lshdb.store import Store
 from lshdb.store.schema import pair
-from tests.cli.conftest import Run
-
-TEN = "one two three four five six seven eight nine ten"
-ELEVEN = f"{TEN} eleven"  # 6 and 7 shingles of 5 words, 6 in common
-OTHER = "nothing of the kind is said in here at all"
-
-
-@pytest.fixture
-def crawl(tmp_path: Path) -> Path:
-    """A folder: a and c are the same text, b is near them, d is neither, e is empty."""
-    folder = tmp_path / "crawl"
-    folder.mkdir()
-    for name, text in {"a": TEN, "b": ELEVEN, "c": TEN.upper(), "d": OTHER, "e": ""}.items():
-        (folder / f"{name}.txt").write_text(text)
-    return folder
-
-
-@pytest.fixture
-def filled(lshdb: Run, url: str, crawl: Path) -> str:
-    """The URL of an index of the crawl, its documents named relative to it."""
-    assert lshdb(url, "ingest", "--base", crawl, crawl).code == 0
-    return url
+from tests.cli.conftest import ELEVEN, OTHER, TEN, Run
 
 
 def explained(lshdb: Run, url: str, *arguments: object) -> dict[str, Any]:

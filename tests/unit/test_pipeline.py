@@ -13,7 +13,7 @@ from lshdb.minhash import estimate
 from lshdb.model import Document, Signatures
 from lshdb.params import Params
 from lshdb.pipeline import shingle_sets, sketch, text_of
-from lshdb.texts import encode, pack, unpack
+from lshdb.texts import encode, pack, unpack, unpack_utf8
 
 TEXT = "It was a bright cold day in April, and the clocks were striking thirteen."
 
@@ -118,6 +118,13 @@ def test_a_bad_document_says_where_it_is() -> None:
 @pytest.mark.parametrize("text", ["", "a", TEXT * 100, "\u4e2d\U0001f680\x00", "lone \ud800 surrogate"])
 def test_a_packed_text_comes_back(text: str) -> None:
     assert unpack(pack(encode(text))) == text
+    assert unpack_utf8(pack(encode(text))) == encode(text)
+
+
+@pytest.mark.parametrize("damaged", [b"\xff", b"words \xe2\x82", b"\xf8\x88\x80\x80\x80"])
+def test_a_frame_that_holds_no_utf8_reaches_no_kernel(damaged: bytes) -> None:
+    with pytest.raises(UnicodeDecodeError):
+        unpack_utf8(pack(damaged))
 
 
 def test_threads_sketch_at_once() -> None:
