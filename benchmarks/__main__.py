@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import signal
 import sys
@@ -80,7 +81,13 @@ def quality(asked: argparse.Namespace) -> None:
 
 def scales(asked: argparse.Namespace) -> None:
     """lshdb on SQLite as the corpus grows."""
-    recorded(asked, "scale", scale.measure_all(asked.sizes, asked.workers, asked.repeat, command()))
+    recorded(asked, "scale", scale.measure_all(scale.SYNTHETIC, asked.sizes, asked.workers, command()))
+
+
+def large(asked: argparse.Namespace) -> None:
+    """lshdb on SQLite with many real texts, those of the file repeated with edits."""
+    corpus = scale.of_file(asked.file, asked.max_bytes)
+    recorded(asked, "large", scale.measure_all(corpus, asked.large_documents, asked.workers, command()))
 
 
 def query(asked: argparse.Namespace) -> None:
@@ -106,7 +113,7 @@ def docs(asked: argparse.Namespace) -> None:
 def everything(asked: argparse.Namespace) -> None:
     """All of it in order, and the page; what fails is left out of it and told at the end. Raises: StepError."""
     failures = []
-    for run in (peers, quality, scales, query, incremental, stored):
+    for run in (peers, quality, scales, large, query, incremental, stored):
         try:
             run(asked)
         except StepError as error:
@@ -129,6 +136,7 @@ COMMANDS: Final[dict[str, tuple[Run, bool, bool]]] = {
     "peers": (peers, True, True),
     "quality": (quality, True, True),
     "scale": (scales, False, True),
+    "large": (large, True, True),
     "query": (query, False, True),
     "incremental": (incremental, True, True),
     "storage": (stored, True, True),
@@ -147,8 +155,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--query-documents", type=int, default=50_000, metavar="N", help="synthetic ones, for query")
     add("--quick-documents", type=int, default=quick.DOCUMENTS, metavar="N", help="synthetic ones, for quick")
     add("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000], metavar="N", help="for scale")
-    add("--workers", type=int, default=2, metavar="N", help="processes of lshdb, for scale (default 2)")
-    add("--repeat", type=Path, metavar="FILE", help="for scale: the texts of a file, repeated with edits")
+    add("--large-documents", type=int, nargs="+", default=[100_000], metavar="N", help="for large")
+    add("--max-bytes", type=int, default=20_000, metavar="N", help="of a text, for large: 5,000 bytes on average")
+    add("--workers", type=int, default=1, metavar="N", help="processes of lshdb, for scale and large (default 1)")
     add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers")
     add("--timeout", type=float, default=600.0, metavar="S", help="seconds for one peer (default 600)")
     add("--docs", type=Path, default=DOCS, metavar="DIR", help="where benchmarks.md goes")
@@ -167,6 +176,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parsed(arguments)
     # So that the servers and processes it started are stopped with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # Where it is set, what is installed for development is compiled again at each start, and what is not is not.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     run, _, writes = COMMANDS[asked.command]
     if writes:
         write(asked.results, machine_record(command()))

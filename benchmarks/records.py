@@ -102,12 +102,16 @@ class PeerRecord(Record, frozen=True, kw_only=True):
 
 
 class ScaleRecord(Record, frozen=True, kw_only=True):
-    """lshdb at one size; seconds of the steps' processes, milliseconds of a query."""
+    """lshdb at one size; seconds of the steps' processes, milliseconds of a query.
+
+    Args: read_seconds: of a process that reads and decodes the file and does nothing else.
+    """
 
     corpus: str
     documents: int
     text_bytes: int
     workers: int
+    read_seconds: float
     ingest_seconds: float
     ingest_cpu_seconds: float
     link_seconds: float

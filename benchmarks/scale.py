@@ -1,15 +1,20 @@
 """lshdb on SQLite as the corpus grows: rates, the time to link, the file, the memory, and the latency of a query.
 
-    python -m benchmarks scale [--sizes 10000 30000 100000 300000] [--workers 2] [--repeat FILE.jsonl]
+    python -m benchmarks scale [--sizes 10000 30000 100000 300000] [--workers 1]
+    python -m benchmarks large FILE.jsonl [--large-documents 100000] [--max-bytes 20000]
 
 Synthetic texts of 300 to 800 bytes (`benchmarks.synthetic`), or the texts of a file, repeated with edits where it has
-fewer (`benchmarks.repeated`). Of each size: ``ingest --no-link``, ``link``, and 2,000 questions in another process.
+fewer (`benchmarks.repeated`). Of each size: a bare read and decode of the file, ``ingest --no-link``, ``link``, and
+2,000 questions in another process.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,30 +24,45 @@ import numpy as np
 from benchmarks import repeated, synthetic
 from benchmarks.ingest import StepError, default_command, size_of
 from benchmarks.latency import asked_in_a_process
-from benchmarks.peers.figures import read_records
+from benchmarks.peers.figures import Figures
 from benchmarks.processes import watch
 from benchmarks.records import ScaleRecord
 
-__all__ = ["exponent", "measure", "measure_all"]
-
-# Writes so many documents to a file.
-Writer = Callable[[Path, int], None]
+__all__ = ["SYNTHETIC", "Corpus", "exponent", "measure", "measure_all", "of_file"]
 
 
-def measure_all(sizes: Sequence[int], workers: int, source: Path | None, command: str) -> Iterator[ScaleRecord]:
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Texts that there are as many of as are asked for.
+
+    Args: write: so many documents to a file.
+    """
+
+    name: str
+    write: Callable[[Path, int], None]
+
+
+SYNTHETIC = Corpus("synthetic", synthetic.write_jsonl)
+
+
+def of_file(source: Path, max_bytes: int) -> Corpus:
+    """The texts of a file that are no longer than that, over and over with edits."""
+    name = f"those of {source.name} of up to {max_bytes:,} bytes, repeated with edits"
+    return Corpus(name, partial(repeated.write_jsonl, source, max_bytes=max_bytes))
+
+
+def measure_all(corpus: Corpus, sizes: Sequence[int], workers: int, command: str) -> Iterator[ScaleRecord]:
     """One size after the other, the smallest first."""
     for documents in sorted(sizes):
         with TemporaryDirectory(prefix="lshdb-scale-") as work:
-            yield measure(documents, workers, source, command, Path(work))
+            yield measure(corpus, documents, workers, command, Path(work))
 
 
-def measure(documents: int, workers: int, source: Path | None, command: str, work: Path) -> ScaleRecord:
+def measure(corpus: Corpus, documents: int, workers: int, command: str, work: Path) -> ScaleRecord:
     """One size. Raises: StepError."""
     file, db = work / "corpus.jsonl", work / "index.db"
-    if source is None:
-        synthetic.write_jsonl(file, documents)
-    else:
-        repeated.write_jsonl(source, file, documents)
+    corpus.write(file, documents)
+    bare = watch([sys.executable, "-m", "benchmarks.peers.bare_read", str(file)])
     call = [*default_command().split(), "--quiet", "--db", str(db)]
     ingest = watch([*call, "ingest", "--no-link", "--json", "--workers", str(workers), str(file)])
     if (added := msgspec.json.decode(ingest.output)["documents"]["added"]) != documents:
@@ -51,10 +71,11 @@ def measure(documents: int, workers: int, source: Path | None, command: str, wor
     latency, _ = asked_in_a_process("lshdb", file, str(db))
     return ScaleRecord(
         command=command,
-        corpus="synthetic" if source is None else f"{source.name}, repeated with edits",
+        corpus=corpus.name,
         documents=documents,
-        text_bytes=sum(record.num_bytes for record in read_records(file)),
+        text_bytes=msgspec.json.decode(bare.output, type=Figures).bytes,
         workers=workers,
+        read_seconds=bare.seconds,
         ingest_seconds=ingest.seconds,
         ingest_cpu_seconds=ingest.cpu_seconds,
         link_seconds=link.seconds,

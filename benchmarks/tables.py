@@ -40,11 +40,12 @@ def machine(record: MachineRecord) -> str:
 def scale(records: Sequence[ScaleRecord]) -> str:
     """lshdb at each size, and how fast each figure grows."""
     first = records[0]
-    header = ("documents", "MB", "ingest s", "documents/s", "link s", "pairs", "file MB", "bytes a document")
+    header = ("documents", "MB", "bare read s", "ingest s", "documents/s", "link s", "pairs", "file MB")
     rows = [
         [
             f"{each.documents:,}",
             megabytes(each.text_bytes),
+            f"{each.read_seconds:.1f}",
             f"{each.ingest_seconds:.1f}",
             f"{each.documents / each.ingest_seconds:,.0f}",
             f"{each.link_seconds:.1f}",
@@ -57,8 +58,9 @@ def scale(records: Sequence[ScaleRecord]) -> str:
         ]
         for each in records
     ]
-    about = f"lshdb on SQLite, {first.workers} processes; texts: {first.corpus}."
-    shown = table((*header, "peak MB", "query p50 ms", "p99 ms"), rows)
+    processes = "one process" if first.workers == 1 else f"{first.workers} processes"
+    about = f"lshdb on SQLite, {processes}; texts: {first.corpus}."
+    shown = table((*header, "bytes a document", "peak MB", "query p50 ms", "p99 ms"), rows)
     return f"{about}\n\n{shown}\n\n{exponents(records)}"
 
 

@@ -44,7 +44,7 @@ class IngestOptions:
         prune: remove documents whose file, or whose record in its file, is gone.
         read: how sources are read.
         exclude: files to pass over, such as the index itself.
-        workers: processes that read and sketch; 1 does it in a thread of this one.
+        workers: processes that read and sketch; 1 does it in a thread of this one, None starts as many as pay.
         include, exclude_globs: patterns that files must fit, or that files and folders must not; see `walk`.
         must_exist: whether a path that is not there is an error, and not one more rejection.
         expire_after: remove what no run has seen for so long; None removes nothing.
@@ -54,7 +54,7 @@ class IngestOptions:
     prune: bool = False
     read: ReadOptions = field(default_factory=ReadOptions)
     exclude: frozenset[Path] = frozenset()
-    workers: int = 1
+    workers: int | None = 1
     include: tuple[str, ...] = ()
     exclude_globs: tuple[str, ...] = ()
     must_exist: bool = True
@@ -87,7 +87,7 @@ class Ingestion:
 
         Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
         """
-        tasks, workers = staffed(self._tasks(self._walk(paths)), self._options.workers)
+        tasks, workers = staffed(self._tasks(self._walk(paths)), self._options.workers, self._options.read)
         work = partial(portions, params=self._store.params, options=self._options.read)
         num_before = self._store.read(bands.last_content) or 0
         with closing(run(tasks, work, workers)) as made:

@@ -21,11 +21,12 @@ from lshdb.banding import band_keys
 from lshdb.comparison import compare, contents_of, promising
 from lshdb.engines.calls import calls_ahead, num_cores
 from lshdb.expansion import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
+from lshdb.locality import by_family
 from lshdb.model import CandidatePairs, VerifiedPairs
 from lshdb.occurrences import Occurrences
 from lshdb.params import Params
 from lshdb.progress import Progress
-from lshdb.store import HotBuckets, Store, Transaction, bucket_key, graph
+from lshdb.store import HotBuckets, Store, Transaction, bands, bucket_key, graph
 
 __all__ = ["Linking"]
 
@@ -78,7 +79,7 @@ class Linking:
         if not len(keys):
             return 0
         bucket_key.ensure(self._store, self._progress.keyed)
-        with Occurrences(int(keys[-1])) as occurrences:
+        with Occurrences(self._store.read(bands.last_content) or 0) as occurrences:
             self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)
         self._store.write(lambda transaction: graph.mark_linked(transaction, keys))
@@ -110,12 +111,17 @@ class Linking:
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Stores those of the candidates that reach the floor. Returns: how many more pairs there are now."""
-        num_pairs = 0
-        with closing(calls_ahead(self._verified, occurrences.parts(), min(num_cores(), MAX_THREADS))) as parts:
+        num_pairs, threads = 0, min(num_cores(), MAX_THREADS)
+        with (
+            closing(by_family(occurrences, self._computed)) as candidates,
+            closing(calls_ahead(self._verified, candidates, threads)) as parts,
+        ):
             for pairs in _together(parts):
                 num_pairs += self._store.write(partial(graph.put_pairs, pairs=pairs, run_key=self._run_key))
-                self._progress.linked(SEARCH_SHARE + (1 - SEARCH_SHARE) * occurrences.share)
         return num_pairs
+
+    def _computed(self, share: float) -> None:
+        self._progress.linked(SEARCH_SHARE + (1 - SEARCH_SHARE) * share)
 
     def _verified(self, candidates: CandidatePairs) -> VerifiedPairs:
         """Those of the candidates that reach the floor."""

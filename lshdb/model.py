@@ -11,6 +11,7 @@ Arrays are never written to after they are made.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -97,6 +98,14 @@ class ShingleSets:
     def sizes(self) -> NDArray[np.int64]:
         """The number of hashes of each text, int64, shape (n,)."""
         return np.diff(self.offsets)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[ShingleSets]) -> ShingleSets:
+        """The texts of the parts, of which there is one at least, one behind the other."""
+        if len(parts) == 1:
+            return parts[0]
+        ends = np.cumsum(np.concatenate([part.sizes for part in parts]))
+        return cls(np.concatenate([part.hashes for part in parts]), np.concatenate([np.zeros(1, np.int64), ends]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ RUN_PAIRS: Final = 8_000_000
 PART_PAIRS: Final = 100_000
 
 # A pair whose keys are both below 2**32 is one integer, which sorts ten times faster than two.
+NARROW_KEYS: Final = 2**31  # the rest is room for contents that other processes add meanwhile
 NARROW: Final = np.dtype("<u8")
 WIDE: Final = np.dtype([("right", "<i8"), ("left", "<i8")])
 
@@ -35,11 +36,12 @@ class Occurrences:
 
     Use it as a context manager: its end closes the file, which has no name and goes then.
 
-    Args: last_key: no content has a greater key.
+    Args: last_key: the greatest key that a content has so far; the attribute, also of a pair's content.
     """
 
     def __init__(self, last_key: int) -> None:
-        self._dtype = NARROW if last_key < 2**32 else WIDE
+        self.last_key = last_key
+        self._dtype = NARROW if last_key < NARROW_KEYS else WIDE
         self._held: list[NDArray[Any]] = []
         self._num_held = 0
         self._file: BinaryIO | None = None
@@ -55,6 +57,7 @@ class Occurrences:
 
     def add(self, keys: NDArray[np.int64]) -> None:
         """Takes content keys of shape (m, 2), in either order. Raises: SpillFailed: the disk is full."""
+        self.last_key = max(self.last_key, int(keys.max(initial=0)))
         self._held.append(_packed(keys, self._dtype))
         self._num_held += len(keys)
         if self._num_held >= RUN_PAIRS:
@@ -65,6 +68,8 @@ class Occurrences:
 
     def parts(self) -> Iterator[CandidatePairs]:
         """Every pair once, left < right, ordered by the right one; `share` says how much of them is given out.
+
+        May be called again, until more are added.
 
         A hot bucket's hubs are on the left of many pairs: so ordered, a part has few contents.
         """

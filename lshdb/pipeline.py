@@ -5,9 +5,10 @@ Owns the order of the stages and what text a document stands for. Knows no SQL a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from typing import Final
 
 from lshdb.banding import band_keys
 from lshdb.errors import BadDocument
@@ -28,6 +29,10 @@ __all__ = [
     "sketch_encoded",
     "text_of",
 ]
+
+# Text that becomes sorted shingles at a time. What is made of it on the way is 12 times as large, and stays in memory
+# that the process has already: with 25 MB at a time, the system handing out new pages took as long as the kernels.
+PART_BYTES: Final = 1_000_000
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
@@ -72,7 +77,23 @@ def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:
 
 def shingle_sets_utf8(encoded: Sequence[bytes], params: Params) -> ShingleSets:
     """`shingle_sets` of texts that are encoded already, by `texts.encode`."""
+    return ShingleSets.concatenate([_distinct(part, params) for part in _parts(encoded)])
+
+
+def _distinct(encoded: Sequence[bytes], params: Params) -> ShingleSets:
     return distinct(shingle(normalise_utf8(encoded, params.shingling), params.shingling))
+
+
+def _parts(encoded: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """The texts in order, some PART_BYTES of them at a time; one part where there is none."""
+    begin = num_bytes = 0
+    for end, utf8 in enumerate(encoded, 1):
+        num_bytes += len(utf8)
+        if num_bytes >= PART_BYTES:
+            yield encoded[begin:end]
+            begin, num_bytes = end, 0
+    if begin < len(encoded) or not encoded:
+        yield encoded[begin:]
 
 
 def text_of(document: Document, params: Params) -> str:

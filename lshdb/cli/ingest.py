@@ -51,7 +51,7 @@ def ingest(
     wait: Annotated[bool, typer.Option("--wait", help="Wait for another ingest into this file to end.")] = False,
     collection: options.Collection = "default",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that read. Default: one for each core.", show_default=False)
+        int | None, typer.Option(min=1, help="Processes that read. Default: as many as pay.", show_default=False)
     ] = None,
     json: options.Json = False,
     base: options.Base = None,
@@ -74,7 +74,6 @@ def ingest(
     html: options.Html = None,
 ) -> None:
     """Add or refresh documents from files and folders; what did not change is not read again."""
-    from lshdb.engines.calls import num_cores
     from lshdb.ingestion import IngestOptions
     from lshdb.readers import ReadOptions
 
@@ -93,7 +92,7 @@ def ingest(
             max_text=options.size("--max-text", max_text),
             id_prefix=id_prefix,
         ),
-        workers=workers or num_cores(),
+        workers=workers,
         include=tuple(include or ()),
         exclude_globs=tuple(exclude or ()),
         must_exist=from_file is None,

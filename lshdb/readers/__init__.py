@@ -12,7 +12,15 @@ from lshdb.readers.fingerprint import digest
 from lshdb.readers.folder import Found, path_uri, source_at, source_file, stdin_source, walk
 from lshdb.readers.lists import listed_paths
 from lshdb.readers.recorded import record, recorded
-from lshdb.readers.registry import READERS, Reading, read_source, read_stream, reader_named, readers
+from lshdb.readers.registry import (
+    READERS,
+    Reading,
+    may_hold_pages,
+    read_source,
+    read_stream,
+    reader_named,
+    readers,
+)
 
 __all__ = [
     "READERS",
@@ -28,6 +36,7 @@ __all__ = [
     "digest",
     "listed_paths",
     "make",
+    "may_hold_pages",
     "path_uri",
     "read_source",
     "read_stream",

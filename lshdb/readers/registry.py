@@ -29,7 +29,16 @@ from lshdb.readers.streams import BLOCK_BYTES, ByteStream, open_regular, open_st
 from lshdb.readers.text import TextReader
 from lshdb.readers.warc import WarcReader
 
-__all__ = ["READERS", "Reading", "read_source", "read_stream", "reader_named", "reader_of", "readers"]
+__all__ = [
+    "READERS",
+    "Reading",
+    "may_hold_pages",
+    "read_source",
+    "read_stream",
+    "reader_named",
+    "reader_of",
+    "readers",
+]
 
 TEXT: Final[Reader] = TextReader()
 HTML: Final[Reader] = HtmlReader()
@@ -137,6 +146,15 @@ def reader_named(name: str) -> Reader:
             return reader
     names = ", ".join(reader.name for reader in readers())
     raise InvalidParams(name="input_format", value=repr(name), reason=f"it must be one of {names}")
+
+
+def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:
+    """Whether pages of HTML may be in a source, as far as its name tells; to parse them is most of an ingest's work.
+
+    Raises: InvalidParams: there is no such input format; SourceError: an installed reader does not load.
+    """
+    reader = _reader_by_name(source.path.name, options)
+    return reader is None or reader in PAGES
 
 
 def reader_of(name: str, head: bytes, options: ReadOptions) -> Reader | None:

@@ -40,3 +40,10 @@ def test_the_same_seed_gives_the_same_documents(source: Path, tmp_path: Path) ->
         repeated.write_jsonl(source, tmp_path / name, 7)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
     assert (tmp_path / "one").read_bytes().count(b"\n") == 7
+
+
+def test_longer_texts_are_left_out_of_every_round(source: Path) -> None:
+    longest = len(TEXTS[0]) if len(TEXTS[0]) < len(TEXTS[1]) else len(TEXTS[1])
+    kept = "d0" if len(TEXTS[0]) == longest else "d1"
+    records = list(islice(repeated.documents(source, max_bytes=longest), 3))
+    assert [record.id for record in records] == [kept, f"{kept}#2", f"{kept}#3"]

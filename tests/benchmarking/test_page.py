@@ -49,6 +49,7 @@ def scale(documents: int, seconds: float) -> ScaleRecord:
         documents=documents,
         text_bytes=documents * 550,
         workers=2,
+        read_seconds=0.5,
         ingest_seconds=seconds,
         ingest_cpu_seconds=seconds,
         link_seconds=seconds / 10,

@@ -413,7 +413,7 @@ def test_a_call_that_means_nothing_is_a_usage_error(arguments: list[str], lshdb:
 
 # Processes of their own: signals, pipes, and another process that writes.
 
-COMMAND = [sys.executable, "-c", "from lshdb.cli.app import main; main()"]
+COMMAND = [sys.executable, "-m", "lshdb"]
 # Ctrl-C, which a terminal sends to all processes of the call, while the second batch is written.
 INTERRUPTED = """
 import os, signal

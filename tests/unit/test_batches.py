@@ -1,8 +1,9 @@
-"""How many portions become one transaction."""
+"""How many portions become one transaction, and how many workers files are worth."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,8 @@ from lshdb import batches
 from lshdb.model import Document
 from lshdb.params import Params
 from lshdb.pipeline import sketch
-from lshdb.portions import Portion
+from lshdb.portions import Portion, Task
+from lshdb.readers import ReadOptions, SourceFile
 
 EMPTY = sketch([], Params())
 
@@ -46,3 +48,28 @@ def test_batches_grow_with_the_index_up_to_a_bound() -> None:
 def test_a_batch_ends_however_little_there_is_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BATCH_SECONDS", -1.0)
     assert sizes(portions(3, num_documents=1, num_bytes=1), 0) == [1, 1, 1]
+
+
+def num_workers(names: list[str], workers: int | None, options: ReadOptions | None = None, size: int = 10**9) -> int:
+    files = [SourceFile(f"file:///{name}", Path(f"/{name}"), size, 0, "file:///") for name in names]
+    tasks, count = batches.staffed(map(Task, files), workers, options or ReadOptions())
+    assert [task.source for task in tasks] == files
+    return count
+
+
+@pytest.mark.parametrize(("cores", "with_pages", "without"), [(1, 1, 1), (2, 2, 1), (3, 3, 1), (8, 8, 4)])
+def test_pages_are_worth_a_worker_for_each_core(
+    cores: int, with_pages: int, without: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "num_cores", lambda: cores)
+    for names in (["a.html"], ["a.warc.gz"], ["a.jsonl", "named by nothing"]):
+        assert num_workers(names, None) == with_pages
+    for names in (["a.jsonl"], ["a.jsonl.zst", "b.CSV"], ["c.parquet", "d.txt"]):
+        assert num_workers(names, None) == without
+    assert num_workers(["a.jsonl"], None, ReadOptions(input_format="html")) == with_pages
+
+
+def test_as_many_workers_as_were_asked_for_unless_there_is_little_to_read() -> None:
+    assert num_workers(["a.jsonl", "b.html"], 5) == 5
+    assert num_workers(["a.html"] * 300, 5, size=100) == 1
+    assert num_workers([], None) == 1

@@ -121,6 +121,18 @@ def test_a_packed_text_comes_back(text: str) -> None:
     assert unpack_utf8(pack(encode(text))) == encode(text)
 
 
+def test_shingle_sets_do_not_depend_on_the_parts_they_are_made_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [TEXT * 3, "", "short", TEXT[:40], "\u4e2d\u6587" * 9, TEXT.upper(), ""]
+    whole = shingle_sets(texts, Params())
+    assert len(whole) == len(texts)
+    for part_bytes in (1, 40, 100):
+        monkeypatch.setattr("lshdb.pipeline.PART_BYTES", part_bytes)
+        parts = shingle_sets(texts, Params())
+        assert parts.hashes.tolist() == whole.hashes.tolist()
+        assert parts.offsets.tolist() == whole.offsets.tolist()
+    assert len(shingle_sets([], Params())) == 0
+
+
 @pytest.mark.parametrize("damaged", [b"\xff", b"words \xe2\x82", b"\xf8\x88\x80\x80\x80"])
 def test_a_frame_that_holds_no_utf8_reaches_no_kernel(damaged: bytes) -> None:
     with pytest.raises(UnicodeDecodeError):
