@@ -11,7 +11,7 @@ from lshdb.engines.calls import num_cores
 from lshdb.portions import Portion, Task
 from lshdb.readers import ReadOptions, may_hold_pages
 
-__all__ = ["batches", "grouped", "staffed"]
+__all__ = ["batches", "grouped", "loads", "staffed"]
 
 _Entry = TypeVar("_Entry")
 
@@ -53,6 +53,32 @@ def batches(made: Iterable[Portion], num_contents: Callable[[], int]) -> Iterato
             yield batch
             batch, num_bytes, num_documents, started = [], 0, 0, time.monotonic()
     if batch:
+        yield batch
+
+
+def loads(made: Iterator[list[Portion]], seconds: float) -> Iterator[Iterator[list[Portion]]]:
+    """The batches, grouped by the transaction that they go into: one, and what comes within so many seconds.
+
+    Each group is to be taken to its end before the next one. A batch that took long to read stays alone, and so does
+    the next one.
+    """
+    while True:
+        started = time.monotonic()
+        if (first := next(made, None)) is None:
+            return
+        yield _load(first, made, started, seconds)
+
+
+def _load(
+    first: list[Portion], made: Iterator[list[Portion]], started: float, seconds: float
+) -> Iterator[list[Portion]]:
+    num_taken = 1
+    yield first
+    # As long as one more will fit, by what those before took to be read and written.
+    while (time.monotonic() - started) * (num_taken + 1) / num_taken < seconds:
+        if (batch := next(made, None)) is None:
+            return
+        num_taken += 1
         yield batch
 
 

@@ -1,35 +1,40 @@
 """One ingest: from paths to committed batches.
 
 A batch is one transaction: its documents, contents, buckets, rejections, the progress of its sources and its run's
-counts. Killed at any moment, the next run goes on behind the last commit. A file whose size and modification
-time are known costs one stat; one that was only touched is hashed, not read again.
+counts. On SQLite the batches of some ten seconds are one, a load: each writing of buckets touches pages all over their
+table, and a million documents took 57 seconds instead of 35. Killed at any moment, the next run goes on behind the last
+commit. A file whose size and modification time are known costs one stat; one that was only touched is hashed, not read
+again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from lshdb.batches import batches, grouped, staffed
+from lshdb.batches import batches, grouped, loads, staffed
 from lshdb.engines import run
 from lshdb.errors import NothingToRead
 from lshdb.model import Counts, Document, Rejection
 from lshdb.portions import Portion, SourceProgress, Task, concatenate
 from lshdb.progress import Progress
-from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
+from lshdb.readers import STDIN_NAME, Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
 from lshdb.reasons import Reasons
 from lshdb.removal import expire, prune, remove, retire
 from lshdb.store import SourceState, Store, Transaction, bands, bucket_key, documents, runs, sources
+from lshdb.store.held_buckets import HeldBuckets
 from lshdb.stretches import portions
 from lshdb.triage import at, is_same, resume_position
 
 __all__ = ["IngestOptions", "Ingestion"]
+
+_Made = TypeVar("_Made")
 
 # Files compared with what the index knows of them at a time.
 TRIAGE_FILES: Final = 2_000
@@ -61,6 +66,17 @@ class IngestOptions:
     expire_after: timedelta | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What became of a batch."""
+
+    progress: Mapping[str, SourceProgress]
+    rejections: Sequence[Rejection]
+    counts: Counts
+    num_skipped: int
+    num_displaced: int
+
+
 class Ingestion:
     """One run over some paths; `counts`, `num_skipped` and `reasons` say what it did so far.
 
@@ -78,6 +94,8 @@ class Ingestion:
         self._known: dict[str, SourceState] = {}
         self._read_as = record(options.read)
         self._roots_with_files: set[str] = set()
+        # What is found out for the next batches belongs to the transaction that takes them.
+        self._loading: Transaction | None = None
         self.counts = Counts()
         self.num_skipped = self.num_displaced = 0
         self.reasons = Reasons()
@@ -92,10 +110,10 @@ class Ingestion:
         num_before = self._store.read(bands.last_content) or 0
         with closing(run(tasks, work, workers)) as made:
             grown = batches(self._watched(made), lambda: num_before + self.counts.num_added)
-            for number, batch in enumerate(grown):
+            for number, load in enumerate(self._loads(grown, waits=STDIN_NAME in map(str, paths))):
                 if number == 0:
                     bucket_key.put_off(self._store)
-                self._commit(batch)
+                self._commit(load)
         bucket_key.ensure(self._store, self._progress.keyed)
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
@@ -143,7 +161,7 @@ class Ingestion:
 
     def _triaged(self, files: Sequence[SourceFile]) -> Iterator[Task]:
         """Those of the files that are new, changed or half read; the others are seen, which prune asks for."""
-        known = self._store.read(
+        known = self._read(
             partial(sources.known, collection=self._options.collection, uris=[file.uri for file in files])
         )
         known = {uri: state for uri, state in known.items() if state.options == self._read_as}
@@ -165,7 +183,7 @@ class Ingestion:
             sources.see(transaction, self._options.collection, states, self._run_key)
             runs.record(transaction, self._run_key, batch)
 
-        self._store.write(write, self._run_key)
+        self._write(write)
         self._count(batch)
 
     def _reject_unwalked(self, rejections: Sequence[Rejection]) -> None:
@@ -179,30 +197,65 @@ class Ingestion:
                 sources.see_under(transaction, self._options.collection, rejection.source, self._run_key)
             self._record(transaction, rejections, batch)
 
-        self._store.write(write, self._run_key)
+        self._write(write)
         self._tell(rejections)
         self._count(batch)
 
-    def _commit(self, batch: Sequence[Portion]) -> None:
-        """Writes a batch: one transaction."""
+    def _loads(self, grown: Iterator[list[Portion]], *, waits: bool) -> Iterator[Iterable[list[Portion]]]:
+        """The batches of each transaction. Args: waits: for a program that writes what we read, however long."""
+        seconds = self._store.dialect.load_seconds
+        if seconds == 0 or waits:
+            # Lists, for the transaction may have to be run again.
+            return ([batch] for batch in grown)
+        return loads(grown, seconds)
+
+    def _commit(self, load: Iterable[list[Portion]]) -> None:
+        """Writes batches: one transaction."""
+
+        def write(transaction: Transaction) -> list[_Written]:
+            done, held = list[_Written](), HeldBuckets()
+            self._loading = transaction
+            for batch in load:
+                if done:
+                    self._remember(done[-1].progress)
+                done.append(self._put(transaction, batch, held))
+            held.write(transaction)
+            return done
+
+        try:
+            done = self._store.write(write, self._run_key)
+        finally:
+            self._loading = None
+        self._remember(done[-1].progress)
+        for written in done:
+            self.num_skipped += written.num_skipped
+            self.num_displaced += written.num_displaced
+            self._tell(written.rejections)
+            self._count(written.counts)
+
+    def _put(self, transaction: Transaction, batch: Sequence[Portion], held: HeldBuckets) -> _Written:
+        """Writes a batch, but for its buckets."""
         progress = _latest(step for portion in batch for step in portion.sources)
         rejections = [rejection for portion in batch for rejection in portion.rejections]
+        source_keys = self._put_sources(transaction, list(progress.values()))
+        counts, num_displaced = self._put_documents(transaction, batch, source_keys, held)
+        ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
+        if self._options.prune:
+            counts += remove(transaction, sources.vanished(transaction, ended), self._store.params)
+        self._record(transaction, rejections, counts)
+        num_skipped = sum(portion.num_skipped for portion in batch)
+        return _Written(progress, rejections, counts, num_skipped, num_displaced)
 
-        def write(transaction: Transaction) -> tuple[Counts, int]:
-            source_keys = self._put_sources(transaction, list(progress.values()))
-            counts, num_displaced = self._put_documents(transaction, batch, source_keys)
-            ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
-            if self._options.prune:
-                counts += remove(transaction, sources.vanished(transaction, ended), self._store.params)
-            self._record(transaction, rejections, counts)
-            return counts, num_displaced
+    def _read(self, function: Callable[[Transaction], _Made]) -> _Made:
+        """`Store.read`, and what the transaction has that is being written."""
+        return self._store.read(function) if self._loading is None else function(self._loading)
 
-        counts, num_displaced = self._store.write(write, self._run_key)
-        self._remember(progress)
-        self.num_skipped += sum(portion.num_skipped for portion in batch)
-        self.num_displaced += num_displaced
-        self._tell(rejections)
-        self._count(counts)
+    def _write(self, function: Callable[[Transaction], None]) -> None:
+        """`Store.write`, as a part of the transaction that is being written, if there is one."""
+        if self._loading is None:
+            self._store.write(function, self._run_key)
+        else:
+            function(self._loading)
 
     def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> dict[str, int]:
         """Source keys by URI of the files that could be opened; the others stay to be tried again."""
@@ -235,14 +288,14 @@ class Ingestion:
                 self._known[uri] = state
 
     def _put_documents(
-        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int]
+        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int], held: HeldBuckets
     ) -> tuple[Counts, int]:
         """What was written, and how many documents it displaced."""
         params = self._store.params
         found: list[Document] = list(chain.from_iterable(portion.documents for portion in batch))
         sketches = concatenate([portion.sketches for portion in batch], params)
         place = documents.Place(self._run_key, self._options.collection, source_keys)
-        outcome = documents.put(transaction, found, sketches, place)
+        outcome = documents.put(transaction, found, sketches, place, held)
         retire(transaction, outcome.released, params)
         counts = outcome.counts + Counts(
             num_rejected=sum(len(portion.rejections) for portion in batch),

@@ -7,7 +7,7 @@ Knows no SQL and no sketching. A bad item is an item (`Rejection`), never an exc
 
 from __future__ import annotations
 
-from lshdb.readers.base import Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make
+from lshdb.readers.base import STDIN_NAME, Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make
 from lshdb.readers.fingerprint import digest
 from lshdb.readers.folder import Found, path_uri, source_at, source_file, stdin_source, walk
 from lshdb.readers.lists import listed_paths
@@ -24,6 +24,7 @@ from lshdb.readers.registry import (
 
 __all__ = [
     "READERS",
+    "STDIN_NAME",
     "Deferred",
     "Found",
     "Item",

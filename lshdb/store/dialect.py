@@ -37,6 +37,9 @@ class Dialect(ABC):
     sizes: ClassVar[Sizes]
     # A table can do without its primary key while it is filled.
     builds_keys: ClassVar[bool] = False
+    # How long an ingest may hold the write lock to write the buckets of several batches together. Where it is not 0,
+    # no transaction is ever run again.
+    load_seconds: ClassVar[float] = 0.0
 
     def normalised(self, url: URL) -> URL:
         """The URL with the driver that lshdb uses."""

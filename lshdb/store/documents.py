@@ -15,6 +15,7 @@ from sqlalchemy import and_, case, delete, exists, or_, select, tuple_, update
 
 from lshdb.model import BandKeys, Counts, Document, Sketches
 from lshdb.store.buckets import bucket_rows
+from lshdb.store.held_buckets import HeldBuckets
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
 from lshdb.store.transaction import Transaction
@@ -59,12 +60,23 @@ class PutOutcome:
         )
 
 
-def put(transaction: Transaction, documents: Sequence[Document], sketches: Sketches, place: Place) -> PutOutcome:
+def put(
+    transaction: Transaction,
+    documents: Sequence[Document],
+    sketches: Sketches,
+    place: Place,
+    held: HeldBuckets | None = None,
+) -> PutOutcome:
     """Adds or refreshes documents, aligned with their sketches.
 
     Of two with one doc_id the later stays, or the newer where both are dated, whatever the order they come in.
+
+    Args: held: takes the buckets of new contents, for the caller to write before the transaction ends.
     """
-    content_keys, num_contents = _put_contents(transaction, sketches)
+    buckets = HeldBuckets() if held is None else held
+    content_keys, num_contents = _put_contents(transaction, sketches, buckets)
+    if held is None:
+        buckets.write(transaction)
     last = _newest(documents)
     _stage_documents(transaction, documents, content_keys, place, list(last.values()))
     known = _known_documents(transaction, place.collection)
@@ -137,7 +149,7 @@ def delete_buckets(transaction: Transaction, content_keys: NDArray[np.int64], ba
     transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))))
 
 
-def _put_contents(transaction: Transaction, sketches: Sketches) -> tuple[list[int | None], int]:
+def _put_contents(transaction: Transaction, sketches: Sketches, buckets: HeldBuckets) -> tuple[list[int | None], int]:
     """The content_key of each sketch (None where it is empty), and how many contents are new."""
     filled = np.flatnonzero(sketches.num_shingles)
     identities = np.ascontiguousarray(sketches.digests[filled]).view("V16").ravel()
@@ -147,7 +159,9 @@ def _put_contents(transaction: Transaction, sketches: Sketches) -> tuple[list[in
     # In reading order, so that keys ascend with it whatever the digests are.
     fresh = fresh[np.argsort(first[fresh])]
     keys[fresh] = transaction.allocate(content, len(fresh))
-    _insert_contents(transaction, sketches, filled[first[fresh]], keys[fresh])
+    rows = filled[first[fresh]]
+    _insert_contents(transaction, sketches, rows, keys[fresh])
+    buckets.add(keys[fresh], replace(sketches.band_keys, keys=sketches.band_keys.keys[rows]))
     content_keys: list[int | None] = [None] * len(sketches)
     for index, key in zip(filled.tolist(), keys[which].tolist(), strict=True):
         content_keys[index] = key
@@ -183,8 +197,6 @@ def _insert_contents(
         transaction.bulk_insert(
             content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]}
         )
-    made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
-    transaction.bulk_insert(band_bucket, bucket_rows(keys, made))
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 

@@ -40,6 +40,8 @@ READER_CACHE_KIB = 32_768
 # 128 MB of log: a bucket page that several batches touch is copied home once, not after each of them.
 CHECKPOINT_PAGES = 8_192
 BUSY_SECONDS = 30.0
+# Well below how long others wait for the write lock.
+LOAD_SECONDS = 10.0
 RETRY_SECONDS = 0.01
 # Values of one INSERT; SQLite takes 32,766 since 3.32. Each statement is one lease of the interpreter lock, which a
 # thread that is sketching gives back only every 5 ms.
@@ -66,6 +68,7 @@ class Sqlite(Dialect):
     snapshot_options: ClassVar[Mapping[str, str]] = {}
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
     sizes: ClassVar[Sizes] = SQLITE_SIZES
+    load_seconds: ClassVar[float] = LOAD_SECONDS
 
     def engine_options(self) -> dict[str, Any]:
         # The connection used last is used next: each one in use keeps a cache of its own.

@@ -15,7 +15,7 @@ from threading import Timer
 from types import TracebackType
 from typing import Final
 
-from tests.recovery.small_batches import COMMITTED, LINKING, READING, SECONDS_A_PORTION, WORKER, WRITING
+from tests.recovery.small_batches import COMMITTED, LINKING, LOAD_SECONDS, READING, SECONDS_A_PORTION, WORKER, WRITING
 
 __all__ = ["Call", "Ended", "Moment", "ingest"]
 
@@ -59,6 +59,7 @@ class Call:
     """One call that runs; a context manager that leaves no process behind.
 
     Args: limit: called in the process before it begins. slow: seconds to sleep before each portion is sketched.
+        load: seconds of batches that go into one transaction on SQLite.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Call:
         verb: str = "ingest",
         limit: Callable[[], None] | None = None,
         slow: float = 0.0,
+        load: float = 0.0,
     ) -> None:
         command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", verb]
         self._started = time.monotonic()
@@ -80,7 +82,7 @@ class Call:
             text=True,
             start_new_session=True,
             preexec_fn=limit,
-            env={**os.environ, SECONDS_A_PORTION: str(slow)},
+            env={**os.environ, SECONDS_A_PORTION: str(slow), LOAD_SECONDS: str(load)},
         )
         self._lines: list[str] = []
         self._guard = Timer(LIMIT_SECONDS, self.send, [signal.SIGKILL])

@@ -33,6 +33,8 @@ WORKER: Final = "worker"
 
 # Set for a call that is to be met at work: who sketches then sleeps for so many seconds before each portion.
 SECONDS_A_PORTION: Final = "LSHDB_TEST_SECONDS_A_PORTION"
+# For how long SQLite takes batches into one transaction; elsewhere each batch is one, so that a call has many.
+LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
 
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
@@ -60,12 +62,14 @@ def work_slowly(seconds: float) -> None:
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
     from lshdb import batches, ingestion, linking, occurrences, rebanding
+    from lshdb.store.sqlite import Sqlite
 
     shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
     shrink(ingestion, {"TRIAGE_FILES": 15})
     shrink(occurrences, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(linking, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
     shrink(rebanding, {"BATCH_MINIMA": 2_000})
+    Sqlite.load_seconds = float(os.environ.get(LOAD_SECONDS, "0"))
 
 
 def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:

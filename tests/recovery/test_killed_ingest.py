@@ -7,6 +7,7 @@ import random
 import resource
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,6 +52,26 @@ def test_a_nightly_ingest_that_is_killed_five_times_ends_as_if_it_had_not_been(
     ingest(url, edited_crawl.folder, "--prune", "--workers", 2)
     assert differences(url, edited_crawl.facts) == {}
     assert contradictions(url) == {}
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("seed", range(2))
+def test_transactions_of_many_batches_are_there_or_not(seed: int, crawl: Crawl, tmp_path: Path) -> None:
+    chance, url = random.Random(seed), str(tmp_path / "index.db")
+    for _ in range(5):
+        with Call(url, crawl.folder, "--workers", 2, load=0.15) as call:
+            call.wait_for("reading")
+            # The call itself and the run make a step or two, and a load takes a tenth of a second.
+            call.wait_for("writing", chance.randint(1, 4))
+            time.sleep(chance.uniform(0.0, 0.2))
+            call.send(signal.SIGKILL)
+            call.end()
+        assert contradictions_if_there(url) == {}
+    with Call(url, crawl.folder, "--workers", 2, load=0.15) as call:
+        assert call.end().code == 0
+    assert differences(url, crawl.facts) == {}
+    assert contradictions(url) == {}
+    assert missing(url) == []
 
 
 @pytest.mark.parametrize("num_commits", [0, 5])

@@ -50,6 +50,26 @@ def test_a_batch_ends_however_little_there_is_when_it_takes_long(monkeypatch: py
     assert sizes(portions(3, num_documents=1, num_bytes=1), 0) == [1, 1, 1]
 
 
+def test_a_load_has_the_batches_that_come_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(batches.time, "monotonic", lambda: clock[0])
+
+    def read(seconds: list[float]) -> Iterator[list[Portion]]:
+        for each in seconds:
+            clock[0] += each
+            yield [*portions(1, 1, 1)]
+
+    def sizes(seconds: list[float]) -> list[int]:
+        return [sum(1 for _ in load) for load in batches.loads(read(seconds), 10.0)]
+
+    assert sizes([2.0] * 12) == [4, 4, 4]
+    assert sizes([1.0] * 3) == [3]
+    assert sizes([4.0, 4.0, 1.0]) == [2, 1]
+    # A long wait is not begun with the lock in hand, where those before say that it comes.
+    assert sizes([30.0] * 3) == [1, 1, 1]
+    assert sizes([]) == []
+
+
 def num_workers(names: list[str], workers: int | None, options: ReadOptions | None = None, size: int = 10**9) -> int:
     files = [SourceFile(f"file:///{name}", Path(f"/{name}"), size, 0, "file:///") for name in names]
     tasks, count = batches.staffed(map(Task, files), workers, options or ReadOptions())

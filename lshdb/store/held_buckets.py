@@ -1,0 +1,42 @@
+"""Buckets of new contents that wait for the end of their transaction.
+
+A content's buckets are spread over the whole table, so each writing of some of them writes most of its pages: the more
+contents are written together, the less of that a content pays. Memory is 8 bytes a bucket.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.model import BandKeys
+from lshdb.store.buckets import bucket_rows
+from lshdb.store.graph import existing
+from lshdb.store.schema import band_bucket
+from lshdb.store.transaction import Transaction
+
+__all__ = ["HeldBuckets"]
+
+
+class HeldBuckets:
+    """Collects buckets of contents, to be written once."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[NDArray[np.int64], BandKeys]] = []
+
+    def add(self, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
+        """Takes n contents. Args: content_keys: int64, shape (n,), behind those held. band_keys: shape (n, bands)."""
+        if len(content_keys):
+            self._held.append((content_keys, band_keys))
+
+    def write(self, transaction: Transaction) -> None:
+        """Writes the rows of those contents that are still there, and holds none any more."""
+        if not self._held:
+            return
+        keys = np.concatenate([content_keys for content_keys, _ in self._held])
+        is_there = np.isin(keys, existing(transaction, keys), assume_unique=True)
+        first_band, keys = self._held[0][1].first_band, keys[is_there]
+        for band in range(self._held[0][1].keys.shape[1]):
+            hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
+            transaction.bulk_insert(band_bucket, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)))
+        self._held = []

@@ -1,0 +1,174 @@
+"""Buckets that are written at the end of their transaction, and ingests whose transactions have many batches."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from lshdb import Document, Index, IngestOptions, batches, ingestion, stretches
+from lshdb.model import Counts
+from lshdb.progress import Progress
+from lshdb.removal import retire
+from lshdb.store import Store, Transaction, documents
+from lshdb.store.held_buckets import HeldBuckets
+from lshdb.store.schema import band_bucket
+from lshdb.store.sqlite import Sqlite
+from tests.auditing.test_planted import audited
+from tests.store.conftest import PARAMS, Minima, add, sketches_of
+
+WORDS = [f"word{number}" for number in range(40)]
+
+
+def rows(store: Store) -> list[tuple[int, int, int]]:
+    with store.reading() as transaction:
+        statement = select(band_bucket).order_by(*band_bucket.primary_key.columns)
+        return [tuple(row) for row in transaction.execute(statement)]
+
+
+def test_held_buckets_are_those_that_are_written_at_once(new_store: Callable[[], Store]) -> None:
+    at_once, later = new_store(), new_store()
+    contents: list[dict[str, Minima]] = [{"a": (1, 2, 3), "b": (7, 2, 3)}, {"c": (1, 9, 3)}, {}, {"d": (1, 2, 3)}]
+    for batch in contents:
+        add(at_once, batch)
+    with later.writing() as transaction:
+        held = HeldBuckets()
+        for batch in contents:
+            put_held(transaction, batch, held)
+        held.write(transaction)
+        held.write(transaction)  # there is nothing more
+    assert len(rows(later)) == 3 * 3
+    assert rows(later) == rows(at_once)
+
+
+def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store: Store) -> None:
+    with store.writing() as transaction:
+        held = HeldBuckets()
+        put_held(transaction, {"a": (1, 2, 3), "b": (4, 5, 6)}, held)
+        outcome = put_held(transaction, {"a": (7, 8, 9)}, held)
+        retire(transaction, outcome.released, PARAMS)
+        held.write(transaction)
+    assert len(outcome.released) == 1
+    assert {key for _, _, key in rows(store)} == {2, 3}
+
+
+def put_held(transaction: Transaction, contents: dict[str, Minima], held: HeldBuckets) -> documents.PutOutcome:
+    batch, place = [Document(doc_id) for doc_id in contents], documents.Place(1, "default", {})
+    return documents.put(transaction, batch, sketches_of(list(contents.values())), place, held)
+
+
+class Watcher(Progress):
+    """Notes how many documents another process would see whenever some are said to be there."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.said: list[int] = []
+        self.seen: list[int] = []
+
+    def ingested(self, counts: Counts) -> None:
+        self.said.append(counts.num_added)
+        with Index.open(self._url) as index:
+            self.seen.append(index.stats().figures.num_documents)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four files of two texts, each file a batch, and each asked for by itself."""
+    monkeypatch.setattr(stretches, "STRETCH_ITEMS", 1)
+    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(ingestion, "TRIAGE_FILES", 1)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for number in range(4):
+        write(folder / f"{number}.jsonl", number)
+    return folder
+
+
+def write(file: Path, number: int, *, doc_id: str | None = None) -> None:
+    texts = {doc_id or f"near{number}": [f"other{number}", *WORDS], f"far{number}": [f"{number}{one}" for one in WORDS]}
+    file.write_text("".join(json.dumps({"id": key, "text": " ".join(words)}) + "\n" for key, words in texts.items()))
+
+
+def load(url: str, *paths: Path | str) -> tuple[Watcher, Counts]:
+    watcher = Watcher(url)
+    with Index.ensure(url, {}, progress=watcher) as index:
+        report = index.ingest(paths, IngestOptions(workers=1, must_exist=False))
+    return watcher, report.counts
+
+
+@pytest.mark.sqlite
+def test_on_sqlite_batches_that_come_soon_are_one_transaction(folder: Path, tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    watcher, _ = load(url, folder)
+    assert (watcher.said, watcher.seen) == ([2, 4, 6, 8], [8, 8, 8, 8])
+    assert audited(url) == set()
+
+
+@pytest.mark.sqlite
+def test_what_did_not_change_is_seen_within_the_same_transaction(folder: Path, tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    load(url, folder)
+    write(folder / "0.jsonl", 10)
+    write(folder / "4.jsonl", 4)
+    _, counts = load(url, folder, folder / "missing.jsonl")
+    assert (counts.num_added, counts.num_unchanged, counts.num_rejected) == (4, 6, 1)
+    assert audited(url) == set()
+
+
+@pytest.mark.sqlite
+def test_a_document_that_two_batches_of_a_transaction_have_is_the_later_one(folder: Path, tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    for number in range(4):
+        write(folder / f"{number}.jsonl", number, doc_id="same")
+    _, counts = load(url, folder)
+    assert (counts.num_added, counts.num_updated) == (5, 3)
+    assert audited(url) == set()
+    with Index.open(url) as index:
+        assert index.stats().figures.num_contents == 5
+
+
+@pytest.mark.sqlite
+def test_an_error_takes_the_whole_transaction_back(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, put = str(tmp_path / "index.db"), documents.put
+    calls: list[int] = []
+
+    def failing(*arguments: object) -> documents.PutOutcome:
+        calls.append(1)
+        if len(calls) == 3:
+            raise RuntimeError("the third batch")
+        return put(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(documents, "put", failing)
+    with pytest.raises(RuntimeError):
+        load(url, folder)
+    with Index.open(url) as index:
+        assert index.stats().figures.num_documents == 0
+    assert audited(url) == set()
+    monkeypatch.undo()
+    load(url, folder)
+    with Index.open(url) as index:
+        assert index.stats().figures.num_documents == 8
+
+
+@pytest.mark.sqlite
+def test_what_comes_from_another_program_is_committed_batch_by_batch(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = str(tmp_path / "index.db")
+    with (folder / "0.jsonl").open("rb") as stdin, monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", stdin)
+        watcher, _ = load(url, folder, "-")
+    assert watcher.seen == watcher.said
+    assert len(set(watcher.seen)) > 1
+
+
+def test_where_batches_go_together_no_transaction_is_run_again() -> None:
+    """A load is read while it is written: it cannot be written twice."""
+    assert Sqlite.load_seconds > 0
+    assert not any(Sqlite().is_passing(error) for error in (sqlite3.OperationalError("database is locked"), OSError()))
