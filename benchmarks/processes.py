@@ -19,7 +19,8 @@ from benchmarks.ingest import StepError
 
 __all__ = ["Watched", "watch"]
 
-SAMPLE_SECONDS: Final = 0.05
+# To find all processes takes some milliseconds of one core, which a measured program may want too.
+SAMPLE_SECONDS: Final = 0.1
 # PSS has the kernel walk all page tables, some milliseconds a process: it is taken at every fourth sample.
 SAMPLES_A_PSS: Final = 4
 SHOWN_BYTES: Final = 2_000  # of the end of a failed process's stderr
