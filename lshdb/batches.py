@@ -18,9 +18,10 @@ _Entry = TypeVar("_Entry")
 # For an index of up to 800,000 contents.
 BATCH_DOCUMENTS: Final = 20_000
 BATCH_BYTES: Final = 64_000_000
-# A batch's buckets are spread over the whole table, so each batch writes nearly all its pages (400 MB for a million
-# contents, 1.1 s). Batches grow with the index, so that what a document pays of that stays the same, up to what fits
-# in memory: a twentieth of the index and six times these took 1.4 GB with two workers, where one batch takes 0.9.
+# A batch's buckets are spread over the whole table, so writing them writes nearly all its pages (400 MB for a million
+# contents, 1.1 s); SQLite writes those of several batches together, see `loads`. Batches grow with the index, so that
+# what a document pays of that stays the same, up to what fits in memory: a twentieth of the index and six times these
+# took 1.4 GB with two workers, where one batch takes 0.9.
 BATCH_SHARE: Final = 1 / 40
 MAX_TIMES: Final = 4.0
 # However slow the reading: what a kill can cost.
