@@ -29,18 +29,21 @@ def corpus(record: PeerRecord) -> str:
 
 def peers(records: Sequence[PeerRecord]) -> str:
     """Every peer with its figures, or with the reason why there are none."""
-    header = ("peer", "processes", "s", "CPU s", "MB/s", "peak MB", "MB on disk", "after the process")
-    return table((*header, "pairs", "recall", "precision", "redundant"), map(_peer_row, records))
+    header = ("peer", "processes", "s", "over the first", "CPU s", "MB/s", "peak MB", "MB on disk", "after the process")
+    first = next((record.seconds for record in records if record.found), 0.0)
+    rows = (_peer_row(record, first) for record in records)
+    return table((*header, "pairs", "recall", "precision", "redundant"), rows)
 
 
-def _peer_row(record: PeerRecord) -> list[str]:
+def _peer_row(record: PeerRecord, first: float) -> list[str]:
     if record.found is None:
         reason = record.failure.splitlines()[-1][:120].replace("|", "/")
-        return [record.peer, str(record.workers), f"no result: {reason}", *[""] * 9]
+        return [record.peer, str(record.workers), f"no result: {reason}", *[""] * 10]
     return [
         record.peer,
         str(record.workers),
         f"{record.seconds:.1f}",
+        f"{record.seconds / first:.2f}",
         f"{record.cpu_seconds:.1f}",
         f"{record.text_bytes / 1e6 / record.seconds:.1f}",
         megabytes(record.peak_bytes),

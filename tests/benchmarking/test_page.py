@@ -111,7 +111,7 @@ def results(tmp_path: Path) -> Path:
 
 def test_every_record_is_on_the_page(results: Path, tmp_path: Path) -> None:
     text = page.write(results, tmp_path / "docs").read_text()
-    assert "| rensa | 1 | 2.5 | 2.5 | 4.0 | 30 | 5.0 | stays | 6 | 0.7500 | 0.5000 | 3 |" in text
+    assert "| rensa | 1 | 2.5 | 0.50 | 2.5 | 4.0 | 30 | 5.0 | stays | 6 | 0.7500 | 0.5000 | 3 |" in text
     assert "| gaoya | 1 | no result: not installed |" in text
     assert "- less time: rensa (1)\n" in text
     assert "| rensa | 0.7500 |  |" in text
