@@ -4,7 +4,7 @@ A batch is one transaction: its documents, contents, buckets, rejections, the pr
 counts. On SQLite the batches of some ten seconds are one, a load: each writing of buckets touches pages all over their
 table, and a million documents took 57 seconds instead of 35. Killed at any moment, the next run goes on behind the last
 commit. A file whose size and modification time are known costs one stat; one that was only touched is hashed, not read
-again. Limitation: files that did not change, and lie between two batches of a load, are walked with the write lock held.
+again. Limitation: files that did not change and lie between two batches of a load are walked with the write lock held.
 """
 
 from __future__ import annotations
