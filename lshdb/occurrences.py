@@ -108,6 +108,16 @@ class Occurrences:
 def _ends(runs: list[NDArray[Any]], places: list[int]) -> list[int]:
     """How far each sorted run may be read so that no pair is met again later, some PART_PAIRS from all of them."""
     step = max(1, PART_PAIRS // len(runs))
+    ends, further = _ends_within(runs, places, step), _ends_within(runs, places, 2 * step)
+    # Where runs follow each other, all comes from one of them.
+    while further != ends and sum(further) - sum(places) <= PART_PAIRS:
+        step *= 2
+        ends, further = further, _ends_within(runs, places, 2 * step)
+    return ends
+
+
+def _ends_within(runs: list[NDArray[Any]], places: list[int], step: int) -> list[int]:
+    """`_ends`, with up to `step` pairs from each run."""
     ahead = [run[place + step - 1] for run, place in zip(runs, places, strict=True) if place + step <= len(run)]
     if not ahead:
         return [len(run) for run in runs]

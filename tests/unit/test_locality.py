@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb import occurrences
@@ -26,6 +26,7 @@ def ordered(found: list[Pair], last_key: int) -> tuple[list[list[Pair]], list[fl
     return parts, shares
 
 
+@settings(deadline=None)  # the first call loads the kernels
 @given(pairs=pairs, run=st.integers(1, 20), part=st.integers(1, 20), spread=st.sampled_from([1, 1_000]))
 def test_a_family_is_given_without_a_break_and_every_pair_once(
     pairs: list[Pair], run: int, part: int, spread: int

@@ -58,6 +58,16 @@ def test_a_part_holds_no_more_than_asked_for_but_for_one_pair_a_run(monkeypatch:
     assert max(map(len, parts)) <= 50
 
 
+def test_runs_that_follow_each_other_give_full_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(occurrences, "RUN_PAIRS", 100)
+    monkeypatch.setattr(occurrences, "PART_PAIRS", 80)
+    pairs = [(0, right) for right in range(1, 1_001)]
+    parts = parts_of([pairs[begin : begin + 100] for begin in range(0, 1_000, 100)], 2_000)
+    assert [pair for part in parts for pair in part] == pairs
+    assert max(map(len, parts)) <= 80
+    assert len(parts) <= 20
+
+
 def test_the_share_grows_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(occurrences, "PART_PAIRS", 3)
     with Occurrences(99) as found:
