@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from benchmarks.ingest import machine
 from lshdb.clustering import Clusters, Ranked, Rows, arrange, components, repeated
 from lshdb.keeping import best_of_component, ranks
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import Store, clusters
 from lshdb.store.schema import pair
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, SourceFile, read_source, walk
 
 

@@ -24,7 +24,7 @@ import networkx
 
 from benchmarks.recall import read_pairs
 from lshdb import ClusterOptions, Index
-from lshdb.params import Banding
+from lshdb.model.params import Banding
 
 SIMILARITIES: Final = (0.5, 0.6, 0.7, 0.8, 0.9)
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from lshdb.index import Index
     from lshdb.ingestion import IngestOptions
     from lshdb.membership import Cluster, Member
-    from lshdb.model import Document
-    from lshdb.params import Params
-    from lshdb.progress import Progress
+    from lshdb.model.params import Params
+    from lshdb.model.progress import Progress
+    from lshdb.model.reports import IngestReport, Pair, Stats, VerifyReport
+    from lshdb.model.values import Document
     from lshdb.readers import ReadOptions
-    from lshdb.reports import IngestReport, Pair, Stats, VerifyReport
 
 __all__ = [
     "Cluster",
@@ -52,24 +52,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Cluster": "membership",
-    "ClusterOptions": "deduplication",
-    "Document": "model",
-    "ExportOptions": "exporting",
-    "ExportReport": "exporting",
-    "Index": "index",
-    "IngestOptions": "ingestion",
-    "IngestReport": "reports",
-    "LshdbError": "errors",
-    "Match": "answering",
-    "Member": "membership",
-    "Nearest": "contamination",
-    "Pair": "reports",
-    "Params": "params",
-    "Progress": "progress",
-    "ReadOptions": "readers",
-    "Stats": "reports",
-    "VerifyReport": "reports",
+    "Cluster": "lshdb.membership",
+    "ClusterOptions": "lshdb.deduplication",
+    "Document": "lshdb.model.values",
+    "ExportOptions": "lshdb.exporting",
+    "ExportReport": "lshdb.exporting",
+    "Index": "lshdb.index",
+    "IngestOptions": "lshdb.ingestion",
+    "IngestReport": "lshdb.model.reports",
+    "LshdbError": "lshdb.errors",
+    "Match": "lshdb.answering",
+    "Member": "lshdb.membership",
+    "Nearest": "lshdb.contamination",
+    "Pair": "lshdb.model.reports",
+    "Params": "lshdb.model.params",
+    "Progress": "lshdb.model.progress",
+    "ReadOptions": "lshdb.readers",
+    "Stats": "lshdb.model.reports",
+    "VerifyReport": "lshdb.model.reports",
 }
 
 
@@ -77,4 +77,4 @@ def __getattr__(name: str) -> object:
     # Loaded when first used: `lshdb --help` must not wait for NumPy and SQLAlchemy.
     if name not in _HOMES:
         raise AttributeError(f"module 'lshdb' has no attribute {name!r}")
-    return getattr(import_module(f"lshdb.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

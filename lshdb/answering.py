@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lshdb.comparison import contents_of, encoded_texts
 from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.minhash import estimate
-from lshdb.model import Document, Signatures, Sketches
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.pipeline import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
 from lshdb.store import Transaction, answers, graph

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from lshdb import kernels
 from lshdb.errors import InvalidParams
-from lshdb.model import BandKeys, Signatures
-from lshdb.params import Banding
+from lshdb.model.params import Banding
+from lshdb.model.values import BandKeys, Signatures
 
 __all__ = ["band_keys"]
 

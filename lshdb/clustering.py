@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb import kernels
+from lshdb.model.arrays import row_offsets
 
 __all__ = ["Clusters", "Ranked", "Rows", "arrange", "components", "repeated"]
 
@@ -131,5 +132,5 @@ def arrange(
     order = np.argsort(documents.doc_keys, kind="stable")
     order = order[spot[order] >= 0]
     order = order[np.argsort(spot[order], kind="stable")]
-    offsets = np.concatenate([[0], np.cumsum(sizes[shown])]).astype(np.int64)
+    offsets = row_offsets(sizes[shown])
     return Clusters(documents.doc_keys[order], keys[documents.rows[order]], offsets, first_keys[shown])

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.arrays import distinct
-from lshdb.model import CandidatePairs, Signatures, VerifiedPairs
-from lshdb.params import Params
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.pipeline import shingle_sets_utf8
 from lshdb.store import Transaction, graph
 from lshdb.texts import unpack_utf8

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from lshdb.banding import band_keys
 from lshdb.comparison import Contents, compare, contents_of
-from lshdb.model import VerifiedPairs
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import VerifiedPairs
 from lshdb.store import Transaction, collected
 from lshdb.verification import min_agreement
 

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb import keeping
-from lshdb.arrays import distinct
 from lshdb.clustering import Clusters, Ranked, Rows, arrange, components, repeated
 from lshdb.comparison import compare, contents_of, promising
-from lshdb.model import CandidatePairs, Keep, VerifiedPairs
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
 from lshdb.store import Transaction, clusters, graph
 
 __all__ = ["ClusterOptions", "Deduplication", "Linkage", "similarities"]

@@ -17,8 +17,8 @@ from lshdb.comparison import signatures_of
 from lshdb.errors import DocumentUnknown, UsageError
 from lshdb.explanation import Comparison, Explanation, Side, Status
 from lshdb.minhash import estimate
-from lshdb.model import BandKeys, Signatures
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import BandKeys, Signatures
 from lshdb.pipeline import shingle_sets, sketch_encoded, text_of
 from lshdb.readers import ReadOptions
 from lshdb.rereading import spool_lost

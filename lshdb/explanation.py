@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store.inspection import StoredPair
 from lshdb.worddiff import WordDiff
 

@@ -25,8 +25,8 @@ from lshdb.clustering import Clusters
 from lshdb.deduplication import ClusterOptions, Deduplication
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.membership import Member
+from lshdb.model.progress import Progress
 from lshdb.outputs import replacing, require_free, writing
-from lshdb.progress import Progress
 from lshdb.store import Store, Transaction, clusters, graph
 from lshdb.store.clusters import DocumentRow
 from lshdb.tabular import WRITERS, Row, write_jsonl

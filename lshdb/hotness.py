@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import Transaction, graph, inspection
 from lshdb.store.inspection import HotBucket
 from lshdb.texts import unpack

@@ -21,9 +21,9 @@ from typing import Final, TypeVar
 from lshdb.batches import batches, grouped, loads, staffed
 from lshdb.engines import run
 from lshdb.errors import NothingToRead
-from lshdb.model import Counts, Document, Rejection
+from lshdb.model.progress import Progress
+from lshdb.model.values import Counts, Document, Rejection
 from lshdb.portions import Portion, SourceProgress, Task, concatenate
-from lshdb.progress import Progress
 from lshdb.readers import STDIN_NAME, Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
 from lshdb.reasons import Reasons
 from lshdb.removal import expire, prune, remove, retire
@@ -213,13 +213,15 @@ class Ingestion:
         """Writes batches: one transaction."""
 
         def write(transaction: Transaction) -> list[_Written]:
-            done, held = list[_Written](), HeldBuckets()
+            done = list[_Written]()
+            held = HeldBuckets() if self._store.dialect.load_seconds > 0 else None
             self._loading = transaction
             for batch in load:
                 if done:
                     self._remember(done[-1].progress)
                 done.append(self._put(transaction, batch, held))
-            held.write(transaction)
+            if held is not None:
+                held.write(transaction)
             return done
 
         try:
@@ -233,8 +235,8 @@ class Ingestion:
             self._tell(written.rejections)
             self._count(written.counts)
 
-    def _put(self, transaction: Transaction, batch: Sequence[Portion], held: HeldBuckets) -> _Written:
-        """Writes a batch, but for its buckets."""
+    def _put(self, transaction: Transaction, batch: Sequence[Portion], held: HeldBuckets | None) -> _Written:
+        """Writes a batch, but for the buckets that are held."""
         progress = _latest(step for portion in batch for step in portion.sources)
         rejections = [rejection for portion in batch for rejection in portion.rejections]
         source_keys = self._put_sources(transaction, list(progress.values()))
@@ -288,7 +290,7 @@ class Ingestion:
                 self._known[uri] = state
 
     def _put_documents(
-        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int], held: HeldBuckets
+        self, transaction: Transaction, batch: Sequence[Portion], source_keys: dict[str, int], held: HeldBuckets | None
     ) -> tuple[Counts, int]:
         """What was written, and how many documents it displaced."""
         params = self._store.params

@@ -22,10 +22,10 @@ from lshdb.comparison import compare, contents_of, promising
 from lshdb.engines.calls import calls_ahead, num_cores
 from lshdb.expansion import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
 from lshdb.locality import by_family
-from lshdb.model import CandidatePairs, VerifiedPairs
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.occurrences import Occurrences
-from lshdb.params import Params
-from lshdb.progress import Progress
 from lshdb.store import HotBuckets, Store, Transaction, bands, bucket_key, graph
 
 __all__ = ["Linking"]

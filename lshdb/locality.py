@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.clustering import Rows, components
-from lshdb.model import CandidatePairs
+from lshdb.model.values import CandidatePairs
 from lshdb.occurrences import Occurrences
 
 __all__ = ["by_family"]

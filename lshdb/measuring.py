@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from lshdb import kernels
 from lshdb.comparison import compare, contents_of, signatures_of
 from lshdb.estimation import recall_of
-from lshdb.model import VerifiedPairs
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.reports import Measurement, Point
+from lshdb.model.values import VerifiedPairs
 from lshdb.store import Store, Transaction, bands, measurements
-from lshdb.store.measurements import Measurement, Point
 from lshdb.verification import min_agreement
 
 __all__ = ["Measuring"]

@@ -17,7 +17,7 @@ from xxhash import xxh3_64_hexdigest
 
 from lshdb.clustering import Clusters
 from lshdb.deduplication import similarities
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import Transaction
 from lshdb.store import clusters as stored
 from lshdb.texts import encode

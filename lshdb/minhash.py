@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lshdb import kernels
 from lshdb.errors import InvalidParams
 from lshdb.kernels.constants import GOLDEN, SPLITMIX_1, SPLITMIX_2
-from lshdb.model import ShingleSets, Signatures
-from lshdb.params import Permutations
+from lshdb.model.params import Permutations
+from lshdb.model.values import ShingleSets, Signatures
 
 __all__ = ["estimate", "sign"]
 

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from lshdb import kernels
 from lshdb.kernels import codepoints
-from lshdb.model import NormalForms
-from lshdb.params import Shingling
+from lshdb.model.arrays import row_offsets
+from lshdb.model.params import Shingling
+from lshdb.model.values import NormalForms
 from lshdb.texts import decode, encode
 
 __all__ = ["digests", "normalise", "normalise_utf8"]
@@ -64,24 +65,20 @@ def _verbatim(encoded: Sequence[bytes]) -> NormalForms:
     texts = [decode(utf8) for utf8 in encoded]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
-    return NormalForms(np.frombuffer(joined, "<u4").astype(np.uint32), _offsets(lengths))
+    return NormalForms(np.frombuffer(joined, "<u4").astype(np.uint32), row_offsets(lengths))
 
 
 def _folded(encoded: Sequence[bytes]) -> NormalForms:
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     ascii_only = np.fromiter((utf8.isascii() for utf8 in encoded), np.bool_, len(encoded))
-    joined, offsets, table = b"".join(encoded), _offsets(lengths), codepoints.table()
+    joined, offsets, table = b"".join(encoded), row_offsets(lengths), codepoints.table()
     utf8 = np.frombuffer(joined, np.uint8)
     spans = kernels.contextual_spans(utf8, offsets, ascii_only, table)
     settled = [_settled(joined[start:stop]) for start, stop in spans.tolist()]
-    settled_offsets = _offsets(np.fromiter(map(len, settled), np.int64, len(settled)))
+    settled_offsets = row_offsets(np.fromiter(map(len, settled), np.int64, len(settled)))
     return NormalForms(
         *kernels.fold(utf8, offsets, table, spans, np.frombuffer(b"".join(settled), np.uint8), settled_offsets)
     )
-
-
-def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
 # Most spans are a letter and its mark, so few differ: 0.1 us for a known one instead of 2 us.

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.arrays import distinct
 from lshdb.errors import SpillFailed
-from lshdb.model import CandidatePairs
+from lshdb.model.arrays import distinct
+from lshdb.model.values import CandidatePairs
 
 __all__ = ["Occurrences"]
 

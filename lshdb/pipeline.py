@@ -13,9 +13,9 @@ from typing import Final
 from lshdb.banding import band_keys
 from lshdb.errors import BadDocument
 from lshdb.minhash import sign
-from lshdb.model import Document, ShingleSets, Sketches
+from lshdb.model.params import Params
+from lshdb.model.values import Document, ShingleSets, Sketches
 from lshdb.normalization import digests, normalise_utf8
-from lshdb.params import Params
 from lshdb.shingling import distinct, shingle
 from lshdb.texts import encode, packing
 

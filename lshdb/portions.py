@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from lshdb.model import BandKeys, Document, Rejection, Signatures, Sketches
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import BandKeys, Document, Rejection, Signatures, Sketches
 from lshdb.pipeline import sketch
 from lshdb.readers import SourceFile
 

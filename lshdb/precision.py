@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from lshdb.banding import band_keys
 from lshdb.comparison import Contents, compare, contents_of
-from lshdb.model import CandidatePairs, VerifiedPairs
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.reports import CandidatePrecision
+from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.readers import ReadOptions
-from lshdb.reports import CandidatePrecision
 from lshdb.rereading import spool_lost
 from lshdb.store import Transaction, samples
 

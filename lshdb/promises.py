@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lshdb.errors import PromiseUnreachable
-from lshdb.params import Params
-from lshdb.scurve import Similarities, typical
+from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
+from lshdb.model.params import Params
 from lshdb.store import Transaction, graph, measurements
-from lshdb.tuning import DEFAULT_RECALL, choose
+from lshdb.tuning import choose
 
 __all__ = ["rebanded", "shortfall", "similarities_of"]
 

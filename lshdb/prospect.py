@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from lshdb.params import DEFAULT_MIN_SIM
-from lshdb.scurve import TYPICAL_CONTENTS, Banding, typical
-from lshdb.tuning import DEFAULT_RECALL, SQLITE_SIZES, Option, choose, option, options
+from lshdb.model.banding import DEFAULT_RECALL, SQLITE_SIZES, TYPICAL_CONTENTS, Banding, typical
+from lshdb.model.params import DEFAULT_MIN_SIM
+from lshdb.tuning import Option, choose, option, options
 
 if TYPE_CHECKING:
-    from lshdb.reports import Measurement, Outlook
+    from lshdb.model.reports import Measurement, Outlook
 
 __all__ = ["Prospect", "prospect"]
 

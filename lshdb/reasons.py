@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from lshdb.model import Rejection
+from lshdb.model.values import Rejection
 
 __all__ = ["OTHER_REASONS", "Reasons"]
 

@@ -13,8 +13,8 @@ from typing import Final
 from lshdb.banding import band_keys
 from lshdb.comparison import signatures_of
 from lshdb.errors import IndexBusy
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
 from lshdb.store import Store, Transaction, bands
 
 __all__ = ["Rebanding"]

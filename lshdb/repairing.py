@@ -21,8 +21,8 @@ from lshdb.auditing.rows import miscounted
 from lshdb.banding import band_keys
 from lshdb.expansion import CAP
 from lshdb.linking import Linking
-from lshdb.model import Signatures
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
+from lshdb.model.values import Signatures
 from lshdb.removal import retire
 from lshdb.store import Store, Transaction, audit, documents, graph, mending
 from lshdb.store.audit_rules import BY_RETIRING, MENDABLE, Rule

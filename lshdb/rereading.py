@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import BadDocument
-from lshdb.model import Document
+from lshdb.model.params import Params
+from lshdb.model.values import Document
 from lshdb.normalization import digests, normalise
-from lshdb.params import Params
 from lshdb.pipeline import text_of
 from lshdb.readers import Reading, ReadOptions, recorded, source_at
 from lshdb.store import Transaction, spool

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from lshdb import kernels
 from lshdb.kernels import codepoints
-from lshdb.model import NormalForms, ShingleSets
-from lshdb.params import Shingling
+from lshdb.model.params import Shingling
+from lshdb.model.values import NormalForms, ShingleSets
 
 __all__ = ["distinct", "shingle"]
 

@@ -7,32 +7,38 @@ Limitation: costs are those of one machine; only their proportions matter, and a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from lshdb.errors import PromiseUnreachable
-from lshdb.scurve import DEFAULT_NUM_PERM, TYPICAL, Banding, Similarities
+from lshdb.errors import InvalidParams, PromiseUnreachable
+from lshdb.model.banding import (
+    DEFAULT_NUM_PERM,
+    DEFAULT_RECALL,
+    MAX_BANDS,
+    SQLITE_SIZES,
+    TYPICAL,
+    Banding,
+    Similarities,
+    Sizes,
+)
+from lshdb.model.params import DEFAULT_FLOOR, DEFAULT_MIN_SIM, MAX_PERMUTATIONS, Params, check_range, check_similarity
 
 __all__ = [
     "COSTS",
-    "DEFAULT_RECALL",
-    "MAX_BANDS",
     "MAX_CHOSEN_PERM",
-    "SQLITE_SIZES",
     "Costs",
     "Option",
-    "Sizes",
     "choose",
     "keeping",
     "least_bands",
     "option",
     "options",
+    "params_for_recall",
+    "params_of",
     "signed",
 ]
 
-MAX_BANDS: Final = 32_767  # band_bucket.band is a SMALLINT
-DEFAULT_RECALL: Final = 0.999
 
 # More are never chosen; an index may be given more.
 MAX_CHOSEN_PERM: Final = 1_024
@@ -54,22 +60,6 @@ class Costs:
         """What a document costs with this banding and so many candidates."""
         # A pair is the candidate of two documents, and computed once.
         return self.row * banding.bands + self.candidate * candidates / 2 + self.minimum * num_perm
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Bytes in the tables: of a row of buckets with its share of indexes, and of a content beside its minima."""
-
-    row: float
-    content: float
-
-    def of(self, banding: Banding, num_perm: int) -> float:
-        """Bytes a content takes for its signature and its buckets; its text and its documents come on top."""
-        return self.content + 4 * num_perm + self.row * banding.bands
-
-
-# Source: dbstat of the crawl of benchmarks/data.py; see benchmarks/tuning.py.
-SQLITE_SIZES: Final = Sizes(row=20.0, content=60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +174,52 @@ def option(banding: Banding, min_sim: float, num_perm: int, similarities: Simila
 def signed(banding: Banding) -> int:
     """The minima of a signature that is made for a banding: enough to estimate similarities by, too."""
     return max(DEFAULT_NUM_PERM, banding.bands * banding.rows)
+
+
+def params_of(chosen: Mapping[str, Any]) -> Params:
+    """Parameters as they were chosen, by name, with defaults for the others.
+
+    Where a `min_sim` or `recall` is among them, the bands and rows follow from these; see `params_for_recall`.
+    """
+    if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
+        return params_for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
+    return Params(**{"floor": min(DEFAULT_FLOOR, chosen.get("min_sim", DEFAULT_MIN_SIM)), **chosen})
+
+
+def params_for_recall(
+    min_sim: float,
+    recall: float,
+    *,
+    num_perm: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    similarities: Similarities = TYPICAL,
+    **others: Any,
+) -> Params:
+    """The cheapest parameters that find a pair at `min_sim` with probability `recall`.
+
+    Args:
+        num_perm: the minima of a signature; by default what the bands take, and not less than 100.
+        bands, rows: what is chosen already.
+        similarities: of the corpus; see `tuning`.
+        others: as they are; the floor follows `min_sim` down where it is not among them.
+
+    Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of its range.
+    """
+    check_similarity("min_sim", min_sim)
+    if not 0.0 < recall < 1.0:
+        raise InvalidParams(name="recall", value=recall, reason="it must be above 0 and below 1")
+    for name, value in (("num_perm", num_perm), ("bands", bands), ("rows", rows)):
+        if value is not None:
+            check_range(name, value, 1, MAX_PERMUTATIONS)
+    chosen = choose(min_sim, recall, num_perm=num_perm, bands=bands, rows=rows, similarities=similarities)
+    return Params(
+        **{"floor": min(DEFAULT_FLOOR, min_sim), **others},
+        bands=chosen.bands,
+        rows=chosen.rows,
+        min_sim=min_sim,
+        num_perm=num_perm or signed(chosen),
+    )
 
 
 def _given(min_sim: float, recall: float, most: int, bands: int | None, rows: int | None) -> list[Banding]:

@@ -6,8 +6,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from lshdb.model.progress import Progress
 from lshdb.outputs import require_free
-from lshdb.progress import Progress
 from lshdb.store import Store
 from lshdb.store.address import masked, parse
 from lshdb.store.copying import CopiedTable, copy

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lshdb import kernels
 from lshdb.errors import InvalidParams
-from lshdb.model import ShingleSets
+from lshdb.model.values import ShingleSets
 
 __all__ = ["containment", "jaccard", "min_agreement", "num_shared"]
 

@@ -20,8 +20,8 @@ from lshdb.auditing.contents import examine, extra_rows
 from lshdb.auditing.faults import Fault
 from lshdb.auditing.pairs import examine_pairs
 from lshdb.auditing.rows import database_faults, row_faults, schema_faults
-from lshdb.model import VerifiedPairs
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
+from lshdb.model.values import VerifiedPairs
 from lshdb.store import Store, Transaction, audit, graph, samples
 
 __all__ = ["Auditing", "Thoroughness", "num_in_batch"]

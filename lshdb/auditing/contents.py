@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from zstandard import ZstdError
 
-from lshdb.arrays import distinct
 from lshdb.auditing.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
 from lshdb.banding import band_keys
-from lshdb.model import Signatures
-from lshdb.params import Params
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.model.values import Signatures
 from lshdb.pipeline import sketch_encoded
 from lshdb.store import Transaction, audit, graph, inspection
 from lshdb.store.audit import AuditedContents

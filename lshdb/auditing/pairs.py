@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.arrays import distinct
 from lshdb.auditing.contents import UNREADABLE, believed, stored_minima
 from lshdb.auditing.faults import LOST, Fault
 from lshdb.comparison import Contents, compare
 from lshdb.minhash import estimate
-from lshdb.model import Signatures, VerifiedPairs
-from lshdb.params import Params
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.model.values import Signatures, VerifiedPairs
 from lshdb.store import Transaction, audit
 
 __all__ = ["ExaminedPairs", "examine_pairs"]

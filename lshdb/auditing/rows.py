@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lshdb.auditing.faults import LOST, Fault
 from lshdb.expansion import CAP, num_expanded
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import Transaction, audit
 from lshdb.store.audit_rules import Rule
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from lshdb.model import Counts, Rejection
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
+from lshdb.model.values import Counts, Rejection
 
 __all__ = ["Display", "progress_for"]
 

@@ -13,7 +13,7 @@ from lshdb.cli.render import print_json
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from lshdb.reports import IngestReport
+    from lshdb.model.reports import IngestReport
 
 __all__ = ["register"]
 

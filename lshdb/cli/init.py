@@ -6,6 +6,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import chosen, settings_of
+from lshdb.tuning import params_of
 
 __all__ = ["register"]
 
@@ -37,13 +38,12 @@ def init(
 ) -> None:
     """Make an empty index. The first [bold]ingest[/bold] does it too, with the same options."""
     from lshdb.index import Index
-    from lshdb.params import Params
 
     given = chosen(
         shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
         min_sim=promise, recall=recall, num_perm=num_perm, seed=seed, floor=floor, keep_text=keep_text, html=html,
     )  # fmt: skip
-    with Index.create(settings_of(context).db, Params.of(given)) as index:
+    with Index.create(settings_of(context).db, params_of(given)) as index:
         params = index.params
         typer.echo(f"{index.url}: {params.shingle}, {params.scheme}, {params.bands} bands of {params.rows} rows")
         typer.echo(f"a pair at {params.min_sim} is found with probability {params.recall:.4f}")

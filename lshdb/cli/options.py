@@ -16,7 +16,7 @@ from lshdb.errors import UsageError
 if TYPE_CHECKING:
     from lshdb.deduplication import ClusterOptions
     from lshdb.index import Index
-    from lshdb.reports import Measurement
+    from lshdb.model.reports import Measurement
 
 __all__ = [
     "Bands",

@@ -34,7 +34,7 @@ def reband(
     json: options.Json = False,
 ) -> None:
     """Give the index other bands, so that it finds pairs of another similarity. All pairs are computed anew."""
-    from lshdb.tuning import DEFAULT_RECALL
+    from lshdb.model.banding import DEFAULT_RECALL
 
     with open_index(context) as index:
         report = index.reband(min_sim, DEFAULT_RECALL if recall is None else recall, wait=wait)

@@ -13,7 +13,7 @@ from lshdb.cli.render import print_json, print_rows, visible
 
 if TYPE_CHECKING:
     from lshdb.hotness import Hottest
-    from lshdb.reports import Stats
+    from lshdb.model.reports import Stats
 
 __all__ = ["register"]
 

@@ -14,7 +14,7 @@ from lshdb.cli.render import print_json, print_rows
 from lshdb.errors import IndexMissing
 
 if TYPE_CHECKING:
-    from lshdb.reports import Measurement
+    from lshdb.model.reports import Measurement
 
 __all__ = ["register"]
 

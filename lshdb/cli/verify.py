@@ -12,7 +12,7 @@ from lshdb.cli.render import print_json, visible
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from lshdb.reports import CandidatePrecision, VerifyReport
+    from lshdb.model.reports import CandidatePrecision, VerifyReport
 
 __all__ = ["register"]
 

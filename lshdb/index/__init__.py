@@ -11,10 +11,11 @@ from lshdb import upkeep
 from lshdb.errors import IndexExists, ParamsMismatch
 from lshdb.index.changes import Changes
 from lshdb.index.questions import Questions
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.reports import Upgrade
 from lshdb.store import Store, upgrading
-from lshdb.store.upgrade import Upgrade
+from lshdb.tuning import params_of
 from lshdb.upkeep import BackupReport, CopyReport, VacuumReport
 
 __all__ = ["Index"]
@@ -55,7 +56,7 @@ class Index(Changes, Questions):
 
         Raises: ParamsMismatch: there is one, and it was made with others; InvalidParams; and as `open`.
         """
-        store = Store.create(url, Params.of(chosen), version("lshdb"))
+        store = Store.create(url, params_of(chosen), version("lshdb"))
         for name, given in chosen.items():
             stored = getattr(store.params, name)
             # Bands are whole: an index promises more than was asked for.

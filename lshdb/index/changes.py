@@ -14,18 +14,17 @@ from lshdb.errors import DocumentUnknown
 from lshdb.index.opened import Opened
 from lshdb.ingestion import Ingestion, IngestOptions
 from lshdb.measuring import Measuring
-from lshdb.model import Counts, Document, Sketches
+from lshdb.model.banding import DEFAULT_RECALL
+from lshdb.model.reports import IngestReport, Measurement, RebandReport, VerifyReport
+from lshdb.model.values import Counts, Document, Sketches
 from lshdb.pipeline import sketch
 from lshdb.promises import rebanded, similarities_of
 from lshdb.readers import ReadOptions
 from lshdb.rebanding import Rebanding
 from lshdb.removal import remove, retire
 from lshdb.repairing import Repairing
-from lshdb.reports import IngestReport, RebandReport, VerifyReport
 from lshdb.reverification import Reverification, Scope
 from lshdb.store import Transaction, answers, documents, graph, runs
-from lshdb.store.measurements import Measurement
-from lshdb.tuning import DEFAULT_RECALL
 
 __all__ = ["Changes"]
 

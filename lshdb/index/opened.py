@@ -12,8 +12,8 @@ from typing import Self
 from lshdb import interruption
 from lshdb.errors import AccessDenied, BelowFloor, IndexBusy, StoreError
 from lshdb.linking import Linking
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
 from lshdb.promises import shortfall
 from lshdb.readers import ReadOptions
 from lshdb.store import Store, graph, runs

@@ -19,10 +19,10 @@ from lshdb.exporting import Exporting, ExportOptions, ExportReport
 from lshdb.hotness import Hottest, hottest
 from lshdb.index.opened import Opened
 from lshdb.membership import Cluster, Member, members, named
-from lshdb.model import Document, Rejection
+from lshdb.model.reports import Outlook, Pair, Stats
+from lshdb.model.values import Document, Rejection
 from lshdb.promises import similarities_of
 from lshdb.readers import ReadOptions
-from lshdb.reports import Outlook, Pair, Stats
 from lshdb.store import Transaction, answers, collected, measurements, sources
 
 __all__ = ["Questions"]

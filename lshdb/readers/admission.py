@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, Unfit, too_large
 
 if TYPE_CHECKING:

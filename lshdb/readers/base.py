@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
 
 from lshdb.errors import InvalidParams
-from lshdb.model import Document, Rejection
-from lshdb.params import HtmlText, ShingleKind
+from lshdb.model.params import HtmlText, ShingleKind
+from lshdb.model.values import Document, Rejection
 
 __all__ = [
     "MAX_LINE_BYTES",

@@ -14,7 +14,7 @@ import csv
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import (
     ReadOptions,
     Rejection,

@@ -13,8 +13,8 @@ from typing import BinaryIO, Final
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import map_encoding_to_html5
 
-from lshdb.model import Document
-from lshdb.params import HtmlText
+from lshdb.model.params import HtmlText
+from lshdb.model.values import Document
 from lshdb.readers.base import MAX_PAGE_BYTES, ReadOptions, Rejection, SourceFile, Unfit, file_doc_id, megabytes
 from lshdb.readers.bombs import MAX_MAIN_DEPTH, nesting_depth, refuse_bomb
 from lshdb.readers.decoding import decode

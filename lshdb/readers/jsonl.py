@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 
 import msgspec
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_documents

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO, TypeAlias
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
 from lshdb.readers.streams import BLOCK_BYTES
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import types
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id

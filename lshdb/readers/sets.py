@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
 from lshdb.readers.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_documents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers.base import ReadOptions, Rejection, SourceFile, file_doc_id, too_large
 from lshdb.readers.decoding import decode
 from lshdb.readers.sniffing import looks_like_text

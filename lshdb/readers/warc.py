@@ -26,8 +26,8 @@ from typing import BinaryIO, Final, cast
 
 from resiliparse.parse.encoding import map_encoding_to_html5
 
-from lshdb.model import Document
-from lshdb.params import HtmlText
+from lshdb.model.params import HtmlText
+from lshdb.model.values import Document
 from lshdb.readers.base import (
     MAX_PAGE_BYTES,
     Deferred,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, Table, func, select
 
-from lshdb.model import Rejection
+from lshdb.model.reports import Figures, RunRow
+from lshdb.model.values import Rejection
 from lshdb.store import document_pairs, statements
 from lshdb.store.schema import (
     band_bucket,
@@ -27,8 +28,6 @@ from lshdb.store.schema import (
 from lshdb.store.transaction import Transaction
 
 __all__ = [
-    "Figures",
-    "RunRow",
     "content_of",
     "doc_keys",
     "documents_of",
@@ -42,40 +41,6 @@ __all__ = [
 
 # (left doc_id, right doc_id, similarity, exact, left's collection, right's collection)
 PairRow = tuple[str, str, float, bool, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """One line of the table run."""
-
-    run: int
-    verb: str
-    collection: str
-    state: str
-    started_at: str
-    finished_at: str | None
-    num_added: int
-    num_updated: int
-    num_removed: int
-    num_rejected: int
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How much there is of everything; `num_skipped_pairs` were not expanded in `num_hot_buckets`."""
-
-    num_documents: int
-    num_empty: int
-    num_contents: int
-    num_texts: int
-    num_sources: int
-    num_unlinked: int
-    num_buckets: int
-    num_pairs: int
-    num_estimated_pairs: int
-    num_hot_buckets: int
-    num_skipped_pairs: int
-    num_bytes: int
 
 
 def pairs(transaction: Transaction, min_sim: float, *, expand: bool, within: str | None = None) -> Iterator[PairRow]:

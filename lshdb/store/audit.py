@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Inspector, Row, Table, func, inspect, select
 
-from lshdb.model import BandKeys
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import BandKeys
 from lshdb.store import audit_statements, bands
 from lshdb.store.audit_rules import RULES, Rule, breaches
 from lshdb.store.buckets import bucket_rows

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import delete, func, insert, select, update
 
-from lshdb.model import BandKeys
-from lshdb.scurve import Banding
+from lshdb.model.banding import Banding
+from lshdb.model.values import BandKeys
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.graph import StoredSignatures, stored_signatures
 from lshdb.store.schema import band_bucket, content, index_params, pair, rebanding, skipped_bucket, unlinked

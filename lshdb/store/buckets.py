@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.model import BandKeys
+from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 
 __all__ = ["bucket_rows", "signed_hashes"]

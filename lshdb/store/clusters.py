@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.arrays import distinct
-from lshdb.model import CandidatePairs, Keep, VerifiedPairs
+from lshdb.model.arrays import distinct
+from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
 from lshdb.store import cluster_statements as statements
 from lshdb.store.graph import verified_pairs
 from lshdb.store.staging import staged_key, staged_pair

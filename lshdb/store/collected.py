@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, bindparam, func, literal, select, true
 
 from lshdb.errors import CollectionUnknown
-from lshdb.model import BandKeys
+from lshdb.model.values import BandKeys
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.document_pairs import first_document
 from lshdb.store.schema import band_bucket, document, pair, skipped_bucket

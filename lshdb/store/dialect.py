@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table
 
 from lshdb.errors import StoreError, StoreFailed
-from lshdb.tuning import Sizes
+from lshdb.model.banding import Sizes
 
 __all__ = ["Columns", "Dialect", "as_list", "failed", "one_line"]
 

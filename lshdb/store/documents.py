@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import and_, case, delete, exists, or_, select, tuple_, update
 
-from lshdb.model import BandKeys, Counts, Document, Sketches
+from lshdb.model.values import BandKeys, Counts, Document, Sketches
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.held_buckets import HeldBuckets
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
@@ -73,10 +73,7 @@ def put(
 
     Args: held: takes the buckets of new contents, for the caller to write before the transaction ends.
     """
-    buckets = HeldBuckets() if held is None else held
-    content_keys, num_contents = _put_contents(transaction, sketches, buckets)
-    if held is None:
-        buckets.write(transaction)
+    content_keys, num_contents = _put_contents(transaction, sketches, held)
     last = _newest(documents)
     _stage_documents(transaction, documents, content_keys, place, list(last.values()))
     known = _known_documents(transaction, place.collection)
@@ -149,7 +146,9 @@ def delete_buckets(transaction: Transaction, content_keys: NDArray[np.int64], ba
     transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))))
 
 
-def _put_contents(transaction: Transaction, sketches: Sketches, buckets: HeldBuckets) -> tuple[list[int | None], int]:
+def _put_contents(
+    transaction: Transaction, sketches: Sketches, held: HeldBuckets | None
+) -> tuple[list[int | None], int]:
     """The content_key of each sketch (None where it is empty), and how many contents are new."""
     filled = np.flatnonzero(sketches.num_shingles)
     identities = np.ascontiguousarray(sketches.digests[filled]).view("V16").ravel()
@@ -159,9 +158,7 @@ def _put_contents(transaction: Transaction, sketches: Sketches, buckets: HeldBuc
     # In reading order, so that keys ascend with it whatever the digests are.
     fresh = fresh[np.argsort(first[fresh])]
     keys[fresh] = transaction.allocate(content, len(fresh))
-    rows = filled[first[fresh]]
-    _insert_contents(transaction, sketches, rows, keys[fresh])
-    buckets.add(keys[fresh], replace(sketches.band_keys, keys=sketches.band_keys.keys[rows]))
+    _insert_contents(transaction, sketches, filled[first[fresh]], keys[fresh], held)
     content_keys: list[int | None] = [None] * len(sketches)
     for index, key in zip(filled.tolist(), keys[which].tolist(), strict=True):
         content_keys[index] = key
@@ -181,7 +178,11 @@ def _known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDAr
 
 
 def _insert_contents(
-    transaction: Transaction, sketches: Sketches, rows: NDArray[np.int64], keys: NDArray[np.int64]
+    transaction: Transaction,
+    sketches: Sketches,
+    rows: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    held: HeldBuckets | None,
 ) -> None:
     minima = sketches.signatures.minima[rows].astype("<u4", copy=False)
     transaction.bulk_insert(
@@ -197,6 +198,11 @@ def _insert_contents(
         transaction.bulk_insert(
             content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]}
         )
+    made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
+    if held is None:
+        transaction.bulk_insert(band_bucket, bucket_rows(keys, made))
+    else:
+        held.add(keys, made)
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 

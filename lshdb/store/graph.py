@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, delete, func, insert, select, tuple_, update
 
-from lshdb.arrays import distinct
-from lshdb.model import BandKeys, VerifiedPairs
+from lshdb.model.arrays import distinct
+from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store import statements
 from lshdb.store.buckets import bucket_rows, signed_hashes
 from lshdb.store.dialect import Columns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.model import BandKeys
+from lshdb.model.values import BandKeys
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.graph import existing
 from lshdb.store.schema import band_bucket

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from lshdb.model import BandKeys
+from lshdb.model.values import BandKeys
 from lshdb.store import statements
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import content, document, pair, skipped_bucket, unlinked

@@ -3,58 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import insert, select
 
+from lshdb.model.reports import Measurement, Point
 from lshdb.store.schema import content, measurement, pair
 from lshdb.store.staging import staged_key
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Measurement", "Point", "content_keys", "last", "pairs_of", "put"]
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """The pairs of a step of similarities: their number, how many of them the index has, and their mean."""
-
-    similarity: float
-    num_pairs: int
-    num_found: int
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What a sample of contents, compared with all, says of the index.
-
-    Args:
-        run: the run that measured.
-        bands, rows: the index's then.
-        seed: of the sample.
-        num_contents, num_probes: how many there were, and how many of them were compared with all.
-        min_sim: the similarity from which on pairs should be found.
-        num_pairs, num_found: pairs of the probes at `min_sim` or more, and those of them that the index has.
-        recall: the estimate; None where no probe has a pair. low, high: its confidence interval.
-        neighbours: by number of equal minima, how many others all probes have together.
-        points: recall by similarity, from the floor on.
-    """
-
-    run: int
-    bands: int
-    rows: int
-    seed: int
-    num_contents: int
-    num_probes: int
-    min_sim: float
-    num_pairs: int
-    num_found: int
-    recall: float | None
-    low: float
-    high: float
-    neighbours: tuple[int, ...]
-    points: tuple[Point, ...]
+__all__ = ["content_keys", "last", "pairs_of", "put"]
 
 
 def put(transaction: Transaction, measured: Measurement) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select, tuple_, update
 
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import audit, audit_statements, bucket_key, graph
 from lshdb.store.audit_rules import BY_RETIRING, RULES, Rule, breaches, correction
 from lshdb.store.schema import (

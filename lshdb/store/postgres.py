@@ -15,10 +15,10 @@ from psycopg import sql
 from sqlalchemy import URL, ColumnElement, Connection, Engine, MetaData, Table, func, literal, select, text
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
+from lshdb.model.banding import Sizes
 from lshdb.store import postgres_key
 from lshdb.store.address import for_libpq, masked
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
-from lshdb.tuning import Sizes
 
 __all__ = ["Postgres"]
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Final, Generic, TypeVar
 
 from lshdb.errors import StoreError
-from lshdb.model import Counts
+from lshdb.model.values import Counts
 from lshdb.store import runs
 from lshdb.store.transaction import Transaction
 

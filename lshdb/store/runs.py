@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import func, insert, select, update
 
-from lshdb.model import Counts, Rejection
+from lshdb.model.values import Counts, Rejection
 from lshdb.store.schema import rejected, run
 from lshdb.store.transaction import Transaction
 

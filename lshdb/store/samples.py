@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.model import VerifiedPairs
+from lshdb.model.values import VerifiedPairs
 from lshdb.store import statements
 from lshdb.store.graph import verified_pairs
 from lshdb.store.staging import staged_bucket

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, and_, case, delete, func, select, update
 
+from lshdb.model.reports import HalfRead
 from lshdb.store.schema import document, source
 from lshdb.store.staging import staged_key, staged_source
 from lshdb.store.transaction import Transaction
@@ -14,7 +15,6 @@ from lshdb.store.transaction import Transaction
 __all__ = [
     "DONE",
     "READING",
-    "HalfRead",
     "SourceState",
     "gone",
     "half_read",
@@ -55,15 +55,6 @@ class SourceState:
     num_documents: int
     options: str
     reading_run: int
-
-
-@dataclass(frozen=True, slots=True)
-class HalfRead:
-    """A file that was not read to its end: `position` of its items are committed."""
-
-    uri: str
-    collection: str
-    position: int
 
 
 _COLUMNS = tuple(SourceState.__dataclass_fields__)

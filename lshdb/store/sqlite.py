@@ -25,10 +25,10 @@ from lshdb.errors import (
     NotAnIndex,
     StoreError,
 )
+from lshdb.model.banding import SQLITE_SIZES, Sizes
 from lshdb.outputs import replacing, require_free
 from lshdb.store import ingest_lock, sqlite_file
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
-from lshdb.tuning import SQLITE_SIZES, Sizes
 
 __all__ = ["Sqlite"]
 

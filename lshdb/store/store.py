@@ -28,7 +28,7 @@ from lshdb.errors import (
     NotAnIndex,
     StoreError,
 )
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import address, upgrade
 from lshdb.store.dialect import Dialect, failed
 from lshdb.store.dialects import dialect_for

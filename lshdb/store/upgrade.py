@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -17,12 +16,13 @@ from sqlalchemy import Connection, column, event, inspect, select, table
 from sqlalchemy.exc import DBAPIError
 
 from lshdb.errors import IndexOutdated, IndexTooNew
+from lshdb.model.reports import Upgrade
 from lshdb.store.schema import index_params, run
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["REVISIONS", "Upgrade", "current", "plan", "recorded_to_head", "require_head", "to_head"]
+__all__ = ["REVISIONS", "current", "plan", "recorded_to_head", "require_head", "to_head"]
 
 # Not Alembic's default name: an index may share a Postgres schema with a program that uses that one.
 VERSION_TABLE = "lshdb_revision"
@@ -31,26 +31,6 @@ VERSION_TABLE = "lshdb_revision"
 REVISIONS: Final = ("0001", "0002")
 
 _QUESTIONS = ("SELECT", "PRAGMA")
-
-
-@dataclass(frozen=True, slots=True)
-class Upgrade:
-    """An upgrade `before` -> `after`.
-
-    Args:
-        copy: where the old file was kept; None where none was needed.
-        statements: the SQL of a rehearsed one, values as comments.
-    """
-
-    before: str
-    after: str
-    copy: str | None = None
-    statements: tuple[str, ...] = ()
-
-    @property
-    def is_current(self) -> bool:
-        """Whether there is nothing to do."""
-        return self.before == self.after
 
 
 def current(connection: Connection) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lshdb.model.reports import Upgrade
 from lshdb.store import upgrade
 from lshdb.store.store import Store
-from lshdb.store.upgrade import Upgrade
 
 __all__ = ["perform", "rehearse"]
 

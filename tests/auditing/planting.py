@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Table, delete, func, insert, select, update
 
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.pipeline import sketch_encoded
 from lshdb.store import Transaction
 from lshdb.store.buckets import bucket_rows

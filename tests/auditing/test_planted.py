@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from lshdb import Document, Index
 from lshdb.auditing import Auditing, Thoroughness
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
 from lshdb.rebanding import Rebanding
 from lshdb.store import Store, Transaction, bands
 from lshdb.store.schema import band_bucket

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 from lshdb import Document, Index, IngestOptions, Params
 from lshdb.auditing import Auditing, Fault, Thoroughness
 from lshdb.errors import IndexBusy
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
 from lshdb.store import Store
 from lshdb.store.schema import content, content_text, document, pair, run, source
 from tests.auditing.indexes import fill

@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lshdb.model import Document
+from lshdb.model.params import Params
+from lshdb.model.values import Document
 from lshdb.normalization import normalise
-from lshdb.params import Params
 from lshdb.pipeline import sketch, text_of
 from lshdb.shingling import shingle
 

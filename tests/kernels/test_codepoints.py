@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lshdb.kernels import codepoints
-from lshdb.params import TABLE_VERSION
+from lshdb.model.params import TABLE_VERSION
 
 ROOT = Path(__file__).parent.parent.parent
 UNICODE = "14"

@@ -13,9 +13,9 @@ from strategies import batches, texts
 
 from lshdb import kernels
 from lshdb.kernels import codepoints, reference
-from lshdb.model import NormalForms
+from lshdb.model.params import Shingling
+from lshdb.model.values import NormalForms
 from lshdb.normalization import normalise
-from lshdb.params import Shingling
 
 WORDS = Shingling("word", 1)
 TABLE = codepoints.table()

@@ -9,8 +9,9 @@ import pytest
 
 from lshdb.banding import band_keys
 from lshdb.minhash import sign
-from lshdb.model import ShingleSets
-from lshdb.params import Params, Scheme
+from lshdb.model.params import Params, Scheme
+from lshdb.model.values import ShingleSets
+from lshdb.tuning import params_for_recall
 
 PAIRS = 4_000
 # A union of 180 elements: s of them are shared exactly for each s below.
@@ -21,7 +22,7 @@ UNION = 180
 @pytest.mark.parametrize("recall", [0.9, 0.99, 0.999])
 @pytest.mark.parametrize("min_sim", [0.5, 0.6, 0.7, 0.8, 0.9])
 def test_chosen_parameters_keep_their_promise_on_random_sets(min_sim: float, recall: float, scheme: Scheme) -> None:
-    params = Params.for_recall(min_sim, recall, scheme=scheme, seed=17)
+    params = params_for_recall(min_sim, recall, scheme=scheme, seed=17)
     assert params.recall >= recall
     found = np.mean(shares_a_bucket(random_pairs(min_sim, seed=5), params))
     assert found >= params.recall - 4 * math.sqrt(params.recall * (1 - params.recall) / PAIRS)

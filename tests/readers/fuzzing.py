@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 import zstandard
 from crawls import crawl, page, response
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import Item, ReadOptions, Rejection, SourceFile, read_stream
 
 LIMIT_SECONDS = 10

@@ -14,7 +14,7 @@ from crawls import response
 from reading_files import read
 
 from lshdb.errors import InvalidParams
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, record, recorded
 
 # 1,000 characters and 2,000 bytes.

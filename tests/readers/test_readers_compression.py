@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from reading_files import read, texts
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
 
 Compress = Callable[[bytes], bytes]

@@ -13,7 +13,7 @@ import pytest
 from reading_files import as_nobody
 
 from lshdb.errors import PathMissing, SourceUnreadable
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import (
     ReadOptions,
     Rejection,

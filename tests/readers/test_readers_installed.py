@@ -11,7 +11,7 @@ import pytest
 from reading_files import read, texts
 
 from lshdb.errors import SourceError
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, readers, registry
 
 READER = """

@@ -12,7 +12,7 @@ import pytest
 from reading_files import read, texts
 
 from lshdb.errors import InvalidParams
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, base, read_source, source_file
 from lshdb.readers.lines import read_lines
 from lshdb.readers.streams import ByteStream

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from reading_files import read
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reading_files import read
 
 from lshdb.errors import InvalidParams
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import (
     READERS,
     ReadOptions,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reading_files import read
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from reading_files import as_nobody, read, texts
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, read_source, source_file
 
 

@@ -18,7 +18,7 @@ from fastwarc.stream_io import BrotliWriter
 from reading_files import read
 from warcio.archiveiterator import ArchiveIterator
 
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, Skipped, digest, read_source, source_file
 from lshdb.readers.warc import microseconds
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 from lshdb import portions, stretches
 
 if TYPE_CHECKING:
-    from lshdb.model import Document
-    from lshdb.params import Params
+    from lshdb.model.params import Params
+    from lshdb.model.values import Document
     from lshdb.pipeline import Sketching
     from lshdb.store import Store, Transaction
 

@@ -11,9 +11,9 @@ import pytest
 
 from lshdb import interruption
 from lshdb.index import Index
-from lshdb.model import Counts
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.values import Counts
 from lshdb.store import Store
 from tests.recovery.tables import contradictions, run_states
 

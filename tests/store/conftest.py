@@ -15,9 +15,9 @@ from sqlalchemy import Table, func, select
 
 from lshdb.banding import band_keys
 from lshdb.linking import Linking
-from lshdb.model import Document, Signatures, Sketches
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.store import Store, Transaction, answers, documents
 
 Minima = tuple[int, ...]

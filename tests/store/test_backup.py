@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from lshdb import Index
 from lshdb.errors import IndexBusy, IndexDamaged, OutputExists, OutputFailed, UsageError
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.store import Store, sqlite_file
 from lshdb.store.schema import unlinked
 from tests.cli.conftest import Run, lshdb

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import select
 
 from lshdb.errors import IndexBusy, IndexRebanded
-from lshdb.model import Document
-from lshdb.params import Params
-from lshdb.progress import Progress
+from lshdb.model.params import Params
+from lshdb.model.progress import Progress
+from lshdb.model.values import Document
 from lshdb.rebanding import Rebanding
 from lshdb.removal import retire
 from lshdb.store import Store, bands, documents, graph

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import insert
 
 from lshdb import Document, Index, IngestOptions, batches, stretches
-from lshdb.model import Counts
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
+from lshdb.model.values import Counts
 from lshdb.store import Store, audit, bucket_key, postgres_key
 from lshdb.store.schema import band_bucket, content
 from tests.auditing.test_planted import audited, repaired

@@ -9,7 +9,7 @@ import pytest
 
 from lshdb.contamination import Nearest, nearest
 from lshdb.errors import CollectionUnknown
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.store import Store, answers, collected, documents
 from tests.store.conftest import PARAMS, Minima, add, link, sketches_of
 

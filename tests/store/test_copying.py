@@ -16,7 +16,7 @@ from sqlalchemy import Table, delete, insert, select, update
 
 from lshdb import Index
 from lshdb.errors import CopyDiffers, IndexExists, IndexMissing, NotAnIndex, OutputFailed
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.store import Store, Transaction, copying
 from lshdb.store.copying import _Summary
 from lshdb.store.dialect import Columns

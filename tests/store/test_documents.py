@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import select
 
-from lshdb.model import Document
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import Document
 from lshdb.removal import retire
 from lshdb.store import Store, Transaction, answers, documents, sources
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked

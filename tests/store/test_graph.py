@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb import expansion
-from lshdb.model import VerifiedPairs
+from lshdb.model.values import VerifiedPairs
 from lshdb.removal import retire
 from lshdb.store import Store, Transaction, answers, documents, graph, statements
 from lshdb.store.schema import pair, skipped_bucket

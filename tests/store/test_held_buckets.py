@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,9 @@ import pytest
 from sqlalchemy import select
 
 from lshdb import Document, Index, IngestOptions, batches, ingestion, stretches
-from lshdb.model import Counts
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
+from lshdb.model.reports import Figures
+from lshdb.model.values import Counts
 from lshdb.removal import retire
 from lshdb.store import Store, Transaction, documents
 from lshdb.store.held_buckets import HeldBuckets
@@ -20,8 +20,7 @@ from lshdb.store.schema import band_bucket
 from lshdb.store.sqlite import Sqlite
 from tests.auditing.test_planted import audited
 from tests.store.conftest import PARAMS, Minima, add, sketches_of
-
-WORDS = [f"word{number}" for number in range(40)]
+from tests.store.test_bucket_key import WORDS, write
 
 
 def rows(store: Store) -> list[tuple[int, int, int]]:
@@ -71,8 +70,7 @@ class Watcher(Progress):
 
     def ingested(self, counts: Counts) -> None:
         self.said.append(counts.num_added)
-        with Index.open(self._url) as index:
-            self.seen.append(index.stats().figures.num_documents)
+        self.seen.append(figures(self._url).num_documents)
 
 
 @pytest.fixture
@@ -84,13 +82,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "folder"
     folder.mkdir()
     for number in range(4):
-        write(folder / f"{number}.jsonl", number)
+        write_two(folder / f"{number}.jsonl", number)
     return folder
 
 
-def write(file: Path, number: int, *, doc_id: str | None = None) -> None:
-    texts = {doc_id or f"near{number}": [f"other{number}", *WORDS], f"far{number}": [f"{number}{one}" for one in WORDS]}
-    file.write_text("".join(json.dumps({"id": key, "text": " ".join(words)}) + "\n" for key, words in texts.items()))
+def write_two(file: Path, number: int, *, doc_id: str | None = None) -> None:
+    near, far = [f"other{number}", *WORDS], [f"{number}{one}" for one in WORDS]
+    write(file, {doc_id or f"near{number}": near, f"far{number}": far})
+
+
+def figures(url: str) -> Figures:
+    with Index.open(url) as index:
+        return index.stats().figures
 
 
 def load(url: str, *paths: Path | str) -> tuple[Watcher, Counts]:
@@ -112,8 +115,8 @@ def test_on_sqlite_batches_that_come_soon_are_one_transaction(folder: Path, tmp_
 def test_what_did_not_change_is_seen_within_the_same_transaction(folder: Path, tmp_path: Path) -> None:
     url = str(tmp_path / "index.db")
     load(url, folder)
-    write(folder / "0.jsonl", 10)
-    write(folder / "4.jsonl", 4)
+    write_two(folder / "0.jsonl", 10)
+    write_two(folder / "4.jsonl", 4)
     _, counts = load(url, folder, folder / "missing.jsonl")
     assert (counts.num_added, counts.num_unchanged, counts.num_rejected) == (4, 6, 1)
     assert audited(url) == set()
@@ -123,12 +126,11 @@ def test_what_did_not_change_is_seen_within_the_same_transaction(folder: Path, t
 def test_a_document_that_two_batches_of_a_transaction_have_is_the_later_one(folder: Path, tmp_path: Path) -> None:
     url = str(tmp_path / "index.db")
     for number in range(4):
-        write(folder / f"{number}.jsonl", number, doc_id="same")
+        write_two(folder / f"{number}.jsonl", number, doc_id="same")
     _, counts = load(url, folder)
     assert (counts.num_added, counts.num_updated) == (5, 3)
     assert audited(url) == set()
-    with Index.open(url) as index:
-        assert index.stats().figures.num_contents == 5
+    assert figures(url).num_contents == 5
 
 
 @pytest.mark.sqlite
@@ -147,13 +149,11 @@ def test_an_error_takes_the_whole_transaction_back(
     monkeypatch.setattr(documents, "put", failing)
     with pytest.raises(RuntimeError):
         load(url, folder)
-    with Index.open(url) as index:
-        assert index.stats().figures.num_documents == 0
+    assert figures(url).num_documents == 0
     assert audited(url) == set()
     monkeypatch.undo()
     load(url, folder)
-    with Index.open(url) as index:
-        assert index.stats().figures.num_documents == 8
+    assert figures(url).num_documents == 8
 
 
 @pytest.mark.sqlite

@@ -10,9 +10,9 @@ import pytest
 
 from lshdb import Document, Index, Params
 from lshdb.errors import DocumentUnknown
+from lshdb.model.banding import typical
+from lshdb.model.reports import Measurement
 from lshdb.promises import similarities_of
-from lshdb.scurve import typical
-from lshdb.store.measurements import Measurement
 
 # One band of six rows: of the pairs at 0.6 few share a bucket.
 WEAK = Params(shingle="word:1", bands=1, rows=6, num_perm=64, min_sim=0.6, floor=0.4)

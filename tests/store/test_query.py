@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from lshdb import Document, Index, Match, answering
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.store import Store
 
 WORDS = [f"word{number}" for number in range(60)]

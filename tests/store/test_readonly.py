@@ -14,8 +14,8 @@ from lshdb import Index
 from lshdb.deduplication import ClusterOptions
 from lshdb.errors import AccessDenied, FileUnusable, IndexMissing, IndexReadOnly, LshdbError
 from lshdb.exporting import ExportOptions
-from lshdb.model import Document
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
+from lshdb.model.values import Document
 from lshdb.store import Store
 from tests.cli.conftest import Run, lshdb
 from tests.readers.reading_files import NOBODY

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, event, insert, select, text
 
 from lshdb import Document, Index
 from lshdb.errors import IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable
-from lshdb.progress import Progress
+from lshdb.model.progress import Progress
 from lshdb.store import Store, Transaction, retrying
 from lshdb.store.schema import run, unlinked
 from tests.conftest import Schemas

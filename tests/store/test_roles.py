@@ -14,7 +14,7 @@ from sqlalchemy import URL
 
 from lshdb import Index
 from lshdb.errors import AccessDenied, IndexReadOnly, StoreUnreachable
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.store import Store, address
 from tests.cli.conftest import Run, lshdb
 

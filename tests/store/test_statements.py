@@ -23,8 +23,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
 from lshdb.banding import band_keys
-from lshdb.model import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
 from lshdb.store import (
     HotBuckets,
     SourceState,

@@ -23,7 +23,7 @@ from sqlalchemy import event, inspect, select, text, update
 
 from lshdb import Index, Pair, Params
 from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
-from lshdb.model import Document
+from lshdb.model.values import Document
 from lshdb.store import Store, upgrade, upgrading
 from lshdb.store.schema import index_params, metadata
 from tests.cli.conftest import Run, lshdb

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lshdb import batches
-from lshdb.model import Document
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import Document
 from lshdb.pipeline import sketch
 from lshdb.portions import Portion, Task
 from lshdb.readers import ReadOptions, SourceFile

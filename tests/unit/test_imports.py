@@ -11,7 +11,7 @@ import pytest
 
 import lshdb
 from lshdb import Index
-from lshdb.model import Document
+from lshdb.model.values import Document
 
 # Prints the loaded top-level modules after a call of the command line, whatever its output.
 CALL = """

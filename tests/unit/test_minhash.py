@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from lshdb.errors import InvalidParams
 from lshdb.kernels.reference import permutation_minima
 from lshdb.minhash import estimate, sign
-from lshdb.model import ShingleSets, Signatures
-from lshdb.params import Permutations, Scheme
+from lshdb.model.params import Permutations, Scheme
+from lshdb.model.values import ShingleSets, Signatures
 from lshdb.verification import jaccard
 
 SCHEMES = get_args(Scheme)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import xxhash
 
+from lshdb.model.params import Shingling
 from lshdb.normalization import digests, normalise
-from lshdb.params import Shingling
 
 WORDS = Shingling("word", 5)
 SETS = Shingling("set", 1)

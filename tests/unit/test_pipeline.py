@@ -10,8 +10,8 @@ import pytest
 
 from lshdb.errors import BadDocument
 from lshdb.minhash import estimate
-from lshdb.model import Document, Signatures
-from lshdb.params import Params
+from lshdb.model.params import Params
+from lshdb.model.values import Document, Signatures
 from lshdb.pipeline import shingle_sets, sketch, text_of
 from lshdb.texts import encode, pack, unpack, unpack_utf8
 

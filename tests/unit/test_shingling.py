@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lshdb.model import ShingleSets
+from lshdb.model.params import ShingleKind, Shingling
+from lshdb.model.values import ShingleSets
 from lshdb.normalization import normalise
-from lshdb.params import ShingleKind, Shingling
 from lshdb.shingling import distinct, shingle
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lshdb.errors import InvalidParams, PromiseUnreachable
-from lshdb.params import Params
-from lshdb.scurve import TYPICAL, Banding, Similarities, typical
-from lshdb.tuning import COSTS, SQLITE_SIZES, choose, keeping, least_bands, options
+from lshdb.model.banding import SQLITE_SIZES, TYPICAL, Banding, Similarities, typical
+from lshdb.model.params import Params
+from lshdb.tuning import COSTS, choose, keeping, least_bands, options, params_for_recall, params_of
 
 
 def counted(banding: Banding, num_perm: int, equal: int) -> float:
@@ -125,20 +125,20 @@ def test_the_table_has_what_keeps_the_promise_up_to_twice_the_rows_of_the_choice
 
 
 def test_parameters_for_a_recall_keep_it_and_have_minima_enough_to_estimate_by() -> None:
-    params = Params.for_recall(0.8, 0.9)
+    params = params_for_recall(0.8, 0.9)
     assert (params.bands, params.rows, params.num_perm, params.min_sim, params.floor) == (8, 6, 100, 0.8, 0.5)
     assert params.recall == pytest.approx(0.9122, abs=1e-4)
-    assert Params.for_recall(0.5, 0.999).num_perm == 52 * 3
+    assert params_for_recall(0.5, 0.999).num_perm == 52 * 3
 
 
 def test_the_floor_follows_the_similarity_down_unless_it_is_given() -> None:
-    assert Params.for_recall(0.3, 0.9).floor == 0.3
-    assert Params.for_recall(0.3, 0.9, floor=0.4).floor == 0.4
-    assert Params.of({"min_sim": 0.3, "bands": 50, "rows": 2}).floor == 0.3
+    assert params_for_recall(0.3, 0.9).floor == 0.3
+    assert params_for_recall(0.3, 0.9, floor=0.4).floor == 0.4
+    assert params_of({"min_sim": 0.3, "bands": 50, "rows": 2}).floor == 0.3
 
 
 def test_nothing_chosen_is_twenty_bands_of_five() -> None:
-    params = Params.of({})
+    params = params_of({})
     assert params == Params()
     assert (params.bands, params.rows, params.num_perm, round(params.recall, 4)) == (20, 5, 100, 0.9996)
 
@@ -155,7 +155,7 @@ def test_nothing_chosen_is_twenty_bands_of_five() -> None:
     ],
 )
 def test_bands_and_rows_follow_from_what_is_chosen(chosen: dict[str, float], expected: tuple[int, int, float]) -> None:
-    params = Params.of(chosen)
+    params = params_of(chosen)
     assert (params.bands, params.rows, params.min_sim) == expected
 
 
@@ -169,7 +169,7 @@ def test_a_signature_may_have_more_minima_than_its_bands_take_but_not_fewer() ->
 @pytest.mark.parametrize("recall", [0.0, 1.0, -1.0, 2.0])
 def test_a_recall_is_above_nothing_and_below_certainty(recall: float) -> None:
     with pytest.raises(InvalidParams, match="recall"):
-        Params.for_recall(0.8, recall)
+        params_for_recall(0.8, recall)
 
 
 def test_the_table_of_the_parameters_page_is_what_is_chosen() -> None:

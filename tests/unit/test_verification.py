@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
-from lshdb.params import Params
+from lshdb.model.params import Params
 from lshdb.pipeline import shingle_sets
 from lshdb.verification import containment, jaccard, min_agreement, num_shared
 

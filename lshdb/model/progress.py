@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lshdb.model import Counts, Rejection
+from lshdb.model.values import Counts, Rejection
 
 __all__ = ["Progress"]
 

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Final
 
-__all__ = ["DEFAULT_NUM_PERM", "TYPICAL", "TYPICAL_CONTENTS", "Banding", "Similarities", "typical"]
+__all__ = [
+    "DEFAULT_NUM_PERM",
+    "DEFAULT_RECALL",
+    "MAX_BANDS",
+    "SQLITE_SIZES",
+    "TYPICAL",
+    "TYPICAL_CONTENTS",
+    "Banding",
+    "Similarities",
+    "Sizes",
+    "typical",
+]
 
 DEFAULT_NUM_PERM: Final = 100
 TYPICAL_CONTENTS: Final = 100_000
@@ -104,3 +115,25 @@ def typical(num_contents: float) -> Similarities:
 
 
 TYPICAL: Final = typical(TYPICAL_CONTENTS)
+
+
+MAX_BANDS: Final = 32_767  # band_bucket.band is a SMALLINT
+
+
+DEFAULT_RECALL: Final = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes in the tables: of a row of buckets with its share of indexes, and of a content beside its minima."""
+
+    row: float
+    content: float
+
+    def of(self, banding: Banding, num_perm: int) -> float:
+        """Bytes a content takes for its signature and its buckets; its text and its documents come on top."""
+        return self.content + 4 * num_perm + self.row * banding.bands
+
+
+# Source: dbstat of the crawl of benchmarks/data.py; see benchmarks/tuning.py.
+SQLITE_SIZES: Final = Sizes(row=20.0, content=60.0)

@@ -18,7 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.params import Scheme
+from lshdb.model.arrays import row_offsets
+from lshdb.model.params import Scheme
 
 __all__ = [
     "BandKeys",
@@ -104,8 +105,8 @@ class ShingleSets:
         """The texts of the parts, of which there is one at least, one behind the other."""
         if len(parts) == 1:
             return parts[0]
-        ends = np.cumsum(np.concatenate([part.sizes for part in parts]))
-        return cls(np.concatenate([part.hashes for part in parts]), np.concatenate([np.zeros(1, np.int64), ends]))
+        sizes = np.concatenate([part.sizes for part in parts])
+        return cls(np.concatenate([part.hashes for part in parts]), row_offsets(sizes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What NumPy has too, but slower."""
+"""What NumPy has slower, or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["distinct"]
+__all__ = ["distinct", "row_offsets"]
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
@@ -19,3 +19,8 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     is_first = np.ones(len(ordered), dtype=np.bool_)
     is_first[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_first]
+
+
+def row_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of n ragged rows begins, and the last one ends; int64, shape (n + 1,)."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))

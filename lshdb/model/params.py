@@ -8,13 +8,11 @@ and the like are options of a run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
 
 from lshdb.errors import InvalidParams
-from lshdb.scurve import TYPICAL, Banding, Similarities
-from lshdb.tuning import DEFAULT_RECALL, MAX_BANDS, choose, signed
+from lshdb.model.banding import MAX_BANDS, Banding
 
 __all__ = ["TABLE_VERSION", "Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling"]
 
@@ -90,62 +88,15 @@ class Params:
         _check_choice("scheme", self.scheme, get_args(Scheme))
         _check_choice("html", self.html, get_args(HtmlText))
         _check_choice("table_version", self.table_version, (TABLE_VERSION,))
-        _check_range("bands", self.bands, 1, MAX_BANDS)
-        _check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
+        check_range("bands", self.bands, 1, MAX_BANDS)
+        check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
         if not self.num_perm:
             object.__setattr__(self, "num_perm", self.bands * self.rows)
-        _check_range("num_perm", self.num_perm, 1, MAX_PERMUTATIONS)
-        _check_range("bands * rows", self.bands * self.rows, 1, self.num_perm)
-        _check_range("seed", self.seed, 0, 2**63 - 1)
-        _check_similarity("floor", self.floor)
-        _check_similarity("min_sim", self.min_sim)
-
-    @classmethod
-    def of(cls, chosen: Mapping[str, Any]) -> Params:
-        """Parameters as they were chosen, by name, with defaults for the others.
-
-        Where a `min_sim` or `recall` is among them, the bands and rows follow from these; see `for_recall`.
-        """
-        if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
-            return cls.for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
-        return cls(**{"floor": min(DEFAULT_FLOOR, chosen.get("min_sim", DEFAULT_MIN_SIM)), **chosen})
-
-    @classmethod
-    def for_recall(
-        cls,
-        min_sim: float,
-        recall: float,
-        *,
-        num_perm: int | None = None,
-        bands: int | None = None,
-        rows: int | None = None,
-        similarities: Similarities = TYPICAL,
-        **others: Any,
-    ) -> Params:
-        """The cheapest parameters that find a pair at `min_sim` with probability `recall`.
-
-        Args:
-            num_perm: the minima of a signature; by default what the bands take, and not less than 100.
-            bands, rows: what is chosen already.
-            similarities: of the corpus; see `tuning`.
-            others: as they are; the floor follows `min_sim` down where it is not among them.
-
-        Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of its range.
-        """
-        _check_similarity("min_sim", min_sim)
-        if not 0.0 < recall < 1.0:
-            raise InvalidParams(name="recall", value=recall, reason="it must be above 0 and below 1")
-        for name, value in (("num_perm", num_perm), ("bands", bands), ("rows", rows)):
-            if value is not None:
-                _check_range(name, value, 1, MAX_PERMUTATIONS)
-        chosen = choose(min_sim, recall, num_perm=num_perm, bands=bands, rows=rows, similarities=similarities)
-        return cls(
-            **{"floor": min(DEFAULT_FLOOR, min_sim), **others},
-            bands=chosen.bands,
-            rows=chosen.rows,
-            min_sim=min_sim,
-            num_perm=num_perm or signed(chosen),
-        )
+        check_range("num_perm", self.num_perm, 1, MAX_PERMUTATIONS)
+        check_range("bands * rows", self.bands * self.rows, 1, self.num_perm)
+        check_range("seed", self.seed, 0, 2**63 - 1)
+        check_similarity("floor", self.floor)
+        check_similarity("min_sim", self.min_sim)
 
     @property
     def shingling(self) -> Shingling:
@@ -168,14 +119,6 @@ class Params:
         """The recall promised at `min_sim`: the probability that such a pair becomes a candidate."""
         return self.banding.candidate_probability(self.min_sim)
 
-    def difference(self, other: Params) -> tuple[str, object, object] | None:
-        """The first parameter that differs, as (name, mine, other's); None where all are equal."""
-        for field in fields(self):
-            mine, theirs = getattr(self, field.name), getattr(other, field.name)
-            if mine != theirs:
-                return field.name, mine, theirs
-        return None
-
 
 def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
     if shingle == "set":
@@ -195,11 +138,11 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise InvalidParams(name=name, value=repr(value), reason=f"it must be one of {', '.join(choices)}")
 
 
-def _check_range(name: str, value: int, low: int, high: int) -> None:
+def check_range(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
         raise InvalidParams(name=name, value=value, reason=f"it must be from {low} to {high}")
 
 
-def _check_similarity(name: str, value: float) -> None:
+def check_similarity(name: str, value: float) -> None:
     if not 0.0 < value <= 1.0:
         raise InvalidParams(name=name, value=value, reason="it must be above 0 and at most 1")

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 
-from lshdb.model import Counts
-from lshdb.params import Params
-from lshdb.scurve import Similarities
-from lshdb.store.answers import Figures, RunRow
-from lshdb.store.measurements import Measurement
-from lshdb.store.sources import HalfRead
-from lshdb.tuning import Sizes
+from lshdb.model.banding import Similarities, Sizes
+from lshdb.model.params import Params
+from lshdb.model.values import Counts
 
 __all__ = [
     "CandidatePrecision",
+    "Figures",
+    "HalfRead",
     "IngestReport",
     "Measurement",
     "Outlook",
     "Pair",
+    "Point",
     "RebandReport",
+    "RunRow",
     "Stats",
+    "Upgrade",
     "VerifyCounts",
     "VerifyReport",
 ]
@@ -208,3 +209,107 @@ class Stats:
             "most_missed": self.most_missed,
             "unfinished": {"sources": self.num_unfinished, "first": [asdict(source) for source in self.unfinished]},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One line of the table run."""
+
+    run: int
+    verb: str
+    collection: str
+    state: str
+    started_at: str
+    finished_at: str | None
+    num_added: int
+    num_updated: int
+    num_removed: int
+    num_rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How much there is of everything; `num_skipped_pairs` were not expanded in `num_hot_buckets`."""
+
+    num_documents: int
+    num_empty: int
+    num_contents: int
+    num_texts: int
+    num_sources: int
+    num_unlinked: int
+    num_buckets: int
+    num_pairs: int
+    num_estimated_pairs: int
+    num_hot_buckets: int
+    num_skipped_pairs: int
+    num_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The pairs of a step of similarities: their number, how many of them the index has, and their mean."""
+
+    similarity: float
+    num_pairs: int
+    num_found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What a sample of contents, compared with all, says of the index.
+
+    Args:
+        run: the run that measured.
+        bands, rows: the index's then.
+        seed: of the sample.
+        num_contents, num_probes: how many there were, and how many of them were compared with all.
+        min_sim: the similarity from which on pairs should be found.
+        num_pairs, num_found: pairs of the probes at `min_sim` or more, and those of them that the index has.
+        recall: the estimate; None where no probe has a pair. low, high: its confidence interval.
+        neighbours: by number of equal minima, how many others all probes have together.
+        points: recall by similarity, from the floor on.
+    """
+
+    run: int
+    bands: int
+    rows: int
+    seed: int
+    num_contents: int
+    num_probes: int
+    min_sim: float
+    num_pairs: int
+    num_found: int
+    recall: float | None
+    low: float
+    high: float
+    neighbours: tuple[int, ...]
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HalfRead:
+    """A file that was not read to its end: `position` of its items are committed."""
+
+    uri: str
+    collection: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """An upgrade `before` -> `after`.
+
+    Args:
+        copy: where the old file was kept; None where none was needed.
+        statements: the SQL of a rehearsed one, values as comments.
+    """
+
+    before: str
+    after: str
+    copy: str | None = None
+    statements: tuple[str, ...] = ()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.before == self.after

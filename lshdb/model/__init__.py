@@ -1,0 +1,1 @@
+"""Frozen values that pass between the packages: documents, signatures, parameters, reports. No I/O, no SQL."""
