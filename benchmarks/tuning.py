@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 from benchmarks.extraction import folder_texts
 from benchmarks.oracle import all_pairs
 from lshdb import Index, IngestOptions, Params
-from lshdb.banding import band_keys
 from lshdb.expansion import expand
 from lshdb.model.banding import SQLITE_SIZES
 from lshdb.model.values import Signatures
 from lshdb.occurrences import Occurrences
 from lshdb.readers import ReadOptions
+from lshdb.sketch.banding import band_keys
 
 PROMISES: Final = ((0.8, 0.999), (0.5, 0.9), (0.6, 0.9), (0.7, 0.99), (0.9, 0.9))
 LEAST: Final = Fraction(1, 2)

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb import kernels
 from lshdb.model.arrays import row_offsets
+from lshdb.sketch import kernels
 
 __all__ = ["Clusters", "Ranked", "Rows", "arrange", "components", "repeated"]
 

@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.banding import band_keys
 from lshdb.comparison import Contents, compare, contents_of
 from lshdb.model.params import Params
 from lshdb.model.values import VerifiedPairs
+from lshdb.sketch.banding import band_keys
 from lshdb.store import Transaction, collected
 from lshdb.verification import min_agreement
 

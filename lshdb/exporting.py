@@ -27,10 +27,10 @@ from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.membership import Member
 from lshdb.model.progress import Progress
 from lshdb.outputs import replacing, require_free, writing
+from lshdb.sketch.texts import unpack
 from lshdb.store import Store, Transaction, clusters, graph
 from lshdb.store.clusters import DocumentRow
 from lshdb.tabular import WRITERS, Row, write_jsonl
-from lshdb.texts import unpack
 
 __all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
 

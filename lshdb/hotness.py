@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from lshdb.model.params import Params
+from lshdb.sketch.texts import unpack
 from lshdb.store import Transaction, graph, inspection
 from lshdb.store.inspection import HotBucket
-from lshdb.texts import unpack
 
 __all__ = ["Hottest", "hottest"]
 

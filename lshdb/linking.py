@@ -17,7 +17,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.banding import band_keys
 from lshdb.comparison import compare, contents_of, promising
 from lshdb.engines.calls import calls_ahead, num_cores
 from lshdb.expansion import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
@@ -26,6 +25,7 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.occurrences import Occurrences
+from lshdb.sketch.banding import band_keys
 from lshdb.store import HotBuckets, Store, Transaction, bands, bucket_key, graph
 
 __all__ = ["Linking"]

@@ -15,13 +15,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb import kernels
 from lshdb.comparison import compare, contents_of, signatures_of
 from lshdb.estimation import recall_of
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Measurement, Point
 from lshdb.model.values import VerifiedPairs
+from lshdb.sketch import kernels
 from lshdb.store import Store, Transaction, bands, measurements
 from lshdb.verification import min_agreement
 

@@ -18,9 +18,9 @@ from xxhash import xxh3_64_hexdigest
 from lshdb.clustering import Clusters
 from lshdb.deduplication import similarities
 from lshdb.model.params import Params
+from lshdb.sketch.texts import encode
 from lshdb.store import Transaction
 from lshdb.store import clusters as stored
-from lshdb.texts import encode
 
 __all__ = ["Cluster", "Member", "members", "named"]
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Document, Rejection, Signatures, Sketches
-from lshdb.pipeline import sketch
 from lshdb.readers import SourceFile
+from lshdb.sketch.sketch import sketch
 
 __all__ = ["STRETCH_BYTES", "Portion", "SourceProgress", "Task", "concatenate"]
 

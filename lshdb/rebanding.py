@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from lshdb.banding import band_keys
 from lshdb.comparison import signatures_of
 from lshdb.errors import IndexBusy
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
+from lshdb.sketch.banding import band_keys
 from lshdb.store import Store, Transaction, bands
 
 __all__ = ["Rebanding"]

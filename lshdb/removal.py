@@ -11,12 +11,12 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.banding import band_keys
 from lshdb.comparison import signatures_of
 from lshdb.errors import PruneRefused
 from lshdb.expansion import CAP, HUBS
 from lshdb.model.params import Params
 from lshdb.model.values import Counts
+from lshdb.sketch.banding import band_keys
 from lshdb.store import Transaction, bands, bucket_key, documents, graph, runs, sources
 
 __all__ = ["expire", "prune", "remove", "retire"]

@@ -18,12 +18,12 @@ from lshdb.auditing.audit import PAGE_PAIRS, num_in_batch
 from lshdb.auditing.contents import examine, extra_rows, stored_minima
 from lshdb.auditing.pairs import examine_pairs
 from lshdb.auditing.rows import miscounted
-from lshdb.banding import band_keys
 from lshdb.expansion import CAP
 from lshdb.linking import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
 from lshdb.removal import retire
+from lshdb.sketch.banding import band_keys
 from lshdb.store import Store, Transaction, audit, documents, graph, mending
 from lshdb.store.audit_rules import BY_RETIRING, MENDABLE, Rule
 

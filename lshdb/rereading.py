@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.normalization import digests, normalise
-from lshdb.pipeline import text_of
 from lshdb.readers import Reading, ReadOptions, recorded, source_at
+from lshdb.sketch.normalization import digests, normalise
+from lshdb.sketch.sketch import text_of
+from lshdb.sketch.texts import encode, pack
 from lshdb.store import Transaction, spool
 from lshdb.store.spool import LostSource
-from lshdb.texts import encode, pack
 
 __all__ = ["spool_lost"]
 

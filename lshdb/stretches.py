@@ -18,9 +18,9 @@ from lshdb.engines.share import Share
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection
-from lshdb.pipeline import Sketching, begin, require_fit
 from lshdb.portions import STRETCH_BYTES, Portion, SourceProgress, Task
 from lshdb.readers import Deferred, Item, Reading, ReadOptions, make
+from lshdb.sketch.sketch import Sketching, begin, require_fit
 
 __all__ = ["portions"]
 

@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb import kernels
 from lshdb.errors import InvalidParams
 from lshdb.model.values import ShingleSets
+from lshdb.sketch import kernels
 
 __all__ = ["containment", "jaccard", "min_agreement", "num_shared"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-TABLE = Path(__file__).parent.parent / "lshdb" / "kernels" / "codepoints.npz"
+TABLE = Path(__file__).parent.parent / "lshdb" / "sketch" / "kernels" / "codepoints.npz"
 NUM_CODEPOINTS = 0x110000
 
 SEPARATOR, WORD, SOLO, DROPPED = range(4)

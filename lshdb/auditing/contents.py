@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from zstandard import ZstdError
 
 from lshdb.auditing.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
-from lshdb.banding import band_keys
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures
-from lshdb.pipeline import sketch_encoded
+from lshdb.sketch.banding import band_keys
+from lshdb.sketch.sketch import sketch_encoded
+from lshdb.sketch.texts import encode, unpack
 from lshdb.store import Transaction, audit, graph, inspection
 from lshdb.store.audit import AuditedContents
-from lshdb.texts import encode, unpack
 
 __all__ = ["Change", "Examined", "believed", "examine", "extra_rows", "stored_minima"]
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from lshdb.auditing.contents import UNREADABLE, believed, stored_minima
 from lshdb.auditing.faults import LOST, Fault
 from lshdb.comparison import Contents, compare
-from lshdb.minhash import estimate
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures, VerifiedPairs
+from lshdb.sketch.minhash import estimate
 from lshdb.store import Transaction, audit
 
 __all__ = ["ExaminedPairs", "examine_pairs"]

@@ -17,13 +17,13 @@ from lshdb.measuring import Measuring
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.reports import IngestReport, Measurement, RebandReport, VerifyReport
 from lshdb.model.values import Counts, Document, Sketches
-from lshdb.pipeline import sketch
 from lshdb.promises import rebanded, similarities_of
 from lshdb.readers import ReadOptions
 from lshdb.rebanding import Rebanding
 from lshdb.removal import remove, retire
 from lshdb.repairing import Repairing
 from lshdb.reverification import Reverification, Scope
+from lshdb.sketch.sketch import sketch
 from lshdb.store import Transaction, answers, documents, graph, runs
 
 __all__ = ["Changes"]

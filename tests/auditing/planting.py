@@ -11,7 +11,8 @@ import numpy as np
 from sqlalchemy import Table, delete, func, insert, select, update
 
 from lshdb.model.params import Params
-from lshdb.pipeline import sketch_encoded
+from lshdb.sketch.sketch import sketch_encoded
+from lshdb.sketch.texts import pack
 from lshdb.store import Transaction
 from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import (
@@ -28,7 +29,6 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
-from lshdb.texts import pack
 
 __all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.normalization import normalise
-from lshdb.pipeline import sketch, text_of
-from lshdb.shingling import shingle
+from lshdb.sketch.normalization import normalise
+from lshdb.sketch.shingling import shingle
+from lshdb.sketch.sketch import sketch, text_of
 
 FOLDER = Path(__file__).parent.parent / "golden"
 GOLDEN = FOLDER / "sketches.json"

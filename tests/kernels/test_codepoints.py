@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lshdb.kernels import codepoints
 from lshdb.model.params import TABLE_VERSION
+from lshdb.sketch.kernels import codepoints
 
 ROOT = Path(__file__).parent.parent.parent
 UNICODE = "14"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lshdb import kernels
-from lshdb.kernels import reference
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import reference
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -48,7 +48,7 @@ def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> Non
     # A file where the folder would be: permission bits do not stop root.
     (tmp_path / "lshdb" / "kernels" / "__pycache__").touch()
     nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), "/dev/null/cache")
-    cache = "\nfrom lshdb.kernels.compilation import mix\nprint(type(mix._cache).__name__)\n"
+    cache = "\nfrom lshdb.sketch.kernels.compilation import mix\nprint(type(mix._cache).__name__)\n"
     assert run(SKETCH + cache, tmp_path, **nowhere) == "[1]\nNullCache\n"
 
 

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lshdb import keeping, kernels
+from lshdb import keeping
 from lshdb.clustering import Rows, components
-from lshdb.kernels import reference
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import reference
 
 Pairs = list[tuple[int, int]]
 

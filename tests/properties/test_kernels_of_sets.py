@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import ragged, rows
 
-from lshdb import kernels
-from lshdb.kernels import reference
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import reference
 
 num_perms = st.one_of(st.integers(1, 8), st.integers(1, 300))
 seeds = st.integers(0, 2**63 - 1)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lshdb import kernels
-from lshdb.kernels import reference
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import reference
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(1, 70), st.integers(0, 2**32 - 1))

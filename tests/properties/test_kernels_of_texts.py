@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strategies import batches, texts
 
-from lshdb import kernels
-from lshdb.kernels import codepoints, reference
 from lshdb.model.params import Shingling
 from lshdb.model.values import NormalForms
-from lshdb.normalization import normalise
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import codepoints, reference
+from lshdb.sketch.normalization import normalise
 
 WORDS = Shingling("word", 1)
 TABLE = codepoints.table()

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from lshdb.banding import band_keys
-from lshdb.minhash import sign
 from lshdb.model.params import Params, Scheme
 from lshdb.model.values import ShingleSets
+from lshdb.sketch.banding import band_keys
+from lshdb.sketch.minhash import sign
 from lshdb.tuning import params_for_recall
 
 PAIRS = 4_000

@@ -20,7 +20,7 @@ from lshdb import portions, stretches
 if TYPE_CHECKING:
     from lshdb.model.params import Params
     from lshdb.model.values import Document
-    from lshdb.pipeline import Sketching
+    from lshdb.sketch.sketch import Sketching
     from lshdb.store import Store, Transaction
 
 READING: Final = "reading"

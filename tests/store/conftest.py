@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from sqlalchemy import Table, func, select
 
-from lshdb.banding import band_keys
 from lshdb.linking import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches
+from lshdb.sketch.banding import band_keys
 from lshdb.store import Store, Transaction, answers, documents
 
 Minima = tuple[int, ...]

@@ -22,9 +22,9 @@ from sqlalchemy import BigInteger, Connection, bindparam, event, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
-from lshdb.banding import band_keys
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
+from lshdb.sketch.banding import band_keys
 from lshdb.store import (
     HotBuckets,
     SourceState,

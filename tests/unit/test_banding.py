@@ -7,11 +7,11 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from lshdb.banding import band_keys
 from lshdb.errors import InvalidParams
-from lshdb.minhash import sign
 from lshdb.model.params import Banding, Permutations, Scheme
 from lshdb.model.values import ShingleSets, Signatures
+from lshdb.sketch.banding import band_keys
+from lshdb.sketch.minhash import sign
 
 # Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.2: 1-(1-s^5)^20.
 CURVE = [(0.2, 0.006), (0.3, 0.047), (0.4, 0.186), (0.5, 0.470), (0.6, 0.802), (0.7, 0.975), (0.8, 0.9996)]

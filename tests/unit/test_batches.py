@@ -10,9 +10,9 @@ import pytest
 from lshdb import batches
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.pipeline import sketch
 from lshdb.portions import Portion, Task
 from lshdb.readers import ReadOptions, SourceFile
+from lshdb.sketch.sketch import sketch
 
 EMPTY = sketch([], Params())
 

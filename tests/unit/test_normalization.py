@@ -9,7 +9,7 @@ import pytest
 import xxhash
 
 from lshdb.model.params import Shingling
-from lshdb.normalization import digests, normalise
+from lshdb.sketch.normalization import digests, normalise
 
 WORDS = Shingling("word", 5)
 SETS = Shingling("set", 1)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lshdb.errors import BadDocument
-from lshdb.minhash import estimate
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Signatures
-from lshdb.pipeline import shingle_sets, sketch, text_of
-from lshdb.texts import encode, pack, unpack, unpack_utf8
+from lshdb.sketch.minhash import estimate
+from lshdb.sketch.sketch import shingle_sets, sketch, text_of
+from lshdb.sketch.texts import encode, pack, unpack, unpack_utf8
 
 TEXT = "It was a bright cold day in April, and the clocks were striking thirteen."
 
@@ -126,7 +126,7 @@ def test_shingle_sets_do_not_depend_on_the_parts_they_are_made_in(monkeypatch: p
     whole = shingle_sets(texts, Params())
     assert len(whole) == len(texts)
     for part_bytes in (1, 40, 100):
-        monkeypatch.setattr("lshdb.pipeline.PART_BYTES", part_bytes)
+        monkeypatch.setattr("lshdb.sketch.sketch.PART_BYTES", part_bytes)
         parts = shingle_sets(texts, Params())
         assert parts.hashes.tolist() == whole.hashes.tolist()
         assert parts.offsets.tolist() == whole.offsets.tolist()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lshdb.model.params import ShingleKind, Shingling
 from lshdb.model.values import ShingleSets
-from lshdb.normalization import normalise
-from lshdb.shingling import distinct, shingle
+from lshdb.sketch.normalization import normalise
+from lshdb.sketch.shingling import distinct, shingle
 
 
 def shingles(text: str, kind: ShingleKind = "word", size: int = 1, *, multiset: bool = False) -> list[int]:

@@ -13,10 +13,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb import kernels
-from lshdb.kernels import codepoints
 from lshdb.model.params import Shingling
 from lshdb.model.values import NormalForms, ShingleSets
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import codepoints
 
 __all__ = ["distinct", "shingle"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from lshdb.kernels.constants import MIX_1, MIX_2
+from lshdb.sketch.kernels.constants import MIX_1, MIX_2
 
 __all__ = ["kernel", "longest", "mix"]
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from lshdb.kernels.compiled_graphs import settle, unite
-    from lshdb.kernels.compiled_sets import (
+    from lshdb.sketch.kernels.compiled_graphs import settle, unite
+    from lshdb.sketch.kernels.compiled_sets import (
         band_hashes,
         first_occurrences,
         fss1_minima,
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         number_occurrences,
         universal_minima,
     )
-    from lshdb.kernels.compiled_signatures import agreements
-    from lshdb.kernels.compiled_texts import contextual_spans, fold, shingle_chars, shingle_lines, shingle_words
+    from lshdb.sketch.kernels.compiled_signatures import agreements
+    from lshdb.sketch.kernels.compiled_texts import contextual_spans, fold, shingle_chars, shingle_lines, shingle_words
 
 __all__ = [
     "agreements",

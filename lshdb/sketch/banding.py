@@ -5,10 +5,10 @@ Limitation: the signature of an empty set is banded like any other; who stores b
 
 from __future__ import annotations
 
-from lshdb import kernels
 from lshdb.errors import InvalidParams
 from lshdb.model.params import Banding
 from lshdb.model.values import BandKeys, Signatures
+from lshdb.sketch import kernels
 
 __all__ = ["band_keys"]
 

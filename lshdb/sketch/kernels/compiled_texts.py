@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.kernels import codepoints as entries
-from lshdb.kernels.compilation import kernel, longest, mix
-from lshdb.kernels.constants import LONGEST_CLUSTER, SHINGLE_BASE, TOKEN_BASE
+from lshdb.sketch.kernels import codepoints as entries
+from lshdb.sketch.kernels.compilation import kernel, longest, mix
+from lshdb.sketch.kernels.constants import LONGEST_CLUSTER, SHINGLE_BASE, TOKEN_BASE
 
 __all__ = ["contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"]
 

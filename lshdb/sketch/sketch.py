@@ -10,14 +10,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lshdb.banding import band_keys
 from lshdb.errors import BadDocument
-from lshdb.minhash import sign
 from lshdb.model.params import Params
 from lshdb.model.values import Document, ShingleSets, Sketches
-from lshdb.normalization import digests, normalise_utf8
-from lshdb.shingling import distinct, shingle
-from lshdb.texts import encode, packing
+from lshdb.sketch.banding import band_keys
+from lshdb.sketch.minhash import sign
+from lshdb.sketch.normalization import digests, normalise_utf8
+from lshdb.sketch.shingling import distinct, shingle
+from lshdb.sketch.texts import encode, packing
 
 __all__ = [
     "Sketching",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.kernels.compilation import kernel
+from lshdb.sketch.kernels.compilation import kernel
 
 __all__ = ["agreements"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.kernels.compilation import kernel, longest, mix
-from lshdb.kernels.constants import EMPTY_MINIMUM, EMPTY_SLOT, GOLDEN
+from lshdb.sketch.kernels.compilation import kernel, longest, mix
+from lshdb.sketch.kernels.constants import EMPTY_MINIMUM, EMPTY_SLOT, GOLDEN
 
 __all__ = [
     "band_hashes",

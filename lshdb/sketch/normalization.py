@@ -20,12 +20,12 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lshdb import kernels
-from lshdb.kernels import codepoints
 from lshdb.model.arrays import row_offsets
 from lshdb.model.params import Shingling
 from lshdb.model.values import NormalForms
-from lshdb.texts import decode, encode
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels import codepoints
+from lshdb.sketch.texts import decode, encode
 
 __all__ = ["digests", "normalise", "normalise_utf8"]
 

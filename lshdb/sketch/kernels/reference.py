@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.kernels import codepoints as entries
-from lshdb.kernels.constants import (
+from lshdb.sketch.kernels import codepoints as entries
+from lshdb.sketch.kernels.constants import (
     EMPTY_MINIMUM,
     EMPTY_SLOT,
     GOLDEN,

@@ -40,7 +40,7 @@ JOIN_SHIFT: Final = 24
 @cache
 def table() -> NDArray[np.uint32]:
     """The table, uint32, shape (0x110000,). Read once, when first needed."""
-    with (files("lshdb.kernels") / "codepoints.npz").open("rb") as file, np.load(file) as columns:
+    with (files("lshdb.sketch.kernels") / "codepoints.npz").open("rb") as file, np.load(file) as columns:
         folded: NDArray[np.uint32] = np.arange(0x110000, dtype=np.uint32) + columns["delta"].astype(np.uint32)
         folded[columns["kind"] == SEPARATOR] = 0x20
         folded |= columns["kind"].astype(np.uint32) << np.uint32(KIND_SHIFT)

@@ -12,11 +12,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb import kernels
 from lshdb.errors import InvalidParams
-from lshdb.kernels.constants import GOLDEN, SPLITMIX_1, SPLITMIX_2
 from lshdb.model.params import Permutations
 from lshdb.model.values import ShingleSets, Signatures
+from lshdb.sketch import kernels
+from lshdb.sketch.kernels.constants import GOLDEN, SPLITMIX_1, SPLITMIX_2
 
 __all__ = ["estimate", "sign"]
 
