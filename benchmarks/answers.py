@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers.protocol import Answer
-from lshdb.clustering import Rows, components
+from lshdb.linking.components import Rows, components
 
 __all__ = ["Clusters", "Found", "Pairs", "Quality", "Stretch", "compare", "found_of", "pairs_of", "read_answers"]
 

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from benchmarks.extraction import folder_texts
 from benchmarks.oracle import all_pairs
 from lshdb import Index, IngestOptions, Params
-from lshdb.expansion import expand
+from lshdb.linking.buckets import expand
+from lshdb.linking.candidates import Occurrences
 from lshdb.model.banding import SQLITE_SIZES
 from lshdb.model.values import Signatures
-from lshdb.occurrences import Occurrences
 from lshdb.readers import ReadOptions
 from lshdb.sketch.banding import band_keys
 

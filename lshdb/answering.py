@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.comparison import contents_of, encoded_texts
 from lshdb.errors import SourceUnreadable, UsageError
+from lshdb.linking.comparison import contents_of, encoded_texts
+from lshdb.linking.jaccard import jaccard
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
@@ -24,7 +25,6 @@ from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
 from lshdb.store import Transaction, answers, graph
-from lshdb.verification import jaccard
 
 __all__ = ["Match", "matches", "only_document"]
 

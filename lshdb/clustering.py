@@ -6,21 +6,14 @@ content, and up to 64 more while pairs are mapped to rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
-from lshdb.sketch import kernels
 
-__all__ = ["Clusters", "Ranked", "Rows", "arrange", "components", "repeated"]
-
-# Keys are counted up, so a table of all of them is small and 20 times faster than searching: 17 s for 10 million
-# pairs. Where so many contents have gone that it would not be small, the keys are searched.
-MAX_SPREAD: Final = 8
+__all__ = ["Clusters", "Ranked", "arrange", "repeated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +46,6 @@ class Ranked:
     doc_keys: NDArray[np.int64]
     ranks: NDArray[np.int64]
     best: NDArray[np.int64]
-
-
-class Rows:
-    """The rows of keys in an ascending array of them, int64, shape (n,)."""
-
-    def __init__(self, keys: NDArray[np.int64]) -> None:
-        self._keys = keys
-        self._first = int(keys[0]) if len(keys) else 0
-        spread = int(keys[-1]) - self._first + 1 if len(keys) else 0
-        self._table = np.full(spread if spread <= MAX_SPREAD * len(keys) else 0, -1, dtype=np.int64)
-        if len(self._table):
-            self._table[keys - self._first] = np.arange(len(keys))
-
-    def of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The row of each key, int64, the shape of the argument; -1 where it is not among them."""
-        if not len(self._keys):
-            return np.full(keys.shape, -1, dtype=np.int64)
-        if len(self._table):
-            inside = (keys >= self._first) & (keys < self._first + len(self._table))
-            return np.where(inside, self._table[np.where(inside, keys - self._first, 0)], -1)
-        found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[found] == keys, found, -1)
-
-
-def components(rows: Rows, num_contents: int, blocks: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """The component of each content, int64, shape (num_contents,): the least row that is connected with it.
-
-    Args:
-        rows: of the contents' keys.
-        blocks: pairs of keys, int64, shape (m, 2); a pair with a key that is none of the contents' joins nothing.
-    """
-    parents = np.arange(num_contents, dtype=np.int64)
-    for block in blocks:
-        left, right = rows.of(block[:, 0]), rows.of(block[:, 1])
-        known = (left >= 0) & (right >= 0)
-        kernels.unite(parents, left[known], right[known])
-    kernels.settle(parents)
-    return parents
 
 
 def repeated(labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:

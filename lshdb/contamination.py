@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.comparison import Contents, compare, contents_of
+from lshdb.linking.comparison import Contents, compare, contents_of
+from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch.banding import band_keys
 from lshdb.store import Transaction, collected
-from lshdb.verification import min_agreement
 
 __all__ = ["Nearest", "nearest"]
 

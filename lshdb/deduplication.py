@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb import keeping
-from lshdb.clustering import Clusters, Ranked, Rows, arrange, components, repeated
-from lshdb.comparison import compare, contents_of, promising
+from lshdb.clustering import Clusters, Ranked, arrange, repeated
+from lshdb.linking.comparison import compare, contents_of, promising
+from lshdb.linking.components import Rows, components
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from lshdb.answering import only_document
-from lshdb.comparison import signatures_of
 from lshdb.errors import DocumentUnknown, UsageError
 from lshdb.explanation import Comparison, Explanation, Side, Status
+from lshdb.linking.comparison import signatures_of
+from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
+from lshdb.linking.rereading import spool_lost
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Signatures
 from lshdb.readers import ReadOptions
-from lshdb.rereading import spool_lost
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import encode, unpack
 from lshdb.store import Store, Transaction, answers, graph, inspection
-from lshdb.verification import containment, jaccard, min_agreement, num_shared
 from lshdb.worddiff import WordDiff, diff
 
 __all__ = ["Explaining", "Named"]

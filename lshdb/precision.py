@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.comparison import Contents, compare, contents_of
+from lshdb.linking.comparison import Contents, compare, contents_of
+from lshdb.linking.rereading import spool_lost
 from lshdb.model.params import Params
 from lshdb.model.reports import CandidatePrecision
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.readers import ReadOptions
-from lshdb.rereading import spool_lost
 from lshdb.sketch.banding import band_keys
 from lshdb.store import Transaction, samples
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from lshdb.comparison import signatures_of
 from lshdb.errors import IndexBusy
+from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.banding import band_keys

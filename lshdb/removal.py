@@ -11,9 +11,9 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.comparison import signatures_of
 from lshdb.errors import PruneRefused
-from lshdb.expansion import CAP, HUBS
+from lshdb.linking.buckets import CAP, HUBS
+from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys

@@ -18,8 +18,8 @@ from lshdb.auditing.audit import PAGE_PAIRS, num_in_batch
 from lshdb.auditing.contents import examine, extra_rows, stored_minima
 from lshdb.auditing.pairs import examine_pairs
 from lshdb.auditing.rows import miscounted
-from lshdb.expansion import CAP
-from lshdb.linking import Linking
+from lshdb.linking.buckets import CAP
+from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
 from lshdb.removal import retire

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lshdb.auditing.contents import UNREADABLE, believed, stored_minima
 from lshdb.auditing.faults import LOST, Fault
-from lshdb.comparison import Contents, compare
+from lshdb.linking.comparison import Contents, compare
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures, VerifiedPairs

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.auditing.faults import LOST, Fault
-from lshdb.expansion import CAP, num_expanded
+from lshdb.linking.buckets import CAP, num_expanded
 from lshdb.model.params import Params
 from lshdb.store import Transaction, audit
 from lshdb.store.audit_rules import Rule

@@ -11,7 +11,7 @@ from typing import Self
 
 from lshdb import interruption
 from lshdb.errors import AccessDenied, BelowFloor, IndexBusy, StoreError
-from lshdb.linking import Linking
+from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.promises import shortfall

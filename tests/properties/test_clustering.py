@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lshdb import keeping
-from lshdb.clustering import Rows, components
+from lshdb.linking.components import Rows, components
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import reference
 

@@ -61,13 +61,13 @@ def work_slowly(seconds: float) -> None:
 
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb import batches, ingestion, linking, occurrences, rebanding
+    from lshdb import batches, ingestion, rebanding
     from lshdb.store.sqlite import Sqlite
 
     shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
     shrink(ingestion, {"TRIAGE_FILES": 15})
-    shrink(occurrences, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
-    shrink(linking, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
+    shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
+    shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
     shrink(rebanding, {"BATCH_MINIMA": 2_000})
     Sqlite.load_seconds = float(os.environ.get(LOAD_SECONDS, "0"))
 
@@ -82,7 +82,7 @@ def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
 def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingestion import Ingestion
-    from lshdb.linking import Linking
+    from lshdb.linking.link import Linking
     from lshdb.rebanding import Rebanding
     from lshdb.store import Store, bucket_key
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Table, func, select
 
-from lshdb.linking import Linking
+from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches

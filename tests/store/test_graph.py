@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from lshdb import expansion
+from lshdb.linking import buckets
 from lshdb.model.values import VerifiedPairs
 from lshdb.removal import retire
 from lshdb.store import Store, Transaction, answers, documents, graph, statements
@@ -26,7 +26,7 @@ Pairs = set[tuple[int, int]]
 
 def set_cap(monkeypatch: pytest.MonkeyPatch, cap: int, hubs: int) -> None:
     """Makes buckets hot beyond `cap` contents."""
-    for module in ("lshdb.expansion", "lshdb.linking", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
         monkeypatch.setattr(f"{module}.CAP", cap)
         monkeypatch.setattr(f"{module}.HUBS", hubs)
 
@@ -71,12 +71,12 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
     rows = np.array([(hashed, key) for hashed, keys in buckets.items() for key in keys], dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
         set_cap(patch, cap, hubs)
-        patch.setattr("lshdb.expansion.SLICE_PAIRS", piece)
-        found = np.concatenate(list(expansion.expand(rows, np.isin(rows[:, 1], list(new)))))
-        total = sum(map(len, expansion.expand(rows, np.ones(len(rows), dtype=np.bool_))))
+        patch.setattr("lshdb.linking.buckets.SLICE_PAIRS", piece)
+        found = np.concatenate(list(buckets.expand(rows, np.isin(rows[:, 1], list(new)))))
+        total = sum(map(len, buckets.expand(rows, np.ones(len(rows), dtype=np.bool_))))
         numbers = np.array(sizes)
-        hot = expansion.hot_among(5, rows).tolist()
-        assert total == expansion.num_expanded(numbers).sum()
+        hot = buckets.hot_among(5, rows).tolist()
+        assert total == buckets.num_expanded(numbers).sum()
     assert (found[:, 0] < found[:, 1]).all()
     assert set(map(tuple, found.tolist())) == naive(buckets, new, cap, hubs)
     assert hot == [[5, hashed, len(keys)] for hashed, keys in buckets.items() if len(keys) > cap]
@@ -86,7 +86,7 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
 @given(bucket_sizes, st.integers(1, 9))
 def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
     rows = np.array([(hashed, key) for hashed, size in enumerate(sizes) for key in range(size)], dtype=np.int64)
-    blocks = list(expansion.complete_buckets(rows[i : i + block] for i in range(0, len(rows), block)))
+    blocks = list(buckets.complete_buckets(rows[i : i + block] for i in range(0, len(rows), block)))
     np.testing.assert_array_equal(np.concatenate(blocks), rows)
     ends = [(before[-1, 0], after[0, 0]) for before, after in pairwise(blocks)]
     assert all(before != after for before, after in ends)
@@ -94,7 +94,7 @@ def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
 
 def test_a_hot_bucket_gives_a_linear_number_of_candidates() -> None:
     sizes = np.array([0, 1, 2, 256, 257, 1_000_256])
-    assert expansion.num_expanded(sizes).tolist() == [0, 0, 1, 32_640, 32_650, 32_640 + 1_000_000 * 10]
+    assert buckets.num_expanded(sizes).tolist() == [0, 0, 1, 32_640, 32_650, 32_640 + 1_000_000 * 10]
 
 
 # Through the store.
@@ -121,7 +121,7 @@ def test_a_hot_bucket_expands_alike_on_either_way_in_any_increments(
     ends: list[int], scanned: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_cap(monkeypatch, 5, 2)
-    monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", scanned)
+    monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
     for batch in batches(crowd(12), ends):
         add(store, batch)
         link(store)
@@ -138,10 +138,10 @@ def test_linking_in_increments_equals_linking_at_once(
     seed: int, cap: int, scanned: int, new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_cap(monkeypatch, cap, 1)
-    monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", scanned)
-    monkeypatch.setattr("lshdb.linking.DELTA_CONTENTS", 7)
-    monkeypatch.setattr("lshdb.occurrences.RUN_PAIRS", 11)
-    monkeypatch.setattr("lshdb.occurrences.PART_PAIRS", 5)
+    monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
+    monkeypatch.setattr("lshdb.linking.link.DELTA_CONTENTS", 7)
+    monkeypatch.setattr("lshdb.linking.candidates.RUN_PAIRS", 11)
+    monkeypatch.setattr("lshdb.linking.candidates.PART_PAIRS", 5)
     chance = random.Random(seed)
     contents = {f"d{number:02}": tuple(chance.choices(range(8), k=3)) for number in range(40)}
     ends = sorted(chance.sample(range(1, 40), 4))
@@ -168,11 +168,11 @@ def test_both_ways_find_the_same_when_old_contents_are_many(
 ) -> None:
     found = []
     for scanned in (ALWAYS_SCAN, ALWAYS_JOIN):
-        monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", 30)
+        monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", 30)
         store, chance = new_store(), random.Random(3)
         add(store, {f"d{number}": tuple(chance.choices(range(60), k=3)) for number in range(300)})
         link(store)
-        monkeypatch.setattr("lshdb.linking.SCANNED_CONTENTS", scanned)
+        monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
         before = stored(store)
         add(store, {f"n{number}": tuple(chance.choices(range(60), k=3)) for number in range(9)})
         assert link(store) == len(stored(store)) - len(before) > 0
@@ -215,8 +215,8 @@ def test_linking_again_finds_nothing_more(store: Store) -> None:
 
 def test_a_link_that_is_broken_off_is_done_again_without_doubles(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, crowd(5) | crowd(5, band=1, start=50))
-    monkeypatch.setattr("lshdb.occurrences.PART_PAIRS", 10)
-    monkeypatch.setattr("lshdb.linking.STORED_PAIRS", 10)
+    monkeypatch.setattr("lshdb.linking.candidates.PART_PAIRS", 10)
+    monkeypatch.setattr("lshdb.linking.link.STORED_PAIRS", 10)
     calls: list[int] = []
 
     def fail_later(transaction: Transaction, pairs: VerifiedPairs, run_key: int | None) -> int:

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lshdb import occurrences
-from lshdb.locality import by_family
-from lshdb.occurrences import Occurrences
+from lshdb.linking.candidates import Occurrences, by_family
 
 Pair = tuple[int, int]
 
@@ -33,8 +31,8 @@ def test_a_family_is_given_without_a_break_and_every_pair_once(
 ) -> None:
     found = [(left * spread, right * spread) for left, right in pairs]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(occurrences, "RUN_PAIRS", run)
-        patch.setattr(occurrences, "PART_PAIRS", part)
+        patch.setattr(candidates, "RUN_PAIRS", run)
+        patch.setattr(candidates, "PART_PAIRS", part)
         parts, _ = ordered(found, 40 * spread)
     flat = [pair for some in parts for pair in some]
     assert sorted(flat) == sorted({(min(pair), max(pair)) for pair in found})
@@ -43,7 +41,7 @@ def test_a_family_is_given_without_a_break_and_every_pair_once(
 
 
 def test_the_share_that_is_given_out_grows_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "PART_PAIRS", 2)
+    monkeypatch.setattr(candidates, "PART_PAIRS", 2)
     _, shares = ordered([(1, 2), (3, 9), (2, 8), (4, 9), (5, 6), (1, 8)], 9)
     assert shares == [2 / 6, 4 / 6, 1.0]
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
+from lshdb.linking.jaccard import jaccard
 from lshdb.model.params import Permutations, Scheme
 from lshdb.model.values import ShingleSets, Signatures
 from lshdb.sketch.kernels.reference import permutation_minima
 from lshdb.sketch.minhash import estimate, sign
-from lshdb.verification import jaccard
 
 SCHEMES = get_args(Scheme)
 

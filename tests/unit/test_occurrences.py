@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lshdb import occurrences
 from lshdb.errors import SpillFailed
-from lshdb.occurrences import Occurrences
+from lshdb.linking.candidates import Occurrences
 
 Pair = tuple[int, int]
 
@@ -41,16 +40,16 @@ def test_every_pair_is_given_once_in_order_whatever_the_runs(
 ) -> None:
     moved = [[(left + large, right + large) for left, right in block] for block in blocks]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(occurrences, "RUN_PAIRS", run)
-        patch.setattr(occurrences, "PART_PAIRS", part)
+        patch.setattr(candidates, "RUN_PAIRS", run)
+        patch.setattr(candidates, "PART_PAIRS", part)
         parts = parts_of(moved, large + 12)
     expected = {(min(pair), max(pair)) for block in moved for pair in block}
     assert [pair for part in parts for pair in part] == sorted(expected, key=lambda pair: (pair[1], pair[0]))
 
 
 def test_a_part_holds_no_more_than_asked_for_but_for_one_pair_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "RUN_PAIRS", 100)
-    monkeypatch.setattr(occurrences, "PART_PAIRS", 50)
+    monkeypatch.setattr(candidates, "RUN_PAIRS", 100)
+    monkeypatch.setattr(candidates, "PART_PAIRS", 50)
     chance = random.Random(1)
     pairs = [(left, left + chance.randint(1, 900)) for left in range(1_000)]
     parts = parts_of([pairs[begin : begin + 40] for begin in range(0, 1_000, 40)], 2_000)
@@ -59,8 +58,8 @@ def test_a_part_holds_no_more_than_asked_for_but_for_one_pair_a_run(monkeypatch:
 
 
 def test_runs_that_follow_each_other_give_full_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "RUN_PAIRS", 100)
-    monkeypatch.setattr(occurrences, "PART_PAIRS", 80)
+    monkeypatch.setattr(candidates, "RUN_PAIRS", 100)
+    monkeypatch.setattr(candidates, "PART_PAIRS", 80)
     pairs = [(0, right) for right in range(1, 1_001)]
     parts = parts_of([pairs[begin : begin + 100] for begin in range(0, 1_000, 100)], 2_000)
     assert [pair for part in parts for pair in part] == pairs
@@ -69,7 +68,7 @@ def test_runs_that_follow_each_other_give_full_parts(monkeypatch: pytest.MonkeyP
 
 
 def test_the_share_grows_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "PART_PAIRS", 3)
+    monkeypatch.setattr(candidates, "PART_PAIRS", 3)
     with Occurrences(99) as found:
         found.add(array((left, 99) for left in range(9)))
         assert [found.share for _ in found.parts()] == [3 / 9, 6 / 9, 1.0]
@@ -81,13 +80,13 @@ def test_no_occurrence_gives_no_part() -> None:
 
 
 def test_repeats_are_not_written_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "RUN_PAIRS", 10)
+    monkeypatch.setattr(candidates, "RUN_PAIRS", 10)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: pytest.fail("a file was made"))
     assert parts_of([[(1, 2), (3, 2)]] * 40, 9) == [[(1, 2), (2, 3)]]
 
 
 def test_no_room_for_the_runs_is_an_error_naming_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(occurrences, "RUN_PAIRS", 1)
+    monkeypatch.setattr(candidates, "RUN_PAIRS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with Occurrences(9) as found, pytest.raises(SpillFailed, match="gone for the candidate pairs: No such file"):
         found.add(array([(1, 2)]))

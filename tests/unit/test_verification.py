@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
+from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import shingle_sets
-from lshdb.verification import containment, jaccard, min_agreement, num_shared
 
 words = st.lists(st.sampled_from(["a", "b", "c", "\u0627\u0644", "\u4e2d"]), max_size=25)
 

@@ -12,13 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.linking.jaccard import jaccard, min_agreement
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.sketch.texts import unpack_utf8
 from lshdb.store import Transaction, graph
-from lshdb.verification import jaccard, min_agreement
 
 __all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
 

@@ -17,14 +17,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.comparison import compare, contents_of, promising
-from lshdb.engines.calls import calls_ahead, num_cores
-from lshdb.expansion import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
-from lshdb.locality import by_family
+from lshdb.linking.buckets import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
+from lshdb.linking.calls import calls_ahead, num_cores
+from lshdb.linking.candidates import Occurrences, by_family
+from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
-from lshdb.occurrences import Occurrences
 from lshdb.sketch.banding import band_keys
 from lshdb.store import HotBuckets, Store, Transaction, bands, bucket_key, graph
 
