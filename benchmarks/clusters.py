@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.ingest import machine
-from lshdb.clustering import Clusters, Ranked, arrange, repeated
-from lshdb.keeping import best_of_component, ranks
+from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
+from lshdb.clusters.keep import best_of_component, ranks
 from lshdb.linking.components import Rows, components
 from lshdb.model.params import Params
 from lshdb.store import Store, clusters

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lshdb.answering import Match
+    from lshdb.clusters.clusters import ClusterOptions
+    from lshdb.clusters.export import ExportOptions, ExportReport
+    from lshdb.clusters.members import Cluster, Member
     from lshdb.contamination import Nearest
-    from lshdb.deduplication import ClusterOptions
     from lshdb.errors import LshdbError
-    from lshdb.exporting import ExportOptions, ExportReport
     from lshdb.index import Index
     from lshdb.ingestion import IngestOptions
-    from lshdb.membership import Cluster, Member
     from lshdb.model.params import Params
     from lshdb.model.progress import Progress
     from lshdb.model.reports import IngestReport, Pair, Stats, VerifyReport
@@ -52,17 +52,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Cluster": "lshdb.membership",
-    "ClusterOptions": "lshdb.deduplication",
+    "Cluster": "lshdb.clusters.members",
+    "ClusterOptions": "lshdb.clusters.clusters",
     "Document": "lshdb.model.values",
-    "ExportOptions": "lshdb.exporting",
-    "ExportReport": "lshdb.exporting",
+    "ExportOptions": "lshdb.clusters.export",
+    "ExportReport": "lshdb.clusters.export",
     "Index": "lshdb.index",
     "IngestOptions": "lshdb.ingestion",
     "IngestReport": "lshdb.model.reports",
     "LshdbError": "lshdb.errors",
     "Match": "lshdb.answering",
-    "Member": "lshdb.membership",
+    "Member": "lshdb.clusters.members",
     "Nearest": "lshdb.contamination",
     "Pair": "lshdb.model.reports",
     "Params": "lshdb.model.params",

@@ -14,7 +14,7 @@ from lshdb.cli.options import KeepName, LinkageName, cluster_options, open_index
 from lshdb.cli.render import print_json
 
 if TYPE_CHECKING:
-    from lshdb.exporting import ExportReport
+    from lshdb.clusters.export import ExportReport
 
 __all__ = ["register"]
 
@@ -78,7 +78,7 @@ def export(
 
     Empty documents are duplicates of nothing, and kept. Nothing is deleted, neither from the index nor of your files.
     """
-    from lshdb.exporting import ExportOptions
+    from lshdb.clusters.export import ExportOptions
 
     chosen = cluster_options(keep, prefer, linkage, within)
     asked = ExportOptions(what.value, form.value if form else None, audit, force, chosen)

@@ -14,7 +14,7 @@ import typer
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from lshdb.deduplication import ClusterOptions
+    from lshdb.clusters.clusters import ClusterOptions
     from lshdb.index import Index
     from lshdb.model.reports import Measurement
 
@@ -207,7 +207,7 @@ def cluster_options(
     keep: KeepName, prefer: list[str], linkage: LinkageName, within: str | None, **others: Any
 ) -> ClusterOptions:
     """The options that say what a cluster is, and what is kept of it."""
-    from lshdb.deduplication import ClusterOptions
+    from lshdb.clusters.clusters import ClusterOptions
 
     return ClusterOptions(keep.value, tuple(prefer), linkage.value, within, **others)
 

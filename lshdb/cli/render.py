@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TextIO
 
 from lshdb.cli.options import Format
-from lshdb.tabular import WRITERS, Row, plain
+from lshdb.clusters.tabular import WRITERS, Row, plain
 
 __all__ = ["print_json", "print_rows", "visible"]
 

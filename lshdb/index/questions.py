@@ -9,16 +9,16 @@ from typing import Final, TextIO
 
 from lshdb.answering import Match, matches, only_document
 from lshdb.auditing import Auditing, Thoroughness
-from lshdb.clustering import Clusters
+from lshdb.clusters.arrange import Clusters
+from lshdb.clusters.clusters import ClusterOptions, Deduplication
+from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
+from lshdb.clusters.members import Cluster, Member, members, named
 from lshdb.contamination import Nearest, nearest
-from lshdb.deduplication import ClusterOptions, Deduplication
 from lshdb.errors import DocumentUnknown, UsageError
 from lshdb.explaining import Explaining
 from lshdb.explanation import Explanation
-from lshdb.exporting import Exporting, ExportOptions, ExportReport
 from lshdb.hotness import Hottest, hottest
 from lshdb.index.opened import Opened
-from lshdb.membership import Cluster, Member, members, named
 from lshdb.model.reports import Outlook, Pair, Stats
 from lshdb.model.values import Document, Rejection
 from lshdb.promises import similarities_of

@@ -232,7 +232,7 @@ def test_documents_of_a_hot_bucket_are_compared_with_the_one_kept(
 ) -> None:
     """Only the first of them has stored pairs with all others; the longest one has a single one."""
     set_cap(monkeypatch, 2, 1)
-    monkeypatch.setattr("lshdb.keeping.ROUNDS", rounds)
+    monkeypatch.setattr("lshdb.clusters.keep.ROUNDS", rounds)
     head = words(0, 100)
     add(url, {f"d{number}": f"{head} {words(1000 * number, number)}" for number in range(10)})
     with Index.open(url) as index:
@@ -252,9 +252,9 @@ def test_what_is_left_after_the_rounds_follows_the_stored_pairs(url: str, monkey
     whole = names(url, complete)
     assert sorted(map(sorted, whole)) == [[f"d{2 * n:02}", f"d{2 * n + 1:02}"] for n in range(6)]
     for rounds in (0, 1, 3):
-        monkeypatch.setattr("lshdb.keeping.ROUNDS", rounds)
-        monkeypatch.setattr("lshdb.deduplication.SWEPT_CONTENTS", 2)
-        monkeypatch.setattr("lshdb.deduplication.PART_PAIRS", 3)
+        monkeypatch.setattr("lshdb.clusters.keep.ROUNDS", rounds)
+        monkeypatch.setattr("lshdb.clusters.clusters.SWEPT_CONTENTS", 2)
+        monkeypatch.setattr("lshdb.clusters.clusters.PART_PAIRS", 3)
         assert names(url, complete) == whole
 
 
@@ -309,7 +309,7 @@ def test_a_chain_that_only_another_collection_holds_together_is_none_within(
     add(url, {"b": words(2)}, "second")
     assert kept(lshdb, url) == {"a": ["a", "c", "d", "b"]}
     assert kept(lshdb, url, "--within", "default") == {"a": ["a", "d"]}
-    monkeypatch.setattr("lshdb.keeping.ROUNDS", 0)
+    monkeypatch.setattr("lshdb.clusters.keep.ROUNDS", 0)
     assert kept(lshdb, url, "--within", "default", "--linkage", "complete-to-keep") == {"a": ["a", "d"]}
 
 

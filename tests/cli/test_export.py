@@ -74,7 +74,7 @@ def test_records_have_the_kept_texts(lshdb: Run, filled: str) -> None:
 
 def test_records_are_read_in_portions(lshdb: Run, filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lshdb(filled, "export", "--what", "records").out
-    monkeypatch.setattr("lshdb.exporting.HELD_TEXTS", 2)
+    monkeypatch.setattr("lshdb.clusters.export.HELD_TEXTS", 2)
     assert lshdb(filled, "export", "--what", "records").out == whole
     assert len(whole.splitlines()) == 5
 
@@ -82,7 +82,7 @@ def test_records_are_read_in_portions(lshdb: Run, filled: str, monkeypatch: pyte
 def test_a_parquet_file_has_the_same_records(
     lshdb: Run, filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lshdb.parquet.GROUP_CHARACTERS", 100)
+    monkeypatch.setattr("lshdb.clusters.tabular.GROUP_CHARACTERS", 100)
     add(filled, {"odd": "a lone \udc80 surrogate \U0001f600"})
     assert lshdb(filled, "export", "--what", "records", *AT, "--out", tmp_path / "out.parquet").code == 0
     table = pyarrow.parquet.read_table(tmp_path / "out.parquet")
@@ -203,7 +203,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_done(
     def must_not(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("lshdb.deduplication.Deduplication.clusters", must_not)
+    monkeypatch.setattr("lshdb.clusters.clusters.Deduplication.clusters", must_not)
     for out, reason in ((tmp_path / "no" / "out", "there is no such folder"), (tmp_path, "it is no regular file")):
         ended = lshdb(filled, "export", "--out", out, "--force")
         assert (ended.code, ended.err) == (62, f"lshdb: {out} cannot be written: {reason}. Nothing was changed.\n")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lshdb import keeping
+from lshdb.clusters import keep
 from lshdb.linking.components import Rows, components
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import reference
@@ -107,7 +107,7 @@ def complete_to_keep(count: int, ranks: list[int], labels: list[int], near: set[
 
 
 @settings(max_examples=300, deadline=None)
-@given(graphs(), st.data(), st.sampled_from([0, 1, 2, keeping.ROUNDS]))
+@given(graphs(), st.data(), st.sampled_from([0, 1, 2, keep.ROUNDS]))
 def test_complete_to_keep_drops_a_content_only_for_one_it_is_near_to(
     graph: tuple[int, Pairs], data: st.DataObject, rounds: int
 ) -> None:
@@ -123,13 +123,13 @@ def test_complete_to_keep_drops_a_content_only_for_one_it_is_near_to(
         return np.array([frozenset(pair) in near for pair in asked.tolist()], dtype=np.bool_)
 
     rank = np.array(ranks, dtype=np.int64)
-    limit, keeping.ROUNDS = keeping.ROUNDS, rounds  # type: ignore[misc]
+    limit, keep.ROUNDS = keep.ROUNDS, rounds  # type: ignore[misc]
     try:
-        kept = keeping.keep_near(labels, rank, is_near)
+        kept = keep.keep_near(labels, rank, is_near)
     finally:
-        keeping.ROUNDS = limit  # type: ignore[misc]
+        keep.ROUNDS = limit  # type: ignore[misc]
     left = sorted(np.flatnonzero(kept < 0).tolist(), key=lambda row: ranks[row])
     mates = [(row, [other for other in range(count) if frozenset((row, other)) in near]) for row in left]
-    keeping.sweep(kept, mates)
+    keep.sweep(kept, mates)
     assert kept.tolist() == complete_to_keep(count, list(ranks), labels.tolist(), near)
     assert all(row == to or frozenset((row, to)) in near for row, to in enumerate(kept.tolist()))

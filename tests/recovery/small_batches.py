@@ -62,6 +62,7 @@ def work_slowly(seconds: float) -> None:
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
     from lshdb import batches, ingestion, rebanding
+    from lshdb.linking import candidates, link
     from lshdb.store.sqlite import Sqlite
 
     shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})

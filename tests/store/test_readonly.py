@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import pytest
 
 from lshdb import Index
-from lshdb.deduplication import ClusterOptions
+from lshdb.clusters.clusters import ClusterOptions
+from lshdb.clusters.export import ExportOptions
 from lshdb.errors import AccessDenied, FileUnusable, IndexMissing, IndexReadOnly, LshdbError
-from lshdb.exporting import ExportOptions
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
 from lshdb.store import Store

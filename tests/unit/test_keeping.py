@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lshdb import keeping
-from lshdb.clustering import Ranked, arrange, repeated
+from lshdb.clusters import keep
+from lshdb.clusters.arrange import Ranked, arrange, repeated
 from lshdb.errors import UsageError
 
 
@@ -16,25 +16,25 @@ def numbers(*values: int) -> NDArray[np.int64]:
 
 
 def test_the_first_pattern_that_matches_an_id_counts_wherever_it_matches() -> None:
-    patterns = keeping.compiled(["^https:", "example"])
+    patterns = keep.compiled(["^https:", "example"])
     ids = ["http://example.org", "https://example.org", "https://else", "ftp://else"]
-    assert keeping.preferences(ids, patterns).tolist() == [1, 0, 0, 2]
-    assert keeping.preferences(ids, ()).tolist() == [0, 0, 0, 0]
+    assert keep.preferences(ids, patterns).tolist() == [1, 0, 0, 2]
+    assert keep.preferences(ids, ()).tolist() == [0, 0, 0, 0]
 
 
 def test_a_pattern_that_is_none_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"--prefer \(: no regular expression"):
-        keeping.compiled(["fine", "("])
+        keep.compiled(["fine", "("])
 
 
 def test_preference_goes_before_merit_and_merit_before_age() -> None:
     preference = numbers(1, 0, 0, 0, 0)
-    merit = numbers(99, 5, 7, 7, keeping.NO_MERIT)
-    assert keeping.ranks(preference, merit, numbers(1, 2, 9, 4, 3)).tolist() == [4, 2, 1, 0, 3]
+    merit = numbers(99, 5, 7, 7, keep.NO_MERIT)
+    assert keep.ranks(preference, merit, numbers(1, 2, 9, 4, 3)).tolist() == [4, 2, 1, 0, 3]
 
 
 def test_single_linkage_keeps_the_best_of_a_component() -> None:
-    assert keeping.best_of_component(numbers(0, 0, 2, 0), numbers(3, 1, 2, 0)).tolist() == [3, 3, 2, 3]
+    assert keep.best_of_component(numbers(0, 0, 2, 0), numbers(3, 1, 2, 0)).tolist() == [3, 3, 2, 3]
 
 
 def test_a_chain_keeps_the_one_that_is_unlike_the_kept_one() -> None:
@@ -43,19 +43,19 @@ def test_a_chain_keeps_the_one_that_is_unlike_the_kept_one() -> None:
     def near(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.abs(pairs[:, 0] - pairs[:, 1]) == 1
 
-    assert keeping.keep_near(numbers(0, 0, 0), numbers(0, 1, 2), near).tolist() == [0, 0, 2]
-    assert keeping.keep_near(numbers(0, 0, 0), numbers(1, 0, 2), near).tolist() == [1, 1, 1]
-    assert keeping.best_of_component(numbers(0, 0, 0), numbers(0, 1, 2)).tolist() == [0, 0, 0]
+    assert keep.keep_near(numbers(0, 0, 0), numbers(0, 1, 2), near).tolist() == [0, 0, 2]
+    assert keep.keep_near(numbers(0, 0, 0), numbers(1, 0, 2), near).tolist() == [1, 1, 1]
+    assert keep.best_of_component(numbers(0, 0, 0), numbers(0, 1, 2)).tolist() == [0, 0, 0]
 
 
 def test_a_long_chain_is_left_after_so_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     def none_near(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.zeros(len(pairs), dtype=np.bool_)
 
-    monkeypatch.setattr("lshdb.keeping.ROUNDS", 2)
-    kept = keeping.keep_near(numbers(0, 0, 0, 0, 4), numbers(4, 3, 2, 1, 0), none_near)
+    monkeypatch.setattr("lshdb.clusters.keep.ROUNDS", 2)
+    kept = keep.keep_near(numbers(0, 0, 0, 0, 4), numbers(4, 3, 2, 1, 0), none_near)
     assert kept.tolist() == [-1, -1, 2, 3, 4]
-    keeping.sweep(kept, [(1, [0, 2]), (0, [])])
+    keep.sweep(kept, [(1, [0, 2]), (0, [])])
     assert kept.tolist() == [1, 1, 2, 3, 4]
 
 

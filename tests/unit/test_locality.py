@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lshdb.linking import candidates
 from lshdb.linking.candidates import Occurrences, by_family
 
 Pair = tuple[int, int]

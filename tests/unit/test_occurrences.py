@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lshdb.errors import SpillFailed
+from lshdb.linking import candidates
 from lshdb.linking.candidates import Occurrences
 
 Pair = tuple[int, int]

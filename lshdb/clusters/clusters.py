@@ -4,7 +4,7 @@ Reads one snapshot; writes nothing. Memory is some 32 bytes a content and 40 a d
 
 Single linkage: a cluster is a component of contents by their pairs. Complete-to-keep: every document of a cluster is
 itself similar to the one kept for it; a pair that is not stored (linking may have skipped it in a hot bucket, or
-missed it) is computed. Limitation: a component that is cut into more than `keeping.ROUNDS` clusters follows the stored
+missed it) is computed. Limitation: a component that is cut into more than `keep.ROUNDS` clusters follows the stored
 pairs alone from there on; what is missing there costs a cluster too many, never a document dropped for an unlike one.
 """
 
@@ -17,8 +17,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb import keeping
-from lshdb.clustering import Clusters, Ranked, arrange, repeated
+from lshdb.clusters import keep
+from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows, components
 from lshdb.model.arrays import distinct
@@ -74,7 +74,7 @@ class Deduplication:
         self._params = params
         self._min_sim = min_sim
         self._options = options
-        self._patterns = keeping.compiled(options.prefer)
+        self._patterns = keep.compiled(options.prefer)
         self._progress = progress
 
     def clusters(self) -> Clusters:
@@ -84,7 +84,7 @@ class Deduplication:
         if self._options.linkage == "complete-to-keep":
             kept = self._kept_near(keys, labels, documents.best)
         else:
-            kept = keeping.best_of_component(labels, documents.best)
+            kept = keep.best_of_component(labels, documents.best)
         self._progress.clustered(1.0)
         return arrange(kept, keys, documents, max(2, self._options.min_size), self._options.limit)
 
@@ -106,11 +106,11 @@ class Deduplication:
         """The documents of the contents, in the order in which they would be kept."""
         blocks = [np.empty((4, 0), dtype=np.int64)]
         for some in clusters.merits(self._snapshot, keys, self._options.keep, self._options.within):
-            merit = [keeping.NO_MERIT if one is None else one for one in some.merits]
-            preference = keeping.preferences(some.doc_ids, self._patterns)
+            merit = [keep.NO_MERIT if one is None else one for one in some.merits]
+            preference = keep.preferences(some.doc_ids, self._patterns)
             blocks.append(np.stack([np.searchsorted(keys, some.content_keys), some.doc_keys, preference, merit]))
         rows, doc_keys, preferences, merits = np.concatenate(blocks, axis=1)
-        ranks = keeping.ranks(preferences, merits, doc_keys)
+        ranks = keep.ranks(preferences, merits, doc_keys)
         best = np.minimum.reduceat(ranks, np.searchsorted(rows, np.arange(len(keys)))) if len(keys) else keys
         return Ranked(rows, doc_keys, ranks, best)
 
@@ -122,8 +122,8 @@ class Deduplication:
             found = [similarities(self._snapshot, part, self._params, self._min_sim) for part in parts]
             return np.concatenate([pairs.similarity for pairs in found]) >= self._min_sim
 
-        kept = keeping.keep_near(labels, best, near)
-        keeping.sweep(kept, self._mates(keys, kept, best))
+        kept = keep.keep_near(labels, best, near)
+        keep.sweep(kept, self._mates(keys, kept, best))
         return kept
 
     def _mates(

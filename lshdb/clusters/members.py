@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
-from lshdb.clustering import Clusters
-from lshdb.deduplication import similarities
+from lshdb.clusters.arrange import Clusters
+from lshdb.clusters.clusters import similarities
 from lshdb.model.params import Params
 from lshdb.sketch.texts import encode
 from lshdb.store import Transaction

@@ -20,17 +20,17 @@ from typing import Final, Literal, TextIO
 
 import numpy as np
 
-from lshdb import membership, parquet
-from lshdb.clustering import Clusters
-from lshdb.deduplication import ClusterOptions, Deduplication
+from lshdb.clusters import members
+from lshdb.clusters.arrange import Clusters
+from lshdb.clusters.clusters import ClusterOptions, Deduplication
+from lshdb.clusters.members import Member
+from lshdb.clusters.tabular import WRITERS, Row, require_pyarrow, write_jsonl, write_records
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
-from lshdb.membership import Member
 from lshdb.model.progress import Progress
 from lshdb.outputs import replacing, require_free, writing
 from lshdb.sketch.texts import unpack
 from lshdb.store import Store, Transaction, clusters, graph
 from lshdb.store.clusters import DocumentRow
-from lshdb.tabular import WRITERS, Row, write_jsonl
 
 __all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
 
@@ -144,7 +144,7 @@ class Exporting:
         if self._options.what == "records" and not self._store.params.keep_text:
             raise TextsNotKept(url=self._store.url)
         if self._form == "parquet":
-            parquet.require_pyarrow()
+            require_pyarrow()
         files = [path for path in (self._out, self._audit) if isinstance(path, Path)]
         if len({path.resolve() for path in files}) < len(files):
             raise UsageError(reason=f"--out and --audit are one file, {files[0]}")
@@ -153,8 +153,8 @@ class Exporting:
             require_free(path, force=self._options.force, taken=taken)
 
     def _write(self, snapshot: Transaction, found: Clusters, report: ExportReport) -> None:
-        members = membership.members(snapshot, found, self._store.params)
-        dropped: Iterator[Member] = (member for member in members if not member.is_kept)
+        found_members = members.members(snapshot, found, self._store.params)
+        dropped: Iterator[Member] = (member for member in found_members if not member.is_kept)
         with ExitStack() as opened:
             if self._audit:
                 dropped = self._audited(dropped, report, opened.enter_context(writing(self._audit)))
@@ -178,7 +178,7 @@ class Exporting:
 
     def _write_records(self, records: Iterable[tuple[str, str]], opened: ExitStack) -> None:
         if self._form == "parquet" and isinstance(self._out, Path):
-            parquet.write_records(opened.enter_context(replacing(self._out)), records)
+            write_records(opened.enter_context(replacing(self._out)), records)
         else:
             self._write_rows(records, opened)
 
