@@ -16,11 +16,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lshdb.answering import Match
+    from lshdb.answers.contamination import Nearest
+    from lshdb.answers.query import Match
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
-    from lshdb.contamination import Nearest
     from lshdb.errors import LshdbError
     from lshdb.index import Index
     from lshdb.ingestion import IngestOptions
@@ -61,9 +61,9 @@ _HOMES = {
     "IngestOptions": "lshdb.ingestion",
     "IngestReport": "lshdb.model.reports",
     "LshdbError": "lshdb.errors",
-    "Match": "lshdb.answering",
+    "Match": "lshdb.answers.query",
     "Member": "lshdb.clusters.members",
-    "Nearest": "lshdb.contamination",
+    "Nearest": "lshdb.answers.contamination",
     "Pair": "lshdb.model.reports",
     "Params": "lshdb.model.params",
     "Progress": "lshdb.model.progress",

@@ -12,7 +12,7 @@ from lshdb.cli.options import open_index, settings_of
 from lshdb.cli.render import print_rows
 
 if TYPE_CHECKING:
-    from lshdb.contamination import Nearest
+    from lshdb.answers.contamination import Nearest
 
 __all__ = ["register"]
 

@@ -12,7 +12,7 @@ from lshdb.cli.render import print_json, visible
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from lshdb.explanation import Explanation, Side
+    from lshdb.answers.explain import Explanation, Side
 
 __all__ = ["register"]
 

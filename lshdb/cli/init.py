@@ -6,7 +6,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import chosen, settings_of
-from lshdb.tuning import params_of
+from lshdb.tuning.choice import params_of
 
 __all__ = ["register"]
 

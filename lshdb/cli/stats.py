@@ -12,7 +12,7 @@ from lshdb.cli.options import open_index
 from lshdb.cli.render import print_json, print_rows, visible
 
 if TYPE_CHECKING:
-    from lshdb.hotness import Hottest
+    from lshdb.answers.hot_buckets import Hottest
     from lshdb.model.reports import Stats
 
 __all__ = ["register"]

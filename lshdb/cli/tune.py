@@ -59,7 +59,7 @@ def tune(
     form: options.FormatOption = None,
 ) -> None:
     """Show which bands and rows find how much, at what cost; and measure what this index finds."""
-    from lshdb.prospect import prospect
+    from lshdb.tuning.prospect import prospect
 
     try:
         with open_index(context) as index:
@@ -74,7 +74,7 @@ def tune(
         outlook = None
     found = prospect(outlook, min_sim=min_sim, recall=recall, num_perm=num_perm, num_contents=contents)
     if plot is not None:
-        from lshdb.plotting import draw
+        from lshdb.tuning.plot import draw
 
         draw(found, plot)
     if json:

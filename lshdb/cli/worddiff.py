@@ -11,7 +11,7 @@ from rich.text import Text
 from lshdb.cli.render import visible
 
 if TYPE_CHECKING:
-    from lshdb.worddiff import Hunk, WordDiff
+    from lshdb.answers.worddiff import Hunk, WordDiff
 
 __all__ = ["print_diff"]
 

@@ -15,7 +15,7 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Upgrade
 from lshdb.store import Store, upgrading
-from lshdb.tuning import params_of
+from lshdb.tuning.choice import params_of
 from lshdb.upkeep import BackupReport, CopyReport, VacuumReport
 
 __all__ = ["Index"]

@@ -13,18 +13,18 @@ from typing import Final
 from lshdb.errors import DocumentUnknown
 from lshdb.index.opened import Opened
 from lshdb.ingestion import Ingestion, IngestOptions
-from lshdb.measuring import Measuring
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.reports import IngestReport, Measurement, RebandReport, VerifyReport
 from lshdb.model.values import Counts, Document, Sketches
-from lshdb.promises import rebanded, similarities_of
 from lshdb.readers import ReadOptions
-from lshdb.rebanding import Rebanding
 from lshdb.removal import remove, retire
 from lshdb.repairing import Repairing
 from lshdb.reverification import Reverification, Scope
 from lshdb.sketch.sketch import sketch
 from lshdb.store import Transaction, answers, documents, graph, runs
+from lshdb.tuning.promises import rebanded, similarities_of
+from lshdb.tuning.reband import Rebanding
+from lshdb.tuning.recall import Measuring
 
 __all__ = ["Changes"]
 

@@ -14,9 +14,9 @@ from lshdb.errors import AccessDenied, BelowFloor, IndexBusy, StoreError
 from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.promises import shortfall
 from lshdb.readers import ReadOptions
 from lshdb.store import Store, graph, runs
+from lshdb.tuning.promises import shortfall
 
 __all__ = ["Opened"]
 

@@ -7,23 +7,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from lshdb.answering import Match, matches, only_document
+from lshdb.answers.contamination import Nearest, nearest
+from lshdb.answers.explain import Explaining, Explanation
+from lshdb.answers.hot_buckets import Hottest, hottest
+from lshdb.answers.query import Match, matches, only_document
 from lshdb.auditing import Auditing, Thoroughness
 from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
 from lshdb.clusters.members import Cluster, Member, members, named
-from lshdb.contamination import Nearest, nearest
 from lshdb.errors import DocumentUnknown, UsageError
-from lshdb.explaining import Explaining
-from lshdb.explanation import Explanation
-from lshdb.hotness import Hottest, hottest
 from lshdb.index.opened import Opened
 from lshdb.model.reports import Outlook, Pair, Stats
 from lshdb.model.values import Document, Rejection
-from lshdb.promises import similarities_of
 from lshdb.readers import ReadOptions
 from lshdb.store import Transaction, answers, collected, measurements, sources
+from lshdb.tuning.promises import similarities_of
 
 __all__ = ["Questions"]
 

@@ -15,9 +15,9 @@ from sqlalchemy import select
 from lshdb import Document, Index
 from lshdb.auditing import Auditing, Thoroughness
 from lshdb.model.progress import Progress
-from lshdb.rebanding import Rebanding
 from lshdb.store import Store, Transaction, bands
 from lshdb.store.schema import band_bucket
+from lshdb.tuning.reband import Rebanding
 from tests.auditing.indexes import KINDS, few_in_a_bucket, fill
 from tests.auditing.planting import DERIVABLE, PLANTERS, Found, Place
 from tests.recovery.tables import Facts, rows_of
@@ -117,7 +117,7 @@ def test_a_good_index_has_no_fault(kind: str, new_url: Callable[[], str], tmp_pa
 def test_bands_that_are_being_written_and_contents_that_are_not_linked_are_no_fault(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lshdb.rebanding.BATCH_MINIMA", 100)
+    monkeypatch.setattr("lshdb.tuning.reband.BATCH_MINIMA", 100)
     fill(url, tmp_path / "folder")
     with Store.open(url) as store:
         one = Rebanding(store, replace(store.params, bands=5, rows=4, first_band=-5), Progress())

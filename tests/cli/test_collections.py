@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lshdb import Index
-from lshdb.contamination import Nearest
+from lshdb.answers.contamination import Nearest
 from lshdb.errors import UsageError
 from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 

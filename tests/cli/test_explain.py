@@ -112,7 +112,7 @@ def test_a_pair_that_is_not_where_it_should_be_is_called_missing(
     with Store.open(filled) as store, store.writing() as transaction:
         transaction.execute(delete(pair))
     assert explained(lshdb, filled, "a.txt", "b.txt")["status"] == "missing"
-    monkeypatch.setattr("lshdb.explaining.min_agreement", lambda num_perm, _floor: num_perm)
+    monkeypatch.setattr("lshdb.answers.explain.min_agreement", lambda num_perm, _floor: num_perm)
     assert explained(lshdb, filled, "a.txt", "b.txt")["status"] == "ruled_out"
 
 

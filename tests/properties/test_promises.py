@@ -11,7 +11,7 @@ from lshdb.model.params import Params, Scheme
 from lshdb.model.values import ShingleSets
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
-from lshdb.tuning import params_for_recall
+from lshdb.tuning.choice import params_for_recall
 
 PAIRS = 4_000
 # A union of 180 elements: s of them are shared exactly for each s below.

@@ -19,7 +19,7 @@ PROMISES = ((0.5, 0.9), (0.5, 0.999), (0.3, 0.9), (0.9, 0.99))
 def test_an_index_with_other_bands_answers_as_one_built_with_them(
     seed: int, tmp_path: Path, new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lshdb.rebanding.BATCH_MINIMA", 300)
+    monkeypatch.setattr("lshdb.tuning.reband.BATCH_MINIMA", 300)
     chance = random.Random(seed)
     editor, url = Editor(chance, tmp_path / "folder"), new_url()
     with Index.create(url, Params(shingle="word:2", bands=20, rows=5, num_perm=110)) as index:

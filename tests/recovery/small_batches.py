@@ -61,15 +61,16 @@ def work_slowly(seconds: float) -> None:
 
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb import batches, ingestion, rebanding
+    from lshdb import batches, ingestion
     from lshdb.linking import candidates, link
     from lshdb.store.sqlite import Sqlite
+    from lshdb.tuning import reband
 
     shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
     shrink(ingestion, {"TRIAGE_FILES": 15})
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
-    shrink(rebanding, {"BATCH_MINIMA": 2_000})
+    shrink(reband, {"BATCH_MINIMA": 2_000})
     Sqlite.load_seconds = float(os.environ.get(LOAD_SECONDS, "0"))
 
 
@@ -84,8 +85,8 @@ def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingestion import Ingestion
     from lshdb.linking.link import Linking
-    from lshdb.rebanding import Rebanding
     from lshdb.store import Store, bucket_key
+    from lshdb.tuning.reband import Rebanding
 
     for kind, name, announcing in (
         (Store, "writing", announced_writing(Store.writing)),

@@ -12,10 +12,10 @@ from lshdb.errors import IndexBusy, IndexRebanded
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
-from lshdb.rebanding import Rebanding
 from lshdb.removal import retire
 from lshdb.store import Store, bands, documents, graph
 from lshdb.store.schema import band_bucket, index_params, pair, skipped_bucket, unlinked
+from lshdb.tuning.reband import Rebanding
 from tests.store.conftest import PARAMS, Minima, add, content_key_of, count, link, linked_pairs, sketches_of
 
 # Of the three minima, the first two are one band.
@@ -50,7 +50,7 @@ def begin(store: Store, wanted: Params = WANTED) -> Rebanding:
 @pytest.fixture
 def filled(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Four linked contents, and batches of two."""
-    monkeypatch.setattr("lshdb.rebanding.BATCH_MINIMA", 6)
+    monkeypatch.setattr("lshdb.tuning.reband.BATCH_MINIMA", 6)
     add(store, CONTENTS)
     link(store)
     return store

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from lshdb.contamination import Nearest, nearest
+from lshdb.answers.contamination import Nearest, nearest
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import Document
 from lshdb.store import Store, answers, collected, documents
@@ -145,8 +145,8 @@ def test_the_nearest_are_those_of_a_comparison_of_all_with_all(
     seed: int, cap: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hot(monkeypatch, cap, 1)
-    monkeypatch.setattr("lshdb.contamination.SLICE_CONTENTS", 7)
-    monkeypatch.setattr("lshdb.contamination.PAGE_DOCUMENTS", 11)
+    monkeypatch.setattr("lshdb.answers.contamination.SLICE_CONTENTS", 7)
+    monkeypatch.setattr("lshdb.answers.contamination.PAGE_DOCUMENTS", 11)
     chance = random.Random(seed)
     texts = [tuple(chance.choice([0, number, number % 5]) for _ in range(3)) for number in range(80)]
     chosen = {name: {f"{name}{row}": texts[row] for row in chance.sample(range(80), 30)} for name in ("test", "train")}
@@ -168,7 +168,7 @@ def test_no_near_duplicate_is_missed_however_many_look_more_alike(
 ) -> None:
     """The exact similarity of those that look most alike is below the threshold: more have to be tried."""
     make_hot(monkeypatch, cap, 1)
-    monkeypatch.setattr("lshdb.contamination.TRIED_CONTENTS", 2)
+    monkeypatch.setattr("lshdb.answers.contamination.TRIED_CONTENTS", 2)
     compared: list[int] = []
 
     def only_the_last(_: object, contents: object, pairs: object, params: object) -> object:
@@ -180,7 +180,7 @@ def test_no_near_duplicate_is_missed_however_many_look_more_alike(
     add_to(store, "train", {f"a{number}": (0, 50 + number, 60 + number) for number in range(5)})
     add_to(store, "train", {"a5": (0, 90, 91)})
     link(store)
-    monkeypatch.setattr("lshdb.contamination.compare", only_the_last)
+    monkeypatch.setattr("lshdb.answers.contamination.compare", only_the_last)
     [found] = nearest_of(store, "train", "test")
     assert found.train == ("a5" if cap == 3 else "a0")
     assert compared == ([2, 2, 2] if cap == 3 else [])

@@ -12,7 +12,7 @@ from lshdb import Document, Index, Params
 from lshdb.errors import DocumentUnknown
 from lshdb.model.banding import typical
 from lshdb.model.reports import Measurement
-from lshdb.promises import similarities_of
+from lshdb.tuning.promises import similarities_of
 
 # One band of six rows: of the pairs at 0.6 few share a bucket.
 WEAK = Params(shingle="word:1", bands=1, rows=6, num_perm=64, min_sim=0.6, floor=0.4)
@@ -112,8 +112,8 @@ def test_an_index_that_has_grown_has_more_neighbours_of_every_kind(weak: Index) 
 
 
 def test_more_pairs_than_are_held_leave_a_part_of_the_sample(weak: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lshdb.measuring.HELD_PAIRS", 100)
-    monkeypatch.setattr("lshdb.measuring.BLOCK_MINIMA", 64 * 7)
+    monkeypatch.setattr("lshdb.tuning.recall.HELD_PAIRS", 100)
+    monkeypatch.setattr("lshdb.tuning.recall.BLOCK_MINIMA", 64 * 7)
     measured = weak.measure()
     assert 1 <= measured.num_probes < 40
     assert sum(measured.neighbours) == measured.num_probes * (NUM_DOCUMENTS - 1)
@@ -121,7 +121,7 @@ def test_more_pairs_than_are_held_leave_a_part_of_the_sample(weak: Index, monkey
 
 def test_blocks_of_any_size_measure_the_same(weak: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = without_its_run(weak.measure(num_probes=30))
-    monkeypatch.setattr("lshdb.measuring.BLOCK_MINIMA", 64)
+    monkeypatch.setattr("lshdb.tuning.recall.BLOCK_MINIMA", 64)
     assert without_its_run(weak.measure(num_probes=30)) == expected
 
 
@@ -149,7 +149,7 @@ def test_a_measurement_that_fails_is_a_failed_run(weak: Index, monkeypatch: pyte
     def fail(*_: object) -> None:
         raise DocumentUnknown(doc_id="x", collection="y", url="z")
 
-    monkeypatch.setattr("lshdb.measuring.recall_of", fail)
+    monkeypatch.setattr("lshdb.tuning.recall.recall_of", fail)
     with pytest.raises(DocumentUnknown):
         weak.measure()
     assert weak.stats().measured is None

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 
-from lshdb import Document, Index, Match, answering
+from lshdb import Document, Index, Match
+from lshdb.answers import query
 from lshdb.model.params import Params
 from lshdb.store import Store
 
@@ -85,7 +86,7 @@ def test_a_query_finds_all_of_a_hot_bucket_however_many_texts_are_held(
     with filled(url, pages) as index:
         assert index.stats().figures.num_hot_buckets
         found = index.query(Document("asked", ASKED))
-        monkeypatch.setattr(answering, "TEXTS_AT_A_TIME", 7)
+        monkeypatch.setattr(query, "TEXTS_AT_A_TIME", 7)
         assert index.query(Document("asked", ASKED)) == found
     assert found == [Match(doc_id, similarity(ASKED, text), exact=True) for doc_id, text in pages.items()]
 
@@ -99,5 +100,5 @@ def test_a_query_takes_three_statements_and_no_temporary_table(url: str) -> None
 
     with Store.open(url) as store, store.reading() as transaction:
         event.listen(transaction.connection, "before_cursor_execute", note)
-        assert answering.matches(transaction, Document("asked", ASKED), 0.8, store.params) == EXPECTED
+        assert query.matches(transaction, Document("asked", ASKED), 0.8, store.params) == EXPECTED
     assert [statement.split()[0] for statement in statements] == ["SELECT"] * 3

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lshdb.estimation import CONFIDENCE, _clopper_pearson, recall_of
+from lshdb.tuning.intervals import CONFIDENCE, _clopper_pearson, recall_of
 
 ONE_EACH = np.ones(300, np.int64)
 

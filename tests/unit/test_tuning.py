@@ -11,7 +11,7 @@ import pytest
 from lshdb.errors import InvalidParams, PromiseUnreachable
 from lshdb.model.banding import SQLITE_SIZES, TYPICAL, Banding, Similarities, typical
 from lshdb.model.params import Params
-from lshdb.tuning import COSTS, choose, keeping, least_bands, options, params_for_recall, params_of
+from lshdb.tuning.choice import COSTS, choose, keeping, least_bands, options, params_for_recall, params_of
 
 
 def counted(banding: Banding, num_perm: int, equal: int) -> float:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lshdb import worddiff
-from lshdb.worddiff import Hunk, WordDiff, diff
+from lshdb.answers import worddiff
+from lshdb.answers.worddiff import Hunk, WordDiff, diff
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=40)
 

@@ -2,18 +2,21 @@
 
 Reads only: it links nothing and stores nothing. A name is a document of the index, else a file. The text of a
 document is the one kept for its content, which is that of the content's first document, else its source read again.
+
+What `explaining` finds out about two documents: frozen, and as JSON where a script reads it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from lshdb.answering import only_document
+from lshdb.answers.query import only_document
+from lshdb.answers.worddiff import WordDiff, diff
 from lshdb.errors import DocumentUnknown, UsageError
-from lshdb.explanation import Comparison, Explanation, Side, Status
 from lshdb.linking.comparison import signatures_of
 from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
 from lshdb.linking.rereading import spool_lost
@@ -25,9 +28,16 @@ from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import encode, unpack
 from lshdb.store import Store, Transaction, answers, graph, inspection
-from lshdb.worddiff import WordDiff, diff
+from lshdb.store.inspection import StoredPair
 
-__all__ = ["Explaining", "Named"]
+__all__ = [
+    "Comparison",
+    "Explaining",
+    "Explanation",
+    "Named",
+    "Side",
+    "Status",
+]
 
 STDIN = "-"
 
@@ -203,3 +213,96 @@ def _status(snapshot: Transaction, explanation: Explanation, some_empty: bool) -
 def _printable(text: str) -> str:
     """The text without lone surrogates, which no output takes."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+# What two documents are to the index; but for the first two, why they are no pair.
+Status = Literal[
+    "same_content",
+    "pair",
+    "empty",
+    "not_in_index",
+    "not_linked",
+    "below_floor",
+    "no_shared_band",
+    "ruled_out",
+    "hot_bucket",
+    "missing",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two.
+
+    Args:
+        name: its id, or the file.
+        content_key: its content; None where it is empty, or a file whose content the index does not have.
+        kept_of: the first document of its content, whose text is shown, where that is another one.
+        is_gone: its text is neither kept nor still where it was read from.
+    """
+
+    name: str
+    is_file: bool
+    content_key: int | None
+    kept_of: str | None
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What both texts say: the distinct shingles of each and of both, and how similar these make them."""
+
+    left_shingles: int
+    right_shingles: int
+    shared_shingles: int
+    similarity: float
+    left_in_right: float
+    right_in_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that decided whether two documents are a pair.
+
+    Args:
+        comparison: None where a text is gone.
+        estimate: the similarity that the signatures show.
+        shared_bands: the bands in which both have one bucket; hot_bands: those of them too hot to expand.
+        pair: as it is stored; None where it is not.
+        word_diff: None where it was not asked for, or a text is gone.
+    """
+
+    params: Params
+    left: Side
+    right: Side
+    comparison: Comparison | None
+    estimate: float
+    shared_bands: tuple[int, ...]
+    hot_bands: tuple[int, ...]
+    status: Status
+    pair: StoredPair | None
+    word_diff: WordDiff | None
+
+    @property
+    def similarity(self) -> float:
+        """The exact similarity; the estimate where a text is gone."""
+        return self.estimate if self.comparison is None else self.comparison.similarity
+
+    @property
+    def probability(self) -> float:
+        """The probability that two documents of this similarity share a band."""
+        return self.params.banding.candidate_probability(self.similarity)
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``explain --json`` prints."""
+        return {
+            "left": asdict(self.left),
+            "right": asdict(self.right),
+            "status": self.status,
+            "pair": None if self.pair is None else asdict(self.pair),
+            "estimate": self.estimate,
+            "comparison": None if self.comparison is None else asdict(self.comparison),
+            "bands": {"number": self.params.bands, "shared": self.shared_bands, "hot": self.hot_bands},
+            "probability": self.probability,
+            "diff": None if self.word_diff is None else asdict(self.word_diff),
+        }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lshdb.model.banding import DEFAULT_RECALL, SQLITE_SIZES, TYPICAL_CONTENTS, Banding, typical
 from lshdb.model.params import DEFAULT_MIN_SIM
-from lshdb.tuning import Option, choose, option, options
+from lshdb.tuning.choice import Option, choose, option, options
 
 if TYPE_CHECKING:
     from lshdb.model.reports import Measurement, Outlook

@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.estimation import recall_of
 from lshdb.linking.comparison import compare, contents_of, signatures_of
 from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
@@ -24,6 +23,7 @@ from lshdb.model.reports import Measurement, Point
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch import kernels
 from lshdb.store import Store, Transaction, bands, measurements
+from lshdb.tuning.intervals import recall_of
 
 __all__ = ["Measuring"]
 

@@ -8,7 +8,7 @@ from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
 from lshdb.model.params import Params
 from lshdb.store import Transaction, graph, measurements
-from lshdb.tuning import choose
+from lshdb.tuning.choice import choose
 
 __all__ = ["rebanded", "shortfall", "similarities_of"]
 

@@ -11,7 +11,7 @@ from lshdb.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from lshdb.prospect import Prospect
+    from lshdb.tuning.prospect import Prospect
 
 __all__ = ["draw"]
 
