@@ -12,7 +12,7 @@ from lshdb.cli.render import print_json, print_rows
 from lshdb.errors import IndexFaulty, UsageError
 
 if TYPE_CHECKING:
-    from lshdb.auditing import Auditing
+    from lshdb.audit import Auditing
 
 __all__ = ["register"]
 
@@ -53,7 +53,7 @@ def check(
 
     Rows are all checked, and buckets against their signatures; signatures against texts, and similarities, by sample.
     """
-    from lshdb.auditing import Thoroughness
+    from lshdb.audit import Thoroughness
 
     if every and sample is not None:
         raise UsageError(reason="--all is every text and pair; leave it out, or --sample")

@@ -45,7 +45,7 @@ def verify(
     An index made with --no-keep-text reads its sources again; a pair whose text is gone keeps its estimate.
     Pairs that were linked outside of a run, by a question or by link, count as newer than any run.
     """
-    from lshdb.reverification import Scope
+    from lshdb.audit.verify import Scope
 
     if every and (sample is not None or since is not None):
         raise UsageError(reason="--all is every pair; leave it out, or --sample and --since")

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from lshdb.audit.repair import Repairing
+from lshdb.audit.verify import Reverification, Scope
 from lshdb.errors import DocumentUnknown
 from lshdb.index.opened import Opened
 from lshdb.ingestion import Ingestion, IngestOptions
@@ -18,8 +20,6 @@ from lshdb.model.reports import IngestReport, Measurement, RebandReport, VerifyR
 from lshdb.model.values import Counts, Document, Sketches
 from lshdb.readers import ReadOptions
 from lshdb.removal import remove, retire
-from lshdb.repairing import Repairing
-from lshdb.reverification import Reverification, Scope
 from lshdb.sketch.sketch import sketch
 from lshdb.store import Transaction, answers, documents, graph, runs
 from lshdb.tuning.promises import rebanded, similarities_of

@@ -11,7 +11,7 @@ from lshdb.answers.contamination import Nearest, nearest
 from lshdb.answers.explain import Explaining, Explanation
 from lshdb.answers.hot_buckets import Hottest, hottest
 from lshdb.answers.query import Match, matches, only_document
-from lshdb.auditing import Auditing, Thoroughness
+from lshdb.audit import Auditing, Thoroughness
 from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.export import Exporting, ExportOptions, ExportReport

@@ -1,6 +1,6 @@
 """What must hold of single rows, each rule as the condition of the rows that break it, and as what mends them.
 
-Owns the rules that SQL alone can tell; what takes recomputing is `lshdb.auditing`'s. Nothing here is executed.
+Owns the rules that SQL alone can tell; what takes recomputing is `lshdb.audit`'s. Nothing here is executed.
 """
 
 from __future__ import annotations

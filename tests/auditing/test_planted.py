@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from lshdb import Document, Index
-from lshdb.auditing import Auditing, Thoroughness
+from lshdb.audit import Auditing, Thoroughness
 from lshdb.model.progress import Progress
 from lshdb.store import Store, Transaction, bands
 from lshdb.store.schema import band_bucket

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from lshdb import Document, Index, IngestOptions, Params
-from lshdb.auditing import Auditing, Fault, Thoroughness
+from lshdb.audit import Auditing, Fault, Thoroughness
 from lshdb.errors import IndexBusy
 from lshdb.model.progress import Progress
 from lshdb.store import Store
@@ -168,10 +168,10 @@ def test_small_batches_find_the_same(filled: str, monkeypatch: pytest.MonkeyPatc
     plant(filled, names, 1)
     found = audited(filled)
     for name, size in (("audit.BATCH_MINIMA", 60), ("audit.PAGE_PAIRS", 2), ("contents.PAGE_ROWS", 3)):
-        monkeypatch.setattr(f"lshdb.auditing.{name}", size)
-    monkeypatch.setattr("lshdb.auditing.contents.SKETCHED_BYTES", 100)
-    monkeypatch.setattr("lshdb.repairing.PAGE_PAIRS", 2)
-    monkeypatch.setattr("lshdb.repairing.BATCH_ROWS", 1)
+        monkeypatch.setattr(f"lshdb.audit.{name}", size)
+    monkeypatch.setattr("lshdb.audit.contents.SKETCHED_BYTES", 100)
+    monkeypatch.setattr("lshdb.audit.repair.PAGE_PAIRS", 2)
+    monkeypatch.setattr("lshdb.audit.repair.BATCH_ROWS", 1)
     assert audited(filled) == found
     assert repaired(filled) == {}
 

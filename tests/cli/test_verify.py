@@ -120,7 +120,7 @@ def test_what_lsh_alone_is_worth_is_reported(lshdb: Run, filled: str) -> None:
 def test_an_interval_is_given_where_only_some_candidates_were_compared(
     lshdb: Run, filled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lshdb.precision.SAMPLED_MATES", 20)
+    monkeypatch.setattr("lshdb.audit.precision.SAMPLED_MATES", 20)
     found = verified(lshdb, filled)["candidate_precision"]
     assert (found["share"], found["high"], found["is_all"]) == (1.0, 1.0, False)
     assert 0.5 < found["low"] < 1.0

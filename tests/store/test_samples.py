@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from lshdb import Document, Index, Params, precision
+from lshdb import Document, Index, Params
+from lshdb.audit import precision
 from lshdb.readers import ReadOptions
 from lshdb.store import Store, graph, samples
 from lshdb.store.schema import pair

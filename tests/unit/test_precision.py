@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lshdb.precision import _places, wilson_interval
+from lshdb.audit.precision import _places, wilson_interval
 
 
 def test_ranks_count_the_pairs_of_a_bucket() -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.auditing.contents import UNREADABLE, believed, stored_minima
-from lshdb.auditing.faults import LOST, Fault
+from lshdb.audit.contents import UNREADABLE, believed, stored_minima
+from lshdb.audit.faults import LOST, Fault
 from lshdb.linking.comparison import Contents, compare
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params

@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from lshdb.auditing.audit import PAGE_PAIRS, num_in_batch
-from lshdb.auditing.contents import examine, extra_rows, stored_minima
-from lshdb.auditing.pairs import examine_pairs
-from lshdb.auditing.rows import miscounted
+from lshdb.audit.audit import PAGE_PAIRS, num_in_batch
+from lshdb.audit.contents import examine, extra_rows, stored_minima
+from lshdb.audit.pairs import examine_pairs
+from lshdb.audit.rows import miscounted
 from lshdb.linking.buckets import CAP
 from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.auditing.faults import LOST, Fault
+from lshdb.audit.faults import LOST, Fault
 from lshdb.linking.buckets import CAP, num_expanded
 from lshdb.model.params import Params
 from lshdb.store import Transaction, audit

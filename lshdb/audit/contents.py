@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from zstandard import ZstdError
 
-from lshdb.auditing.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
+from lshdb.audit.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures

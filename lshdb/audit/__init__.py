@@ -6,7 +6,7 @@ similarities; `audit` goes through them in one snapshot. Nothing here writes.
 
 from __future__ import annotations
 
-from lshdb.auditing.audit import Auditing, Thoroughness
-from lshdb.auditing.faults import Fault
+from lshdb.audit.audit import Auditing, Thoroughness
+from lshdb.audit.faults import Fault
 
 __all__ = ["Auditing", "Fault", "Thoroughness"]

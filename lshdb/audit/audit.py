@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.auditing.contents import examine, extra_rows
-from lshdb.auditing.faults import Fault
-from lshdb.auditing.pairs import examine_pairs
-from lshdb.auditing.rows import database_faults, row_faults, schema_faults
+from lshdb.audit.contents import examine, extra_rows
+from lshdb.audit.faults import Fault
+from lshdb.audit.pairs import examine_pairs
+from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
 from lshdb.store import Store, Transaction, audit, graph, samples

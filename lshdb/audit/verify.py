@@ -13,13 +13,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.audit.precision import candidate_precision
 from lshdb.linking.comparison import compare, contents_of
 from lshdb.linking.rereading import spool_lost
 from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
 from lshdb.model.reports import VerifyCounts, VerifyReport
 from lshdb.model.values import VerifiedPairs
-from lshdb.precision import candidate_precision
 from lshdb.readers import ReadOptions
 from lshdb.store import Store, Transaction, answers, graph, samples
 
