@@ -27,7 +27,7 @@ from sqlalchemy import text
 from benchmarks import synthetic
 from benchmarks.ingest import machine
 from lshdb import Document, Index
-from lshdb.ingestion import IngestOptions
+from lshdb.ingest.ingestion import IngestOptions
 from lshdb.store import Store
 
 NUM_PARTS: Final = 10

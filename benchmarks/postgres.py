@@ -24,7 +24,7 @@ from psycopg import sql
 from benchmarks import synthetic
 from benchmarks.ingest import machine
 from lshdb import Index
-from lshdb.ingestion import IngestOptions
+from lshdb.ingest.ingestion import IngestOptions
 
 SCHEMA: Final = "lshdb_benchmark"
 

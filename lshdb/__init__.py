@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.members import Cluster, Member
     from lshdb.errors import LshdbError
     from lshdb.index import Index
-    from lshdb.ingestion import IngestOptions
+    from lshdb.ingest.ingestion import IngestOptions
     from lshdb.model.params import Params
     from lshdb.model.progress import Progress
     from lshdb.model.reports import IngestReport, Pair, Stats, VerifyReport
@@ -58,7 +58,7 @@ _HOMES = {
     "ExportOptions": "lshdb.clusters.export",
     "ExportReport": "lshdb.clusters.export",
     "Index": "lshdb.index",
-    "IngestOptions": "lshdb.ingestion",
+    "IngestOptions": "lshdb.ingest.ingestion",
     "IngestReport": "lshdb.model.reports",
     "LshdbError": "lshdb.errors",
     "Match": "lshdb.answers.query",

@@ -18,11 +18,11 @@ from lshdb.audit.audit import PAGE_PAIRS, num_in_batch
 from lshdb.audit.contents import examine, extra_rows, stored_minima
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.rows import miscounted
+from lshdb.ingest.removal import retire
 from lshdb.linking.buckets import CAP
 from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
-from lshdb.removal import retire
 from lshdb.sketch.banding import band_keys
 from lshdb.store import Store, Transaction, audit, documents, graph, mending
 from lshdb.store.audit_rules import BY_RETIRING, MENDABLE, Rule

@@ -74,7 +74,7 @@ def ingest(
     html: options.Html = None,
 ) -> None:
     """Add or refresh documents from files and folders; what did not change is not read again."""
-    from lshdb.ingestion import IngestOptions
+    from lshdb.ingest.ingestion import IngestOptions
     from lshdb.readers import ReadOptions
 
     given = chosen(

@@ -14,12 +14,12 @@ from lshdb.audit.repair import Repairing
 from lshdb.audit.verify import Reverification, Scope
 from lshdb.errors import DocumentUnknown
 from lshdb.index.opened import Opened
-from lshdb.ingestion import Ingestion, IngestOptions
+from lshdb.ingest.ingestion import Ingestion, IngestOptions
+from lshdb.ingest.removal import remove, retire
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.reports import IngestReport, Measurement, RebandReport, VerifyReport
 from lshdb.model.values import Counts, Document, Sketches
 from lshdb.readers import ReadOptions
-from lshdb.removal import remove, retire
 from lshdb.sketch.sketch import sketch
 from lshdb.store import Transaction, answers, documents, graph, runs
 from lshdb.tuning.promises import rebanded, similarities_of

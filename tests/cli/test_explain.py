@@ -93,7 +93,7 @@ def test_what_lsh_missed_says_how_likely_that_was(lshdb: Run, url: str, crawl: P
 def test_what_met_only_in_a_hot_bucket_says_so(
     lshdb: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
         monkeypatch.setattr(f"{module}.CAP", 2)
         monkeypatch.setattr(f"{module}.HUBS", 1)
     words = " ".join(f"word{number}" for number in range(200))

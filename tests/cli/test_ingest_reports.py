@@ -12,8 +12,8 @@ from rich.console import Console
 from lshdb.cli.display import Display
 from lshdb.cli.options import size
 from lshdb.errors import UsageError
+from lshdb.ingest.reasons import OTHER_REASONS, Reasons
 from lshdb.model.values import Counts, Rejection
-from lshdb.reasons import OTHER_REASONS, Reasons
 from tests.cli.conftest import Run
 from tests.cli.test_collections import ELEVEN, OTHER, TEN, write_jsonl
 

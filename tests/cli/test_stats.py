@@ -52,7 +52,7 @@ def test_the_largest_buckets_are_listed_with_documents_in_them(lshdb: Run, url: 
 def test_buckets_too_hot_to_expand_are_listed_alone_and_accounted_for(
     lshdb: Run, url: str, alike: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
         monkeypatch.setattr(f"{module}.CAP", 3)
         monkeypatch.setattr(f"{module}.HUBS", 1)
     lshdb(url, "ingest", alike)

@@ -48,7 +48,7 @@ def components(corpus: dict[str, str], min_sim: float) -> set[frozenset[str]]:
 def test_clusters_are_the_components_of_all_exact_pairs(
     seed: int, cap: int, new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
         monkeypatch.setattr(f"{module}.CAP", cap)
     corpus = dict(texts(seed))
     with Index.create(new_url(), Params(shingle="set", bands=60, rows=3)) as index:
@@ -62,7 +62,7 @@ def test_clusters_are_the_components_of_all_exact_pairs(
 
 def test_what_is_not_expanded_is_accounted_for(new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
     """One bucket in each band, of 50 contents: 10 of them meet each other, each later one the first 3."""
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
         monkeypatch.setattr(f"{module}.CAP", 10)
         monkeypatch.setattr(f"{module}.HUBS", 3)
     shared = tuple(f"s{number}" for number in range(20_000))

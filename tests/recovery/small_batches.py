@@ -15,7 +15,7 @@ from functools import wraps
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from lshdb import portions, stretches
+from lshdb.ingest import portions, stretches
 
 if TYPE_CHECKING:
     from lshdb.model.params import Params
@@ -61,7 +61,7 @@ def work_slowly(seconds: float) -> None:
 
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb import batches, ingestion
+    from lshdb.ingest import batches, ingestion
     from lshdb.linking import candidates, link
     from lshdb.store.sqlite import Sqlite
     from lshdb.tuning import reband
@@ -83,7 +83,7 @@ def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
 
 def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
-    from lshdb.ingestion import Ingestion
+    from lshdb.ingest.ingestion import Ingestion
     from lshdb.linking.link import Linking
     from lshdb.store import Store, bucket_key
     from lshdb.tuning.reband import Rebanding

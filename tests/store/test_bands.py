@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select
 
 from lshdb.errors import IndexBusy, IndexRebanded
+from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
-from lshdb.removal import retire
 from lshdb.store import Store, bands, documents, graph
 from lshdb.store.schema import band_bucket, index_params, pair, skipped_bucket, unlinked
 from lshdb.tuning.reband import Rebanding

@@ -10,7 +10,8 @@ import psycopg
 import pytest
 from sqlalchemy import insert
 
-from lshdb import Document, Index, IngestOptions, batches, stretches
+from lshdb import Document, Index, IngestOptions
+from lshdb.ingest import batches, stretches
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
 from lshdb.store import Store, audit, bucket_key, postgres_key

@@ -117,7 +117,7 @@ def test_of_equally_near_documents_the_first_is_named(store: Store) -> None:
 
 def make_hot(monkeypatch: pytest.MonkeyPatch, cap: int, hubs: int) -> None:
     """Makes buckets hot beyond `cap` contents."""
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
         monkeypatch.setattr(f"{module}.CAP", cap)
         monkeypatch.setattr(f"{module}.HUBS", hubs)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import select
 
+from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.removal import retire
 from lshdb.store import Store, Transaction, answers, documents, sources
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from tests.store.conftest import PARAMS, add, content_key_of, count, link, linked_pairs, put, sketches_of

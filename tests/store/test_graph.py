@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sqlalchemy import select
 
+from lshdb.ingest.removal import retire
 from lshdb.linking import buckets
 from lshdb.model.values import VerifiedPairs
-from lshdb.removal import retire
 from lshdb.store import Store, Transaction, answers, documents, graph, statements
 from lshdb.store.schema import pair, skipped_bucket
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
@@ -26,7 +26,7 @@ Pairs = set[tuple[int, int]]
 
 def set_cap(monkeypatch: pytest.MonkeyPatch, cap: int, hubs: int) -> None:
     """Makes buckets hot beyond `cap` contents."""
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.removal"):
+    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
         monkeypatch.setattr(f"{module}.CAP", cap)
         monkeypatch.setattr(f"{module}.HUBS", hubs)
 

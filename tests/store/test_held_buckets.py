@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lshdb import Document, Index, IngestOptions, batches, ingestion, stretches
+from lshdb import Document, Index, IngestOptions
+from lshdb.ingest import batches, ingestion, stretches
+from lshdb.ingest.removal import retire
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
-from lshdb.removal import retire
 from lshdb.store import Store, Transaction, documents
 from lshdb.store.held_buckets import HeldBuckets
 from lshdb.store.schema import band_bucket

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lshdb import batches
+from lshdb.ingest import batches
+from lshdb.ingest.portions import Portion, Task
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.portions import Portion, Task
 from lshdb.readers import ReadOptions, SourceFile
 from lshdb.sketch.sketch import sketch
 

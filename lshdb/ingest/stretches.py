@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lshdb.engines.share import Share
 from lshdb.errors import BadDocument
+from lshdb.ingest.engines.share import Share
+from lshdb.ingest.portions import STRETCH_BYTES, Portion, SourceProgress, Task
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection
-from lshdb.portions import STRETCH_BYTES, Portion, SourceProgress, Task
 from lshdb.readers import Deferred, Item, Reading, ReadOptions, make
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 

@@ -18,19 +18,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
-from lshdb.batches import batches, grouped, loads, staffed
-from lshdb.engines import run
 from lshdb.errors import NothingToRead
+from lshdb.ingest.batches import batches, grouped, loads, staffed
+from lshdb.ingest.engines import run
+from lshdb.ingest.portions import Portion, SourceProgress, Task, concatenate
+from lshdb.ingest.reasons import Reasons
+from lshdb.ingest.removal import expire, prune, remove, retire
+from lshdb.ingest.stretches import portions
+from lshdb.ingest.triage import at, is_same, resume_position
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts, Document, Rejection
-from lshdb.portions import Portion, SourceProgress, Task, concatenate
 from lshdb.readers import STDIN_NAME, Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
-from lshdb.reasons import Reasons
-from lshdb.removal import expire, prune, remove, retire
 from lshdb.store import SourceState, Store, Transaction, bands, bucket_key, documents, runs, sources
 from lshdb.store.held_buckets import HeldBuckets
-from lshdb.stretches import portions
-from lshdb.triage import at, is_same, resume_position
 
 __all__ = ["IngestOptions", "Ingestion"]
 

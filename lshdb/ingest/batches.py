@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Final, TypeVar
 
+from lshdb.ingest.portions import Portion, Task
 from lshdb.linking.calls import num_cores
-from lshdb.portions import Portion, Task
 from lshdb.readers import ReadOptions, may_hold_pages
 
 __all__ = ["batches", "grouped", "loads", "staffed"]

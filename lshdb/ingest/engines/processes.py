@@ -18,10 +18,10 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, Protocol, TypeVar
 
-from lshdb.engines.share import Share
-from lshdb.engines.threaded import work_ahead
 from lshdb.errors import LshdbError, WorkerLost
 from lshdb.garbage import collect_seldom
+from lshdb.ingest.engines.share import Share
+from lshdb.ingest.engines.threaded import work_ahead
 
 __all__ = ["Stretched", "in_processes"]
 

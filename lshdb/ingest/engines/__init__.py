@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
-from lshdb.engines.processes import Stretched, in_processes
-from lshdb.engines.share import Share
-from lshdb.engines.threaded import work_ahead
+from lshdb.ingest.engines.processes import Stretched, in_processes
+from lshdb.ingest.engines.share import Share
+from lshdb.ingest.engines.threaded import work_ahead
 
 __all__ = ["Share", "run"]
 
