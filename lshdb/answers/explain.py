@@ -27,8 +27,9 @@ from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import encode, unpack
-from lshdb.store import Store, Transaction, answers, graph, inspection
-from lshdb.store.inspection import StoredPair
+from lshdb.store import Store, Transaction
+from lshdb.store.tables import answers, graph, inspection
+from lshdb.store.tables.inspection import StoredPair
 
 __all__ = [
     "Comparison",

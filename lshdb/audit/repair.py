@@ -24,8 +24,9 @@ from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Store, Transaction, audit, documents, graph, mending
-from lshdb.store.audit_rules import BY_RETIRING, MENDABLE, Rule
+from lshdb.store import Store, Transaction
+from lshdb.store.statements.rules import BY_RETIRING, MENDABLE, Rule
+from lshdb.store.tables import audit, documents, graph, mending
 
 __all__ = ["Repairing"]
 

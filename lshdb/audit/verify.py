@@ -21,7 +21,8 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import VerifyCounts, VerifyReport
 from lshdb.model.values import VerifiedPairs
 from lshdb.readers import ReadOptions
-from lshdb.store import Store, Transaction, answers, graph, samples
+from lshdb.store import Store, Transaction
+from lshdb.store.tables import answers, graph, samples
 
 __all__ = ["Reverification", "Scope"]
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from lshdb import interruption
 from lshdb.cli import (
     backup,
     check,
@@ -36,6 +35,7 @@ from lshdb.cli import (
 from lshdb.cli.options import Settings
 from lshdb.errors import LshdbError
 from lshdb.garbage import collect_seldom
+from lshdb.store import interrupts
 
 __all__ = ["app", "main"]
 
@@ -137,7 +137,7 @@ def main() -> None:
     collect_seldom()
     # What a driver logs of a lost connection reaches us as an error, and is said once.
     logging.getLogger().addHandler(logging.NullHandler())
-    interruption.listen()
+    interrupts.listen()
     app()
 
 

@@ -27,10 +27,11 @@ from lshdb.clusters.members import Member
 from lshdb.clusters.tabular import WRITERS, Row, require_pyarrow, write_jsonl, write_records
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.model.progress import Progress
-from lshdb.outputs import replacing, require_free, writing
 from lshdb.sketch.texts import unpack
-from lshdb.store import Store, Transaction, clusters, graph
-from lshdb.store.clusters import DocumentRow
+from lshdb.store import Store, Transaction
+from lshdb.store.files import replacing, require_free, writing
+from lshdb.store.tables import clusters, graph
+from lshdb.store.tables.clusters import DocumentRow
 
 __all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
 

@@ -20,7 +20,7 @@ from lshdb.clusters.clusters import similarities
 from lshdb.model.params import Params
 from lshdb.sketch.texts import encode
 from lshdb.store import Transaction
-from lshdb.store import clusters as stored
+from lshdb.store.tables import clusters as stored
 
 __all__ = ["Cluster", "Member", "members", "named"]
 

@@ -7,16 +7,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lshdb import upkeep
 from lshdb.errors import IndexExists, ParamsMismatch
 from lshdb.index.changes import Changes
 from lshdb.index.questions import Questions
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Upgrade
-from lshdb.store import Store, upgrading
+from lshdb.store import Store, whole
+from lshdb.store.whole import BackupReport, CopyReport, VacuumReport
 from lshdb.tuning.choice import params_of
-from lshdb.upkeep import BackupReport, CopyReport, VacuumReport
 
 __all__ = ["Index"]
 
@@ -72,7 +71,7 @@ class Index(Changes, Questions):
         Args: dry_run: roll it back, and return its SQL.
         """
         with Store.at(url) as store:
-            return upgrading.rehearse(store) if dry_run else upgrading.perform(store)
+            return whole.rehearse(store) if dry_run else whole.perform(store)
 
     @staticmethod
     def backup(url: str, path: str | Path, *, force: bool = False, progress: Progress | None = None) -> BackupReport:
@@ -82,14 +81,14 @@ class Index(Changes, Questions):
         Raises: OutputExists, OutputFailed; IndexDamaged; UsageError: the index is in Postgres.
         """
         with Store.at(url) as store:
-            return upkeep.back_up(store, Path(path), progress or Progress(), force=force)
+            return whole.back_up(store, Path(path), progress or Progress(), force=force)
 
     def copy(self, url: str) -> CopyReport:
         """Copies the index, as it is at this moment, to a place without one, and compares both.
 
         Raises: IndexExists, NotAnIndex: something is there; CopyDiffers; OutputFailed.
         """
-        return upkeep.copy_to(self._store, url, self._progress)
+        return whole.copy_to(self._store, url, self._progress)
 
     def vacuum(self, *, full: bool = False) -> VacuumReport:
         """Gives up the space that nothing takes any more.
@@ -97,4 +96,4 @@ class Index(Changes, Questions):
         Args: full: on Postgres, give it back to the system too, while nobody can use the index.
         Raises: IndexBusy: an ingest runs.
         """
-        return upkeep.vacuum(self._store, full=full)
+        return whole.vacuum(self._store, full=full)

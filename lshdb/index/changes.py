@@ -21,7 +21,8 @@ from lshdb.model.reports import IngestReport, Measurement, RebandReport, VerifyR
 from lshdb.model.values import Counts, Document, Sketches
 from lshdb.readers import ReadOptions
 from lshdb.sketch.sketch import sketch
-from lshdb.store import Transaction, answers, documents, graph, runs
+from lshdb.store import Transaction
+from lshdb.store.tables import answers, documents, graph, runs
 from lshdb.tuning.promises import rebanded, similarities_of
 from lshdb.tuning.reband import Rebanding
 from lshdb.tuning.recall import Measuring

@@ -9,13 +9,13 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Self
 
-from lshdb import interruption
 from lshdb.errors import AccessDenied, BelowFloor, IndexBusy, StoreError
 from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.readers import ReadOptions
-from lshdb.store import Store, graph, runs
+from lshdb.store import Store, interrupts
+from lshdb.store.tables import graph, runs
 from lshdb.tuning.promises import shortfall
 
 __all__ = ["Opened"]
@@ -62,7 +62,7 @@ class Opened:
             self._store.write(lambda transaction: runs.finish(transaction, run_key, "finished"))
         except BaseException as error:
             state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-            interruption.heard()
+            interrupts.heard()
             # An interrupt between the begin of a transaction and its block leaves it open, held by the frames.
             traceback.clear_frames(error.__traceback__)
             # Where the database itself is gone, the first error is the one to hear; the run stays "running".

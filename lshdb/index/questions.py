@@ -21,7 +21,8 @@ from lshdb.index.opened import Opened
 from lshdb.model.reports import Outlook, Pair, Stats
 from lshdb.model.values import Document, Rejection
 from lshdb.readers import ReadOptions
-from lshdb.store import Transaction, answers, collected, measurements, sources
+from lshdb.store import Transaction
+from lshdb.store.tables import answers, collected, measurements, sources
 from lshdb.tuning.promises import similarities_of
 
 __all__ = ["Questions"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lshdb.readers import SourceFile, digest
-from lshdb.store import SourceState, sources
+from lshdb.store import SourceState
+from lshdb.store.tables import sources
 
 __all__ = ["at", "is_same", "resume_position"]
 

@@ -25,7 +25,8 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store import HotBuckets, Store, Transaction, bands, bucket_key, graph
+from lshdb.store import HotBuckets, Store, Transaction
+from lshdb.store.tables import bands, bucket_key, graph
 
 __all__ = ["Linking"]
 

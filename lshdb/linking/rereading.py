@@ -20,8 +20,9 @@ from lshdb.readers import Reading, ReadOptions, recorded, source_at
 from lshdb.sketch.normalization import digests, normalise
 from lshdb.sketch.sketch import text_of
 from lshdb.sketch.texts import encode, pack
-from lshdb.store import Transaction, spool
-from lshdb.store.spool import LostSource
+from lshdb.store import Transaction
+from lshdb.store.tables import spool
+from lshdb.store.tables.spool import LostSource
 
 __all__ = ["spool_lost"]
 

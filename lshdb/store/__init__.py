@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from lshdb.store.graph import HotBuckets
-from lshdb.store.sources import SourceState
 from lshdb.store.store import Store
+from lshdb.store.tables.graph import HotBuckets
+from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
 __all__ = ["HotBuckets", "SourceState", "Store", "Transaction"]

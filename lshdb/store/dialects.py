@@ -15,11 +15,11 @@ def dialect_for(url: URL) -> Dialect:
     # Loaded when asked for: Postgres's driver takes as long to import as a small question takes.
     match backend := url.get_backend_name():
         case "sqlite":
-            from lshdb.store.sqlite import Sqlite
+            from lshdb.store.sqlite.dialect import Sqlite
 
             return Sqlite()
         case "postgresql":
-            from lshdb.store.postgres import Postgres
+            from lshdb.store.postgres.dialect import Postgres
 
             return Postgres()
     reason = f"--db: {backend} is not a database lshdb knows (postgresql, sqlite, or a plain path)"

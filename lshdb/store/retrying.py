@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeVar
 
 from lshdb.errors import StoreError
 from lshdb.model.values import Counts
-from lshdb.store import runs
+from lshdb.store.tables import runs
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Counted", "once", "persist"]

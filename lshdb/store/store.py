@@ -16,7 +16,6 @@ from typing import Final, TypeVar, get_type_hints
 from sqlalchemy import URL, Engine, create_engine, insert, inspect, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from lshdb import interruption
 from lshdb.errors import (
     IndexBusy,
     IndexDamaged,
@@ -29,12 +28,13 @@ from lshdb.errors import (
     StoreError,
 )
 from lshdb.model.params import Params
-from lshdb.store import address, upgrade
+from lshdb.store import interrupts, upgrade
 from lshdb.store.dialect import Dialect, failed
 from lshdb.store.dialects import dialect_for
 from lshdb.store.retrying import Counted, once, persist
 from lshdb.store.schema import index_params
 from lshdb.store.transaction import Transaction
+from lshdb.store.url import masked, parse
 
 __all__ = ["Store"]
 
@@ -50,7 +50,7 @@ class Store:
     """
 
     def __init__(self, url: URL) -> None:
-        self.url = address.masked(url)
+        self.url = masked(url)
         self._address = dialect_for(url).normalised(url)
         self.dialect: Dialect = dialect_for(url)
         with self._translated():
@@ -63,7 +63,7 @@ class Store:
     @classmethod
     def at(cls, location: str) -> Store:
         """A store that is not opened yet: for asking whether there is an index, and for upgrading it."""
-        return cls(address.parse(location))
+        return cls(parse(location))
 
     @classmethod
     def open(cls, location: str) -> Store:
@@ -169,7 +169,7 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[Transaction]:
-        interruption.raise_missed()
+        interrupts.raise_missed()
         with self._translated(), self._engine.connect() as connection:
             isolated = connection.execution_options(**self.dialect.snapshot_options)
             with isolated.begin():
@@ -178,7 +178,7 @@ class Store:
     @contextmanager
     def changing(self) -> Iterator[Transaction]:
         """A transaction as of `writing`, also of an index of another revision or of none."""
-        interruption.raise_missed()
+        interrupts.raise_missed()
         with self._translated(), self._engine.connect() as connection:
             locked = connection.execution_options(lshdb_writes=True)
             with locked.begin():

@@ -15,7 +15,8 @@ from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Store, Transaction, bands
+from lshdb.store import Store, Transaction
+from lshdb.store.tables import bands
 
 __all__ = ["Rebanding"]
 

@@ -22,7 +22,8 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import Measurement, Point
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch import kernels
-from lshdb.store import Store, Transaction, bands, measurements
+from lshdb.store import Store, Transaction
+from lshdb.store.tables import bands, measurements
 from lshdb.tuning.intervals import recall_of
 
 __all__ = ["Measuring"]

@@ -14,7 +14,6 @@ from lshdb.model.params import Params
 from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import pack
 from lshdb.store import Transaction
-from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -29,6 +28,7 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
+from lshdb.store.tables.buckets import bucket_rows
 
 __all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
 

@@ -530,7 +530,7 @@ def test_readers_do_not_wait_for_a_writer(lshdb: Run, filled: str, crawl: Path) 
 def test_an_answer_while_another_process_writes_says_what_is_missing(
     lshdb: Run, crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lshdb.store.sqlite.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("lshdb.store.sqlite.dialect.BUSY_SECONDS", 0.2)
     url = str(tmp_path / "index.db")
     lshdb(url, "ingest", crawl)
     lshdb(url, "ingest", "--no-link", write_jsonl(tmp_path / "more.jsonl", {"new": f"{ELEVEN} twelve"}))

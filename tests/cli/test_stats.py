@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from lshdb.store import SourceState, Store, runs, sources
+from lshdb.store import SourceState, Store
+from lshdb.store.tables import runs, sources
 from tests.cli.conftest import Run
 
 WORDS = " ".join(f"word{number}" for number in range(60))

@@ -63,7 +63,7 @@ def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
     from lshdb.ingest import batches, ingestion
     from lshdb.linking import candidates, link
-    from lshdb.store.sqlite import Sqlite
+    from lshdb.store.sqlite.dialect import Sqlite
     from lshdb.tuning import reband
 
     shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
@@ -85,7 +85,8 @@ def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingest.ingestion import Ingestion
     from lshdb.linking.link import Linking
-    from lshdb.store import Store, bucket_key
+    from lshdb.store import Store
+    from lshdb.store.tables import bucket_key
     from lshdb.tuning.reband import Rebanding
 
     for kind, name, announcing in (

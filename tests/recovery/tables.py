@@ -8,7 +8,7 @@ from typing import Any, Final
 import zstandard
 from sqlalchemy import Table, select
 
-from lshdb.store import Store, Transaction, audit
+from lshdb.store import Store, Transaction
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -22,6 +22,7 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
+from lshdb.store.tables import audit
 
 __all__ = ["Facts", "contradictions", "differences", "facts_of", "missing", "rows_of", "run_states"]
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lshdb import interruption
 from lshdb.index import Index
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
-from lshdb.store import Store
+from lshdb.store import Store, interrupts
 from tests.recovery.tables import contradictions, run_states
 
 
@@ -22,10 +21,10 @@ from tests.recovery.tables import contradictions, run_states
 def listening() -> Iterator[None]:
     """Ctrl-C as the command line hears it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    interruption.listen()
+    interrupts.listen()
     yield
     signal.signal(signal.SIGINT, before)
-    interruption.heard()
+    interrupts.heard()
 
 
 class Dropped:

@@ -18,7 +18,8 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Store, Transaction, answers, documents
+from lshdb.store import Store, Transaction
+from lshdb.store.tables import answers, documents
 
 Minima = tuple[int, ...]
 

@@ -12,8 +12,9 @@ from typing import Any
 from alembic import command
 from sqlalchemy import Boolean, Engine, MetaData, create_engine, insert
 
-from lshdb.store import address, upgrade
+from lshdb.store import upgrade
 from lshdb.store.dialects import dialect_for
+from lshdb.store.url import parse
 
 __all__ = ["answers_of", "restore"]
 
@@ -32,7 +33,7 @@ def restore(name: str, url: str, tmp_path: Path) -> None:
     path = tmp_path / f"{name}.db" if "://" in url else Path(url)
     path.write_bytes(gzip.decompress((ASSETS / f"{name}.db.gz").read_bytes()))
     if "://" in url:
-        parsed = address.parse(url)
+        parsed = parse(url)
         engine = create_engine(dialect_for(parsed).normalised(parsed))
         _copy(path, engine)
         engine.dispose()

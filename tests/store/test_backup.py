@@ -17,8 +17,9 @@ from sqlalchemy import text
 from lshdb import Index
 from lshdb.errors import IndexBusy, IndexDamaged, OutputExists, OutputFailed, UsageError
 from lshdb.model.values import Document
-from lshdb.store import Store, sqlite_file
+from lshdb.store import Store
 from lshdb.store.schema import unlinked
+from lshdb.store.sqlite import file
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of
 from tests.store.released import restore
@@ -52,7 +53,7 @@ def test_a_backup_is_an_index_with_every_row(index_path: Path, tmp_path: Path, l
 def test_a_backup_while_another_process_writes_is_of_one_moment(
     index_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "STEP_PAGES", 2)
+    monkeypatch.setattr(file, "STEP_PAGES", 2)
     before = rows_of(str(index_path))
     shares: list[float] = []
     with Store.open(str(index_path)) as other:
@@ -62,7 +63,7 @@ def test_a_backup_while_another_process_writes_is_of_one_moment(
             with other.writing() as transaction:
                 transaction.bulk_insert(unlinked, {"content_key": [10**6 + len(shares)]})
 
-        sqlite_file.copy_online(index_path, tmp_path / "backup.db", commit_between_the_steps)
+        file.copy_online(index_path, tmp_path / "backup.db", commit_between_the_steps)
     assert len(shares) > 20
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -114,7 +115,7 @@ def test_a_backup_that_fails_leaves_the_last_one(
         copy.write_bytes(b"half of it")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sqlite_file, "copy_online", fail)
+    monkeypatch.setattr(file, "copy_online", fail)
     with pytest.raises(OutputFailed, match="No space left on device"):
         Index.backup(str(index_path), target, force=True)
     assert target.read_bytes() == before

@@ -14,8 +14,10 @@ from lshdb import Document, Index, IngestOptions
 from lshdb.ingest import batches, stretches
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
-from lshdb.store import Store, audit, bucket_key, postgres_key
+from lshdb.store import Store
+from lshdb.store.postgres import key
 from lshdb.store.schema import band_bucket, content
+from lshdb.store.tables import audit, bucket_key
 from tests.auditing.test_planted import audited, repaired
 from tests.store.test_roles import Database, database
 
@@ -208,7 +210,7 @@ def test_settings_of_the_transaction_are_what_they_were(url: str, folder: Path) 
 
 
 def test_the_key_that_is_built_says_how_far_it_is(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_key, "WATCHING_SECONDS", 0.005)
+    monkeypatch.setattr(key, "WATCHING_SECONDS", 0.005)
     Index.create(url).close()
     heard: list[float] = []
     with Store.open(url) as store:

@@ -10,7 +10,8 @@ import pytest
 from lshdb.answers.contamination import Nearest, nearest
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import Document
-from lshdb.store import Store, answers, collected, documents
+from lshdb.store import Store
+from lshdb.store.tables import answers, collected, documents
 from tests.store.conftest import PARAMS, Minima, add, link, sketches_of
 
 ONE, NEAR_ONE, NEARER_ONE, OTHER = (1, 2, 3), (1, 8, 9), (1, 2, 9), (4, 5, 6)

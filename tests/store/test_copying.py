@@ -17,8 +17,7 @@ from sqlalchemy import Table, delete, insert, select, update
 from lshdb import Index
 from lshdb.errors import CopyDiffers, IndexExists, IndexMissing, NotAnIndex, OutputFailed
 from lshdb.model.values import Document
-from lshdb.store import Store, Transaction, copying
-from lshdb.store.copying import _Summary
+from lshdb.store import Store, Transaction, whole
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import (
     content,
@@ -32,6 +31,7 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
+from lshdb.store.whole import _Summary
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of
 
@@ -110,7 +110,7 @@ def test_a_copy_is_of_one_moment(url: str, destination: str) -> None:
                 writer.add([Document("meanwhile", TEXT + " meanwhile")])
 
     with Store.open(url) as store:
-        copying.copy(store, destination, write)
+        whole.copy(store, destination, write)
     assert copied_first
     assert rows_of(destination) == before != rows_of(url)
 
@@ -132,8 +132,8 @@ def test_blocks_of_a_few_rows_give_the_same_copy_and_digests(
     make_index(url)
     with Index.open(url) as index:
         expected = index.copy(str(tmp_path / "whole.db")).tables
-        monkeypatch.setattr(copying, "BLOCK_ROWS", 7)
-        monkeypatch.setattr(copying, "LARGE_ROWS", {content_text.name: 1, content.name: 2})
+        monkeypatch.setattr(whole, "BLOCK_ROWS", 7)
+        monkeypatch.setattr(whole, "LARGE_ROWS", {content_text.name: 1, content.name: 2})
         assert index.copy(destination).tables == expected
     assert rows_of(destination) == rows_of(url)
 
@@ -201,7 +201,7 @@ def test_a_changed_value_of_any_column_changes_the_digest(url: str) -> None:
         for table in metadata.sorted_tables:
             rows = list(transaction.execute(select(table)).all())
             for place, column in enumerate(table.columns) if rows else ():
-                (block,) = copying._blocks(transaction, table)
+                (block,) = whole._blocks(transaction, table)
                 good, bad = _Summary(), _Summary()
                 good.add(block)
                 if isinstance(block, np.ndarray):
@@ -238,7 +238,7 @@ def tell(share):
         time.sleep(60)
 from lshdb.store import Store
 with Store.open(sys.argv[1]) as store:
-    copying.copy(store, sys.argv[2], tell)
+    whole.copy(store, sys.argv[2], tell)
 """
 
 

@@ -26,11 +26,12 @@ from sqlalchemy import (
 )
 
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, StoreUnreachable
-from lshdb.store import Store, address
+from lshdb.store import Store
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
-from lshdb.store.given import given
 from lshdb.store.schema import Key, Name, content, key_counter, skipped_bucket, unlinked
+from lshdb.store.staging import given
+from lshdb.store.url import masked, parse
 from tests.store.conftest import PARAMS, count
 
 # A column of every type that our tables have.
@@ -229,7 +230,7 @@ def test_a_second_writer_waits_for_the_first(store: Store) -> None:
 def test_a_second_writer_that_waited_too_long_hears_that_the_index_is_busy(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lshdb.store.sqlite.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("lshdb.store.sqlite.dialect.BUSY_SECONDS", 0.1)
     Store.create(url, PARAMS, "test").close()
     impatient = url + "%20-clock_timeout%3D100" if "://" in url else url
     with Store.open(url) as one, Store.open(impatient) as other, one.writing() as transaction:
@@ -306,7 +307,7 @@ WRITTEN = ("hu%20sh%26%2F%40", "hu%20sh%26%2f%40", "hu+sh%26%2F%40")
 )
 def test_a_password_is_never_shown_in_any_form(location: str, written: str) -> None:
     url = location.format(written, 1)  # nothing listens at port 1
-    shown = [address.masked(dialect_for(address.parse(url)).normalised(address.parse(url)))]
+    shown = [masked(dialect_for(parse(url)).normalised(parse(url)))]
     with pytest.raises(LshdbError) as caught, Store.open(url):
         pass
     shown += [str(caught.value), repr(caught.value), repr(caught.value.fields)]
@@ -318,10 +319,10 @@ def test_a_password_is_never_shown_in_any_form(location: str, written: str) -> N
 
 @pytest.mark.postgres
 def test_a_url_is_shown_with_everything_but_its_password() -> None:
-    url = address.parse("postgresql+psycopg://me:hush@host:5433/name?sslmode=require&password=hush")
-    assert address.masked(url) == "postgresql://me:***@host:5433/name?password=***&sslmode=require"
-    assert address.masked(address.parse("crawl.db")) == "crawl.db"
-    assert address.masked(address.parse("sqlite:///crawl.db")) == "crawl.db"
+    url = parse("postgresql+psycopg://me:hush@host:5433/name?sslmode=require&password=hush")
+    assert masked(url) == "postgresql://me:***@host:5433/name?password=***&sslmode=require"
+    assert masked(parse("crawl.db")) == "crawl.db"
+    assert masked(parse("sqlite:///crawl.db")) == "crawl.db"
 
 
 @pytest.mark.postgres

@@ -16,8 +16,10 @@ from sqlalchemy import select
 from lshdb.ingest.removal import retire
 from lshdb.linking import buckets
 from lshdb.model.values import VerifiedPairs
-from lshdb.store import Store, Transaction, answers, documents, graph, statements
+from lshdb.store import Store, Transaction
 from lshdb.store.schema import pair, skipped_bucket
+from lshdb.store.statements import statements
+from lshdb.store.tables import answers, documents, graph
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
 
 ALWAYS_SCAN, ALWAYS_JOIN = 10**6, 0
@@ -183,7 +185,7 @@ def test_both_ways_find_the_same_when_old_contents_are_many(
 def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ways: list[str] = []
     for name in ("bucket_mates", "shared_buckets"):
-        monkeypatch.setattr(f"lshdb.store.graph.{name}", counting(getattr(graph, name), ways, name))
+        monkeypatch.setattr(f"lshdb.store.tables.graph.{name}", counting(getattr(graph, name), ways, name))
     add(store, crowd(90))
     link(store)
     assert set(ways) == {"shared_buckets"}
@@ -227,7 +229,7 @@ def test_a_link_that_is_broken_off_is_done_again_without_doubles(store: Store, m
 
     put_pairs = graph.put_pairs
     with monkeypatch.context() as patch:
-        patch.setattr("lshdb.store.graph.put_pairs", fail_later)
+        patch.setattr("lshdb.store.tables.graph.put_pairs", fail_later)
         with pytest.raises(KeyboardInterrupt):
             link(store)
     with store.reading() as transaction:
@@ -320,7 +322,7 @@ def test_a_content_that_goes_while_it_is_linked_leaves_no_pair(store: Store, mon
         retire(transaction, documents.remove(transaction, [2]), PARAMS)
         return put_pairs(transaction, pairs, run_key)
 
-    monkeypatch.setattr("lshdb.store.graph.put_pairs", remove_first)
+    monkeypatch.setattr("lshdb.store.tables.graph.put_pairs", remove_first)
     link(store)
     assert stored(store) == {(1, 3)}
     with store.reading() as transaction:
@@ -338,7 +340,7 @@ def test_a_content_that_comes_while_it_is_linked_stays_to_be_linked(
         return put_pairs(transaction, pairs, run_key)
 
     with monkeypatch.context() as patch:
-        patch.setattr("lshdb.store.graph.put_pairs", add_first)
+        patch.setattr("lshdb.store.tables.graph.put_pairs", add_first)
         assert link(store) == 3
     with store.reading() as transaction:
         assert graph.unlinked_keys(transaction).tolist() == [4]

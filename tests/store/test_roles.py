@@ -15,7 +15,8 @@ from sqlalchemy import URL
 from lshdb import Index
 from lshdb.errors import AccessDenied, IndexReadOnly, StoreUnreachable
 from lshdb.model.values import Document
-from lshdb.store import Store, address
+from lshdb.store import Store
+from lshdb.store.url import parse
 from tests.cli.conftest import Run, lshdb
 
 __all__ = ["lshdb"]
@@ -57,7 +58,7 @@ class Database:
             self.execute("DROP ROLE {}", role, url=self._server)
 
     def _url(self) -> URL:
-        return address.parse(self._server).set(database=self.name)
+        return parse(self._server).set(database=self.name)
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ def test_a_role_without_temporary_tables_hears_which_right_it_lacks(
     assert "GRANT TEMPORARY ON DATABASE" in ended.err
     assert lshdb(reader, "dupes").code == 0
     assert lshdb(reader, "query", PLUM_CAKE).code == 0
-    database.execute("GRANT TEMPORARY ON DATABASE {} TO {}", database.name, address.parse(reader).username or "")
+    database.execute("GRANT TEMPORARY ON DATABASE {} TO {}", database.name, parse(reader).username or "")
     assert lshdb(reader, "clusters", "--members").code == 0
 
 
@@ -202,7 +203,7 @@ def test_a_role_that_owns_one_schema_can_do_everything(owned: tuple[str, str], t
 def test_the_search_path_of_the_url_tells_two_indexes_of_one_database_apart(
     database: Database, owned: tuple[str, str]
 ) -> None:
-    database.execute("CREATE SCHEMA {} AUTHORIZATION {}", "odd Name", address.parse(owned[0]).username or "")
+    database.execute("CREATE SCHEMA {} AUTHORIZATION {}", "odd Name", parse(owned[0]).username or "")
     # libpq takes a blank inside of an option behind a backslash.
     other = owned[0].replace("search_path%3Dcrawl", "search_path%3D%22odd%5C%20Name%22")
     assert other != owned[0]

@@ -12,9 +12,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, Row, Table, create_engine, text
 
-from lshdb.store import Store, address, schema, upgrade
+from lshdb.store import Store, schema, upgrade
 from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import metadata
+from lshdb.store.url import parse
 from tests.store.conftest import PARAMS
 
 TABLES = list(metadata.tables.values())
@@ -50,7 +51,7 @@ SQLITE_CATALOG = {
 
 def engine_at(url: str) -> Engine:
     """An engine of SQLAlchemy's alone: none of the store's settings."""
-    parsed = address.parse(url)
+    parsed = parse(url)
     return create_engine(dialect_for(parsed).normalised(parsed))
 
 

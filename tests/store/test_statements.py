@@ -25,20 +25,17 @@ from sqlalchemy.engine import Dialect
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store import (
-    HotBuckets,
-    SourceState,
-    Store,
-    Transaction,
+from lshdb.store import HotBuckets, SourceState, Store, Transaction
+from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
+from lshdb.store.statements import audit as audit_statements
+from lshdb.store.statements import clusters as cluster_statements
+from lshdb.store.statements import document_pairs, rules, statements
+from lshdb.store.tables import (
     answers,
     audit,
-    audit_rules,
-    audit_statements,
     bands,
-    cluster_statements,
     clusters,
     collected,
-    document_pairs,
     documents,
     graph,
     inspection,
@@ -46,10 +43,8 @@ from lshdb.store import (
     samples,
     sources,
     spool,
-    statements,
 )
-from lshdb.store.buckets import bucket_rows
-from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
+from lshdb.store.tables.buckets import bucket_rows
 from tests.conftest import Schemas
 from tests.store.conftest import sketches_of
 
@@ -84,9 +79,7 @@ OF_COLLECTIONS = {
         document_pairs.repeated_documents,
     )
 }
-OF_RULES = {
-    f"breaches_{rule.kind.replace('-', '_')}": partial(audit_rules.breaches, rule) for rule in audit_rules.RULES
-}
+OF_RULES = {f"breaches_{rule.kind.replace('-', '_')}": partial(rules.breaches, rule) for rule in rules.RULES}
 COMPILED: dict[str, Callable[..., Any]] = {**FUNCTIONS, **OF_COLLECTIONS, **OF_RULES}
 
 

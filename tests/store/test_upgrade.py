@@ -24,7 +24,7 @@ from sqlalchemy import event, inspect, select, text, update
 from lshdb import Index, Pair, Params
 from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
 from lshdb.model.values import Document
-from lshdb.store import Store, upgrade, upgrading
+from lshdb.store import Store, upgrade, whole
 from lshdb.store.schema import index_params, metadata
 from tests.cli.conftest import Run, lshdb
 from tests.store.conftest import PARAMS, count
@@ -243,7 +243,7 @@ def test_a_dry_run_is_the_sql_that_the_upgrade_runs(url: str, tmp_path: Path) ->
     executed: list[str] = []
     with Store.at(url) as store, store.whole() as engine:
         event.listen(engine, "before_cursor_execute", lambda *call: executed.append(call[2].strip()))
-        upgrading.perform(store)
+        whole.perform(store)
     changing = [statement for statement in executed if re.match("CREATE|ALTER|DROP|INSERT|UPDATE|COMMENT", statement)]
     assert len(changing) > 3
     assert [statement.partition(";  -- ")[0].removesuffix(";") for statement in rehearsed] == changing

@@ -13,11 +13,11 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, literal, select, tr
 
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import BandKeys
-from lshdb.store.buckets import bucket_rows
-from lshdb.store.document_pairs import first_document
 from lshdb.store.schema import band_bucket, document, pair, skipped_bucket
 from lshdb.store.staging import staged_bucket, staged_key
-from lshdb.store.statements import Rows
+from lshdb.store.statements.document_pairs import first_document
+from lshdb.store.statements.statements import Rows
+from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
 
 __all__ = [

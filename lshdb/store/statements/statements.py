@@ -29,9 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import Insert
 
-from lshdb.store.given import given
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
-from lshdb.store.staging import staged_bucket, staged_probe, staged_text
+from lshdb.store.staging import given, staged_bucket, staged_probe, staged_text
 
 __all__ = [
     "NO_LIMIT",

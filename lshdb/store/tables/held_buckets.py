@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys
-from lshdb.store.buckets import bucket_rows
-from lshdb.store.graph import existing
 from lshdb.store.schema import band_bucket
+from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.graph import existing
 from lshdb.store.transaction import Transaction
 
 __all__ = ["HeldBuckets"]

@@ -26,9 +26,9 @@ from lshdb.errors import (
     StoreError,
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
-from lshdb.outputs import replacing, require_free
-from lshdb.store import ingest_lock, sqlite_file
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
+from lshdb.store.files import replacing, require_free
+from lshdb.store.sqlite import file, lock
 
 __all__ = ["Sqlite"]
 
@@ -99,10 +99,10 @@ class Sqlite(Dialect):
     def making(self, url: URL) -> Iterator[URL]:
         place = Path(url.database or "")
         require_free(place, force=True)
-        sqlite_file.require_no_log(place)
+        file.require_no_log(place)
         with replacing(place) as part:
             yield url.set(database=str(part))
-            sqlite_file.keep_log(part)
+            file.keep_log(part)
             if self.exists(url):
                 raise IndexExists(url=url.database)
 
@@ -128,7 +128,7 @@ class Sqlite(Dialect):
     @contextmanager
     def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
         _require_writable(url)
-        with ingest_lock.sole_ingest(Path(url.database or ""), wait):
+        with lock.sole_ingest(Path(url.database or ""), wait):
             yield
 
     @contextmanager
@@ -137,11 +137,11 @@ class Sqlite(Dialect):
         yield
 
     def is_ingesting(self, connection: Connection) -> bool | None:
-        return ingest_lock.is_held(Path(connection.engine.url.database or ""))
+        return lock.is_held(Path(connection.engine.url.database or ""))
 
     def files(self, url: URL) -> frozenset[Path]:
         path = Path(url.database or "")
-        return frozenset({path, ingest_lock.lock_path(path)})
+        return frozenset({path, lock.lock_path(path)})
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         _insert(connection, table, columns)
@@ -161,13 +161,13 @@ class Sqlite(Dialect):
             if not copy.exists():
                 break
         with replacing(copy) as part:
-            sqlite_file.copy_online(original, part, lambda _share: None)
+            file.copy_online(original, part, lambda _share: None)
         return str(copy)
 
     def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
-        sqlite_file.require_no_log(path)
+        file.require_no_log(path)
         with replacing(path) as part:
-            return sqlite_file.copy_online(Path(engine.url.database or ""), part, copied)
+            return file.copy_online(Path(engine.url.database or ""), part, copied)
 
     def vacuum(self, engine: Engine, *, full: bool) -> None:
         connection = engine.raw_connection()
@@ -205,7 +205,7 @@ class Sqlite(Dialect):
 
 
 def _require_writable(url: URL) -> None:
-    if reason := sqlite_file.why_unwritable(Path(url.database or "")):
+    if reason := file.why_unwritable(Path(url.database or "")):
         raise IndexReadOnly(url=url.database, reason=reason)
 
 
@@ -268,7 +268,7 @@ def _set(cursor: DBAPICursor, setting: str) -> None:
 
 
 def _connect(_dialect: object, _record: object, arguments: list[str], options: dict[str, Any]) -> object:
-    return sqlite_file.connection_for_reading(Path(arguments[0]), options)
+    return file.connection_for_reading(Path(arguments[0]), options)
 
 
 def _on_connect(connection: sqlite3.Connection, _record: object) -> None:

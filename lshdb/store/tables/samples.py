@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import VerifiedPairs
-from lshdb.store import statements
-from lshdb.store.graph import verified_pairs
 from lshdb.store.staging import staged_bucket
+from lshdb.store.statements import statements
+from lshdb.store.tables.graph import verified_pairs
 from lshdb.store.transaction import Transaction
 
 __all__ = ["bucket_contents", "bucket_sizes", "num_bucket_pairs", "stored_pairs"]

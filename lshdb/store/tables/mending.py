@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select, tuple_, update
 
 from lshdb.model.params import Params
-from lshdb.store import audit, audit_statements, bucket_key, graph
-from lshdb.store.audit_rules import BY_RETIRING, RULES, Rule, breaches, correction
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -21,8 +19,11 @@ from lshdb.store.schema import (
     skipped_bucket,
     source,
 )
-from lshdb.store.sources import READING
 from lshdb.store.staging import staged_bucket
+from lshdb.store.statements.audit import last_in_bucket
+from lshdb.store.statements.rules import BY_RETIRING, RULES, Rule, breaches, correction
+from lshdb.store.tables import audit, bucket_key, graph
+from lshdb.store.tables.sources import READING
 from lshdb.store.transaction import Transaction
 
 __all__ = ["add_buckets", "change_content", "count_again", "delete_buckets", "make_indexes", "mend", "promise_recall"]
@@ -114,7 +115,7 @@ def count_again(transaction: Transaction, buckets: Sequence[tuple[int, int]]) ->
         transaction.execute(delete(skipped_bucket).where(*mine))
         # One content is enough, and the last one is behind the cap: a bucket is accounted for when it is met.
         place = {"band": band, "bucket_hash": bucket_hash}
-        last = transaction.execute(audit_statements.last_in_bucket(), place).scalar_one()
+        last = transaction.execute(last_in_bucket(), place).scalar_one()
         if last is not None:
             unlink_existing(transaction, np.asarray([last], dtype=np.int64))
 

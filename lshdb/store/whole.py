@@ -1,4 +1,8 @@
-"""Copies an index, row by row, to an empty place in SQLite or Postgres, and reads it back before it can be found there.
+"""What is done to an index as a whole: a backup of it, a copy elsewhere, and giving up space that nothing takes.
+
+Upgrades an index in one transaction, or only rehearses it; `lshdb.store.upgrade` knows what there is to do.
+
+Copies an index, row by row, to an empty place in SQLite or Postgres, and reads it back before it can be found there.
 
 Keys and counters stay what they are, so that the copy goes on where the original was. What is compared of a table is
 the number of its rows and the sum of their hashes, which depends on no order. A block of rows is in memory at a time.
@@ -8,8 +12,10 @@ Limitation: rows are read twice more than they are copied: to be counted, and wh
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -20,13 +26,147 @@ from sqlalchemy.types import BigInteger, Integer, SmallInteger
 from xxhash import xxh3_128_intdigest
 
 from lshdb.errors import CopyDiffers, IndexExists
-from lshdb.store import address
+from lshdb.model.progress import Progress
+from lshdb.model.reports import Upgrade
+from lshdb.store import upgrade
 from lshdb.store.dialect import Columns
+from lshdb.store.files import require_free
 from lshdb.store.schema import content, content_text, metadata
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
+from lshdb.store.url import masked, parse
 
-__all__ = ["CopiedTable", "copy"]
+__all__ = [
+    "BackupReport",
+    "CopiedTable",
+    "CopyReport",
+    "VacuumReport",
+    "back_up",
+    "copy",
+    "copy_to",
+    "perform",
+    "rehearse",
+    "vacuum",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """A backup that was written and checked."""
+
+    path: str
+    revision: str
+    num_bytes: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``backup --json`` prints."""
+        seconds = round(self.seconds, 3)
+        return {"path": self.path, "revision": self.revision, "bytes": self.num_bytes, "seconds": seconds}
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """A copy whose tables were found equal to the original's."""
+
+    source: str
+    destination: str
+    tables: tuple[CopiedTable, ...]
+    seconds: float
+
+    @property
+    def num_rows(self) -> int:
+        """The rows of all tables."""
+        return sum(table.num_rows for table in self.tables)
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``copy --json`` prints."""
+        tables = {table.name: {"rows": table.num_rows, "digest": table.digest} for table in self.tables}
+        return {**asdict(self), "tables": tables, "rows": self.num_rows, "seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumReport:
+    """The bytes that an index took, and takes."""
+
+    bytes_before: int
+    bytes_after: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``vacuum --json`` prints."""
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
+
+
+def back_up(store: Store, path: Path, progress: Progress, *, force: bool) -> BackupReport:
+    """Copies the file of an index, of whatever revision, while others go on using it.
+
+    Raises: IndexMissing; OutputExists, OutputFailed; IndexDamaged; UsageError: the index is in Postgres.
+    """
+    started = time.monotonic()
+    with store.whole() as engine:
+        require_free(path, force=force, taken=frozenset(file.resolve() for file in store.files))
+        revision = store.dialect.back_up(engine, path, progress.copied)
+    progress.done()
+    return BackupReport(str(path), revision, path.stat().st_size, time.monotonic() - started)
+
+
+def copy_to(store: Store, destination: str, progress: Progress) -> CopyReport:
+    """Copies an open index to a place where there is none, in either database.
+
+    Raises: IndexExists, NotAnIndex: something is there; CopyDiffers; OutputFailed; StoreError.
+    """
+    started = time.monotonic()
+    tables = copy(store, destination, progress.copied)
+    progress.done()
+    return CopyReport(store.url, masked(parse(destination)), tuple(tables), time.monotonic() - started)
+
+
+def vacuum(store: Store, *, full: bool) -> VacuumReport:
+    """Gives up the space that nothing takes any more.
+
+    Args: full: on Postgres, give it back to the system too, while nobody can use the index.
+    Raises: IndexBusy: an ingest runs; IndexReadOnly, AccessDenied.
+    """
+    started = time.monotonic()
+    with store.sole_ingest(wait=False):
+        before = _size(store)
+        with store.whole() as engine:
+            store.dialect.vacuum(engine, full=full)
+        return VacuumReport(before, _size(store), time.monotonic() - started)
+
+
+def _size(store: Store) -> int:
+    with store.reading() as transaction:
+        return transaction.dialect.size(transaction.connection)
+
+
+def perform(store: Store) -> Upgrade:
+    """Brings the schema to the newest revision; an upgrade or ingest that goes on is waited for.
+
+    Returns: from, to, and the copy made before.
+    """
+    with store.whole() as engine, engine.connect() as connection:
+        planned = upgrade.plan(connection, store.url)
+    if planned.is_current:
+        return planned
+    with store.sole_ingest(wait=True), store.changing() as transaction:
+        planned = upgrade.plan(transaction.connection, store.url)  # another process may have been first
+        if planned.is_current:
+            return planned
+        copy = store.dialect.before_upgrade(transaction.connection.engine.url)
+        upgrade.to_head(transaction.connection)
+    return replace(planned, copy=copy)
+
+
+def rehearse(store: Store) -> Upgrade:
+    """What `perform` would do, with its SQL: done in a transaction that is rolled back."""
+    with store.whole(), store.changing() as transaction:
+        planned = upgrade.plan(transaction.connection, store.url)
+        statements = upgrade.recorded_to_head(transaction.connection)
+        transaction.connection.rollback()
+    return replace(planned, statements=statements)
+
 
 # Rows in memory: a text may have megabytes, a signature hundreds of bytes.
 BLOCK_ROWS: Final = 50_000
@@ -89,7 +229,7 @@ def copy(source: Store, destination: str, copied: Callable[[float], None]) -> li
         if place.is_born():
             raise IndexExists(url=place.url)
         with (
-            place.dialect.making(address.parse(destination)) as url,
+            place.dialect.making(parse(destination)) as url,
             Store(url) as target,
             source.reading() as snapshot,
             target.bearing(unseen=True) as transaction,

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, select
 
 from lshdb.store.schema import band_bucket, content, skipped_bucket
 from lshdb.store.staging import staged_bucket, staged_key
-from lshdb.store.statements import Rows
+from lshdb.store.statements.statements import Rows
 
 __all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "skipped_counts"]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb.model.values import BandKeys
-from lshdb.store import statements
-from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import content, document, pair, skipped_bucket, unlinked
 from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.statements import statements
+from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
 
 __all__ = [

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, case, delete, exists, or_, select, tuple_, update
 
 from lshdb.model.values import BandKeys, Counts, Document, Sketches
-from lshdb.store.buckets import bucket_rows
-from lshdb.store.held_buckets import HeldBuckets
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
+from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Place", "PutOutcome", "delete_buckets", "delete_contents", "orphans", "put", "remove", "stale"]

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, bindparam, func, literal, select, true
 
 from lshdb.store.schema import document, pair
-from lshdb.store.statements import Rows
+from lshdb.store.statements.statements import Rows
 
 __all__ = [
     "expanded_pairs",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct
 from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
-from lshdb.store import cluster_statements as statements
-from lshdb.store.graph import verified_pairs
 from lshdb.store.staging import staged_key, staged_pair
+from lshdb.store.statements import clusters as statements
+from lshdb.store.tables.graph import verified_pairs
 from lshdb.store.transaction import Transaction
 
 __all__ = [

@@ -39,8 +39,8 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
-from lshdb.store.sources import DONE, READING
-from lshdb.store.statements import Rows
+from lshdb.store.statements.statements import Rows
+from lshdb.store.tables.sources import DONE, READING
 
 __all__ = ["BY_RETIRING", "MENDABLE", "RULES", "Rule", "breaches", "correction"]
 

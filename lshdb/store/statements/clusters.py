@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, n
 from lshdb.model.values import Keep
 from lshdb.store.schema import content, document, pair, source
 from lshdb.store.staging import staged_key, staged_pair
-from lshdb.store.statements import Rows
+from lshdb.store.statements.statements import Rows
 
 __all__ = [
     "content_sizes",

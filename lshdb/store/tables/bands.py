@@ -14,9 +14,9 @@ from sqlalchemy import delete, func, insert, select, update
 
 from lshdb.model.banding import Banding
 from lshdb.model.values import BandKeys
-from lshdb.store.buckets import bucket_rows
-from lshdb.store.graph import StoredSignatures, stored_signatures
 from lshdb.store.schema import band_bucket, content, index_params, pair, rebanding, skipped_bucket, unlinked
+from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.graph import StoredSignatures, stored_signatures
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Coming", "begin", "coming", "delete_other", "give_up", "last_content", "next_contents"]

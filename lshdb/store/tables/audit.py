@@ -15,9 +15,6 @@ from sqlalchemy import Inspector, Row, Table, func, inspect, select
 
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys
-from lshdb.store import audit_statements, bands
-from lshdb.store.audit_rules import RULES, Rule, breaches
-from lshdb.store.buckets import bucket_rows
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -30,6 +27,10 @@ from lshdb.store.schema import (
     source,
 )
 from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.statements import audit
+from lshdb.store.statements.rules import RULES, Rule, breaches
+from lshdb.store.tables import bands
+from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
 
 __all__ = ["AuditedContents", "Counter", "Missing", "band_rows", "breaches_of", "contents", "counters", "limits"]
@@ -153,13 +154,13 @@ def stored_recall(transaction: Transaction) -> float:
 def next_contents(transaction: Transaction, position: int, count: int) -> AuditedContents:
     """The next `count` contents behind the key `position`."""
     parameters = {"position": position, "count": count}
-    return _audited(transaction.execute(audit_statements.audited_page(), parameters).all())
+    return _audited(transaction.execute(audit.audited_page(), parameters).all())
 
 
 def contents(transaction: Transaction, content_keys: NDArray[np.int64]) -> AuditedContents:
     """Those of the contents that exist."""
     transaction.stage(staged_key, {"staged_key": content_keys})
-    return _audited(transaction.execute(audit_statements.audited_contents()).all())
+    return _audited(transaction.execute(audit.audited_contents()).all())
 
 
 def missing_buckets(
@@ -167,7 +168,7 @@ def missing_buckets(
 ) -> NDArray[np.int64]:
     """(band, bucket_hash, content_key), int64, shape (m, 3), in order: the rows that these contents lack."""
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    return transaction.integers(audit_statements.missing_buckets())
+    return transaction.integers(audit.missing_buckets())
 
 
 def num_band_rows(transaction: Transaction, band: int) -> int:
@@ -178,12 +179,12 @@ def num_band_rows(transaction: Transaction, band: int) -> int:
 
 def band_rows(transaction: Transaction, band: int, rows: int) -> Iterator[NDArray[np.int64]]:
     """Blocks of (bucket_hash, content_key), int64, shape (n, 2), in order, n up to `rows`: all rows of a band."""
-    return transaction.stream_integers(audit_statements.band_rows(), {"band": band}, rows)
+    return transaction.stream_integers(audit.band_rows(), {"band": band}, rows)
 
 
 def skipped_counts(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
     """Blocks of (band, bucket_hash, num_contents, num_pairs), int64, shape (n, 4), in order."""
-    return transaction.stream_integers(audit_statements.skipped_counts())
+    return transaction.stream_integers(audit.skipped_counts())
 
 
 def _audited(rows: Sequence[Row[*tuple[Any, ...]]]) -> AuditedContents:

@@ -12,11 +12,11 @@ from sqlalchemy import Row, delete, func, insert, select, tuple_, update
 
 from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys, VerifiedPairs
-from lshdb.store import statements
-from lshdb.store.buckets import bucket_rows, signed_hashes
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, pair, skipped_bucket, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe
+from lshdb.store.statements import statements
+from lshdb.store.tables.buckets import bucket_rows, signed_hashes
 from lshdb.store.transaction import Transaction
 
 __all__ = [

@@ -12,7 +12,6 @@ from sqlalchemy import Row, Table, func, select
 
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import Rejection
-from lshdb.store import document_pairs, statements
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -25,6 +24,7 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
+from lshdb.store.statements import document_pairs, statements
 from lshdb.store.transaction import Transaction
 
 __all__ = [

@@ -16,9 +16,9 @@ from sqlalchemy import URL, ColumnElement, Connection, Engine, MetaData, Table, 
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
-from lshdb.store import postgres_key
-from lshdb.store.address import for_libpq, masked
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
+from lshdb.store.postgres import key
+from lshdb.store.url import for_libpq, masked
 
 __all__ = ["Postgres"]
 
@@ -203,13 +203,13 @@ class Postgres(Dialect):
         return [(table, index) for table, index in connection.execute(statement) if table in metadata.tables]
 
     def is_key_missing(self, connection: Connection, table: Table) -> bool:
-        return postgres_key.is_missing(connection, table)
+        return key.is_missing(connection, table)
 
     def put_off_key(self, connection: Connection, table: Table) -> None:
-        postgres_key.put_off(connection, table)
+        key.put_off(connection, table)
 
     def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-        postgres_key.build(connection, table, built)
+        key.build(connection, table, built)
 
     def size(self, connection: Connection) -> int:
         from lshdb.store.schema import metadata

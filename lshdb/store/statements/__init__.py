@@ -1,0 +1,1 @@
+"""Every SELECT with a join, one function a question. Nothing here executes SQL."""
