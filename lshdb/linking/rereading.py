@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.readers import Reading, ReadOptions, recorded, source_at
+from lshdb.readers import Reading, ReadOptions, source_at
+from lshdb.readers.base import recorded
 from lshdb.sketch.normalization import digests, normalise
 from lshdb.sketch.sketch import text_of
 from lshdb.sketch.texts import encode, pack

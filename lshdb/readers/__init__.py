@@ -7,11 +7,20 @@ Knows no SQL and no sketching. A bad item is an item (`Rejection`), never an exc
 
 from __future__ import annotations
 
-from lshdb.readers.base import STDIN_NAME, Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make
-from lshdb.readers.fingerprint import digest
-from lshdb.readers.folder import Found, path_uri, source_at, source_file, stdin_source, walk
-from lshdb.readers.lists import listed_paths
-from lshdb.readers.recorded import record, recorded
+from lshdb.readers.base import (
+    STDIN_NAME,
+    Deferred,
+    Item,
+    Reader,
+    ReadOptions,
+    Rejection,
+    Skipped,
+    SourceFile,
+    make,
+    record,
+    recorded,
+)
+from lshdb.readers.bytes.streams import digest
 from lshdb.readers.registry import (
     READERS,
     Reading,
@@ -21,6 +30,7 @@ from lshdb.readers.registry import (
     reader_named,
     readers,
 )
+from lshdb.readers.walk import Found, listed_paths, path_uri, source_at, source_file, stdin_source, walk
 
 __all__ = [
     "READERS",

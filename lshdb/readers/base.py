@@ -1,15 +1,21 @@
 """The types every reader shares: a file that was found, what a reader yields, and the options it reads by.
 
 Owns no reading and opens nothing. A reader is stateless: everything it knows comes in with the call.
+
+Read options as text, as the index keeps them with each source: read otherwise, a file is another source.
+
+Owns which options matter to what a source gives; those of the index (`html`, `kind`) are kept with it once.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
+
+import msgspec
 
 from lshdb.errors import InvalidParams
 from lshdb.model.params import HtmlText, ShingleKind
@@ -34,6 +40,8 @@ __all__ = [
     "make",
     "megabytes",
     "reason_of",
+    "record",
+    "recorded",
     "too_large",
 ]
 
@@ -240,3 +248,28 @@ def _check_field(name: str, value: str) -> None:
     if not value or any(char < " " or char in '"\\' or "\ud800" <= char <= "\udfff" for char in value):
         reason = "a field name is not empty and holds no quote, backslash or control character"
         raise InvalidParams(name=name, value=repr(value), reason=reason)
+
+
+class _Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
+    id_field: str = "id"
+    text_field: str = "text"
+    input_format: str | None = None
+    base: str | None = None
+    max_text: int = DEFAULT_MAX_TEXT
+    id_prefix: str = ""
+
+
+def record(options: ReadOptions) -> str:
+    """The options as a JSON object; those at their defaults are left out."""
+    base = None if options.base is None else str(options.base)
+    kept = _Recorded(
+        options.id_field, options.text_field, options.input_format, base, options.max_text, options.id_prefix
+    )
+    return msgspec.json.encode(kept).decode()
+
+
+def recorded(text: str, options: ReadOptions) -> ReadOptions:
+    """`options` with what `record` wrote in place of its own."""
+    kept = msgspec.json.decode(text, type=_Recorded)
+    base = None if kept.base is None else Path(kept.base)
+    return replace(options, **(msgspec.structs.asdict(kept) | {"base": base}))

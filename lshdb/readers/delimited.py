@@ -24,7 +24,7 @@ from lshdb.readers.base import (
     megabytes,
     reason_of,
 )
-from lshdb.readers.decoding import decode
+from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_lines
 
 __all__ = ["DelimitedReader"]

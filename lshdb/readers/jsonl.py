@@ -17,9 +17,9 @@ import msgspec
 
 from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
-from lshdb.readers.decoding import decode
+from lshdb.readers.bytes.decoding import decode
+from lshdb.readers.bytes.sniffing import looks_like_json_lines
 from lshdb.readers.lines import checked_doc_id, read_documents
-from lshdb.readers.sniffing import looks_like_json_lines
 
 __all__ = ["JsonLinesReader"]
 

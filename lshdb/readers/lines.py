@@ -13,7 +13,7 @@ from typing import BinaryIO, TypeAlias
 
 from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
-from lshdb.readers.streams import BLOCK_BYTES
+from lshdb.readers.bytes.streams import BLOCK_BYTES
 
 __all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final, cast
 
 from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile
-from lshdb.readers.streams import ByteStream, PositionedFile
+from lshdb.readers.bytes.streams import ByteStream, PositionedFile
 
 __all__ = ["ParquetReader"]
 

@@ -3,6 +3,8 @@
 To add a reader here: write its module, and name it in `READERS`. To add one from another distribution: see
 `installed_readers`. A file name's ending chooses, under a compression suffix too; where it says nothing, the first
 bytes do. Everything that goes wrong with one source becomes an item of it.
+
+Which documents are let in, and under what id: what the options ask of every reader's documents alike.
 """
 
 from __future__ import annotations
@@ -10,28 +12,45 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from lshdb.errors import InvalidParams
-from lshdb.readers.admission import admit
-from lshdb.readers.base import Deferred, Item, Reader, ReadOptions, Rejection, Skipped, SourceFile, make, reason_of
-from lshdb.readers.compression import COMPRESSION_SUFFIXES, compression_of, decompress
+from lshdb.model.values import Document
+from lshdb.readers.base import (
+    Deferred,
+    Item,
+    Reader,
+    ReadOptions,
+    Rejection,
+    Skipped,
+    SourceFile,
+    Unfit,
+    make,
+    reason_of,
+    too_large,
+)
+from lshdb.readers.bytes.compression import COMPRESSION_SUFFIXES, compression_of, decompress
+from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary
+from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, Fingerprint, open_regular, open_stdin
 from lshdb.readers.delimited import DelimitedReader
-from lshdb.readers.fingerprint import Fingerprint
 from lshdb.readers.html import HtmlReader
 from lshdb.readers.installed import installed_readers
 from lshdb.readers.jsonl import JsonLinesReader
 from lshdb.readers.parquet import ParquetReader
 from lshdb.readers.sets import SetsReader
-from lshdb.readers.sniffing import SNIFF_BYTES, looks_binary
-from lshdb.readers.streams import BLOCK_BYTES, ByteStream, open_regular, open_stdin
 from lshdb.readers.text import TextReader
-from lshdb.readers.warc import WarcReader
+from lshdb.readers.warc.reader import WarcReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "READERS",
     "Reading",
+    "admit",
     "may_hold_pages",
     "read_source",
     "read_stream",
@@ -230,3 +249,32 @@ def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader
     if options.kind == "set" and (reader is TEXT or reader in PAGES):
         return SETS if reader is TEXT else None
     return reader
+
+
+def admit(step: Item | Deferred, options: ReadOptions) -> Item | Deferred:
+    """The item with its id prefixed; a Rejection in place of a document whose text exceeds the limit."""
+    if isinstance(step, Deferred):
+        return Deferred(step.source, step.locator, partial(_parsed, step.parse, options))
+    try:
+        return _admitted(step, options)
+    except Unfit as error:
+        assert isinstance(step, Document)
+        return Rejection(step.source or step.doc_id, step.locator, str(error))
+
+
+def _parsed(parse: Callable[[], Item], options: ReadOptions) -> Item:
+    return _admitted(parse(), options)
+
+
+def _admitted(item: Item, options: ReadOptions) -> Item:
+    """Raises: Unfit: its text is too large."""
+    if not isinstance(item, Document):
+        return item
+    # A character is four bytes at most: few texts have to be measured.
+    if 4 * len(item.text) > options.max_text and (size := _num_bytes(item.text)) > options.max_text:
+        raise Unfit(too_large(options.max_text, size))
+    return replace(item, doc_id=options.id_prefix + item.doc_id) if options.id_prefix else item
+
+
+def _num_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -12,7 +12,7 @@ from pyarrow import types
 
 from lshdb.model.values import Document
 from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
-from lshdb.readers.decoding import decode
+from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.lines import checked_doc_id
 
 __all__ = ["read_rows"]

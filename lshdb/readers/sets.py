@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
-from lshdb.readers.decoding import decode
+from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_documents
 
 __all__ = ["SetsReader"]

@@ -7,9 +7,9 @@ from typing import BinaryIO, cast
 
 from lshdb.model.values import Document
 from lshdb.readers.base import ReadOptions, Rejection, SourceFile, file_doc_id, too_large
-from lshdb.readers.decoding import decode
-from lshdb.readers.sniffing import looks_like_text
-from lshdb.readers.streams import ByteStream, read_whole
+from lshdb.readers.bytes.decoding import decode
+from lshdb.readers.bytes.sniffing import looks_like_text
+from lshdb.readers.bytes.streams import ByteStream, read_whole
 
 __all__ = ["TextReader"]
 

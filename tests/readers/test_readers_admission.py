@@ -15,7 +15,8 @@ from reading_files import read
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, Rejection, record, recorded
+from lshdb.readers import ReadOptions, Rejection, record
+from lshdb.readers.base import recorded
 
 # 1,000 characters and 2,000 bytes.
 LONG = "é" * 1_000

@@ -14,8 +14,8 @@ from reading_files import read, texts
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, base, read_source, source_file
+from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.lines import read_lines
-from lshdb.readers.streams import ByteStream
 
 SETS = ReadOptions(kind="set")
 

@@ -26,8 +26,8 @@ from lshdb.readers import (
     walk,
 )
 from lshdb.readers.base import Reader
+from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.registry import reader_of
-from lshdb.readers.streams import ByteStream
 
 SOURCE = SourceFile("file:///a", Path("/a"), 0, 0, "file:///a")
 

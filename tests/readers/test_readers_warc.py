@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, Skipped, digest, read_source, source_file
-from lshdb.readers.warc import microseconds
+from lshdb.readers.warc.reader import microseconds
 
 
 class Unclosed(io.BytesIO):

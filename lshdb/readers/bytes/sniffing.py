@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import Final
 
-from lshdb.readers.decoding import byte_order_mark
+from lshdb.readers.bytes.decoding import byte_order_mark
 
 __all__ = ["SNIFF_BYTES", "looks_binary", "looks_like_html", "looks_like_json_lines", "looks_like_text"]
 

@@ -2,6 +2,10 @@
 
 All that fails here is an OSError whose ``strerror`` is the reason; what came before a failure is always delivered
 first. Knows no compression and no format.
+
+The digest of a source: xxh3_128 over the bytes of its file as they lie on the disk, compressed or not.
+
+A changed digest means a changed source. Not a defence against someone who makes collisions on purpose.
 """
 
 from __future__ import annotations
@@ -14,7 +18,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-__all__ = ["BLOCK_BYTES", "ByteStream", "PositionedFile", "StreamDamaged", "open_regular", "open_stdin", "read_whole"]
+import xxhash
+
+__all__ = [
+    "BLOCK_BYTES",
+    "ByteStream",
+    "Fingerprint",
+    "PositionedFile",
+    "StreamDamaged",
+    "digest",
+    "open_regular",
+    "open_stdin",
+    "read_whole",
+]
 
 # A block, its lines and their texts stay in a core's cache: 2 GB/s of lines, a tenth more than with 1 MB.
 BLOCK_BYTES: Final = 1 << 17
@@ -163,3 +179,35 @@ def read_whole(stream: BinaryIO, max_bytes: int) -> bytes | None:
         if num_bytes > max_bytes:
             return None
     return b"".join(blocks)
+
+
+class Fingerprint:
+    """Hashes a file's bytes while they are read.
+
+    Attributes: num_bytes: read so far.
+    """
+
+    def __init__(self) -> None:
+        self.num_bytes = 0
+        self._hash = xxhash.xxh3_128()
+
+    def chunks(self, file: io.FileIO) -> Iterator[bytes]:
+        """The file's bytes, block by block, each one hashed as it goes by."""
+        while block := file.read(BLOCK_BYTES):
+            self._hash.update(block)
+            self.num_bytes += len(block)
+            yield block
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of the bytes read so far, 16 bytes."""
+        return self._hash.digest()
+
+
+def digest(path: Path) -> bytes:
+    """The digest of a file, 16 bytes. Raises: OSError."""
+    fingerprint = Fingerprint()
+    with open_regular(path) as file:
+        for _ in fingerprint.chunks(file):
+            pass
+    return fingerprint.digest

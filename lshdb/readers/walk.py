@@ -4,11 +4,22 @@ Owns order, what is passed over and why. Opens no file: one directory scan a fol
 with the largest folder, not with the number of files.
 Limitations: symbolic links to folders are not followed (their targets may be walked already, or for ever); a name that
 appears after its folder was scanned waits for the next walk.
+
+Which files of a walk are wanted, by glob patterns.
+
+A pattern is matched against the path below the root (``docs/a/b.html``) and against the name alone (``b.html``): where
+either fits, it fits. ``*`` and ``?`` match a slash too, ``[abc]`` is one of these, upper and lower case differ: the
+rules of Python's fnmatch. A folder that an exclude pattern fits is not entered. A file that was named itself is matched
+by its name.
+
+Files that list paths, one a line, as ``find`` and ``git ls-files`` print them.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -16,11 +27,20 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-from lshdb.errors import PathMissing
+from lshdb.errors import PathMissing, SourceUnreadable
 from lshdb.readers.base import STDIN_NAME, STDIN_URI, Rejection, Skipped, SourceFile, absolute, reason_of
-from lshdb.readers.globs import Globs
+from lshdb.readers.bytes.streams import open_regular, open_stdin, read_whole
 
-__all__ = ["Found", "path_uri", "source_at", "source_file", "stdin_source", "walk"]
+__all__ = [
+    "Found",
+    "Globs",
+    "listed_paths",
+    "path_uri",
+    "source_at",
+    "source_file",
+    "stdin_source",
+    "walk",
+]
 
 Found: TypeAlias = SourceFile | Rejection | Skipped
 
@@ -167,3 +187,53 @@ def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> Sou
 def _uri(path: str) -> str:
     # What Path.as_uri gives on POSIX, without making a Path first.
     return "file://" + quote_from_bytes(os.fsencode(path))
+
+
+class Globs:
+    """Include and exclude patterns, compiled."""
+
+    def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+        self._include = _compiled(include)
+        self._exclude = _compiled(exclude)
+
+    def takes(self, path: str, name: str) -> bool:
+        """Whether a file is wanted: an include pattern fits, if there are any, and no exclude pattern does."""
+        wanted = self._include is None or _fits(self._include, path, name)
+        return wanted and self.enters(path, name)
+
+    def enters(self, path: str, name: str) -> bool:
+        """Whether no exclude pattern fits."""
+        return self._exclude is None or not _fits(self._exclude, path, name)
+
+
+def _compiled(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    # "docs/" means the folder, as a shell completes it.
+    tidied = [pattern.removeprefix("./").rstrip("/") for pattern in patterns]
+    return re.compile("|".join(map(fnmatch.translate, tidied))) if tidied else None
+
+
+def _fits(pattern: re.Pattern[str], path: str, name: str) -> bool:
+    return pattern.match(name) is not None or pattern.match(path) is not None
+
+
+# Two million paths of 128 characters.
+MAX_LIST_BYTES: Final = 256_000_000
+
+
+def listed_paths(path: str | Path) -> list[str]:
+    """The paths that a file lists, in its order, blank lines left out; any bytes of a name survive.
+
+    Args: path: the list; ``-`` is standard input. Where it holds a NUL, NULs end its paths (``find -print0``).
+    Raises: PathMissing; SourceUnreadable: it cannot be read, or is larger than 256 MB.
+    """
+    try:
+        with open_stdin() if str(path) == STDIN_NAME else open_regular(Path(path)) as file:
+            raw = read_whole(file, MAX_LIST_BYTES)
+    except FileNotFoundError:
+        raise PathMissing(path=path) from None
+    except OSError as error:
+        raise SourceUnreadable(path=path, reason=reason_of(error)) from None
+    if raw is None:
+        raise SourceUnreadable(path=path, reason="a list of paths is not larger than 256 MB")
+    listed = raw.split(b"\0") if b"\0" in raw else [line.removesuffix(b"\r") for line in raw.split(b"\n")]
+    return [os.fsdecode(path) for path in listed if path.strip()]

@@ -16,7 +16,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 import zstandard
 
-from lshdb.readers.streams import BLOCK_BYTES, ByteStream, StreamDamaged
+from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged
 
 __all__ = [
     "COMPRESSION_SUFFIXES",

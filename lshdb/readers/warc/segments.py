@@ -20,8 +20,8 @@ from typing import Final
 
 import zstandard
 
-from lshdb.readers.compression import Compression, compression_of, decompress, member, skip_padding
-from lshdb.readers.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
+from lshdb.readers.bytes.compression import Compression, compression_of, decompress, member, skip_padding
+from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
 
 __all__ = ["RECORD_MAGIC", "Segment", "segments"]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from lshdb.readers.base import Unfit, reason_of
-from lshdb.readers.segments import RECORD_MAGIC, Segment, segments
-from lshdb.readers.streams import BLOCK_BYTES, ByteStream
+from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
+from lshdb.readers.warc.segments import RECORD_MAGIC, Segment, segments
 
 __all__ = ["ARC_MAGIC", "Damage", "Fields", "Record", "parse_fields", "read_header", "records"]
 

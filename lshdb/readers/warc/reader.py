@@ -41,14 +41,14 @@ from lshdb.readers.base import (
     reason_of,
     too_large,
 )
-from lshdb.readers.decoding import decode
+from lshdb.readers.bytes.decoding import decode
+from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary, looks_like_html, looks_like_text
+from lshdb.readers.bytes.streams import ByteStream, read_whole
 from lshdb.readers.html import declared_charset, page_text
 from lshdb.readers.lines import checked_doc_id
-from lshdb.readers.records import ARC_MAGIC, Damage, Fields, Record, records
-from lshdb.readers.responses import media_type, named_charset, read_response
-from lshdb.readers.segments import RECORD_MAGIC
-from lshdb.readers.sniffing import SNIFF_BYTES, looks_binary, looks_like_html, looks_like_text
-from lshdb.readers.streams import ByteStream, read_whole
+from lshdb.readers.warc.http import media_type, named_charset, read_response
+from lshdb.readers.warc.records import ARC_MAGIC, Damage, Fields, Record, records
+from lshdb.readers.warc.segments import RECORD_MAGIC
 
 __all__ = ["WarcReader", "microseconds"]
 

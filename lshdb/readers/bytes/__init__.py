@@ -1,0 +1,1 @@
+"""Bytes before they are text: streams, decompression, character sets, and telling what a file is."""
