@@ -30,8 +30,8 @@ from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
 from lshdb.clusters.keep import best_of_component, ranks
 from lshdb.linking.components import Rows, components
 from lshdb.model.params import Params
-from lshdb.store import Store
 from lshdb.store.schema import pair
+from lshdb.store.store import Store
 from lshdb.store.tables import clusters
 
 MAX_SECONDS: Final = 10.0

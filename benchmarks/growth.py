@@ -28,7 +28,7 @@ from benchmarks import synthetic
 from benchmarks.ingest import machine
 from lshdb import Document, Index
 from lshdb.ingest.ingestion import IngestOptions
-from lshdb.store import Store
+from lshdb.store.store import Store
 
 NUM_PARTS: Final = 10
 NUM_QUERIES: Final = 2_000

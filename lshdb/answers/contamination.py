@@ -20,8 +20,8 @@ from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Transaction
 from lshdb.store.tables import collected
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Nearest", "nearest"]
 

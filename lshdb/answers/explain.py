@@ -27,9 +27,10 @@ from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import encode, unpack
-from lshdb.store import Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import answers, graph, inspection
 from lshdb.store.tables.inspection import StoredPair
+from lshdb.store.transaction import Transaction
 
 __all__ = [
     "Comparison",

@@ -11,9 +11,9 @@ import numpy as np
 
 from lshdb.model.params import Params
 from lshdb.sketch.texts import unpack
-from lshdb.store import Transaction
 from lshdb.store.tables import graph, inspection
 from lshdb.store.tables.inspection import HotBucket
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Hottest", "hottest"]
 

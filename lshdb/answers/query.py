@@ -24,8 +24,8 @@ from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, s
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
-from lshdb.store import Transaction
 from lshdb.store.tables import answers, graph
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Match", "matches", "only_document"]
 

@@ -22,8 +22,9 @@ from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
-from lshdb.store import Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import audit, graph, samples
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Auditing", "Thoroughness", "num_in_batch"]
 

@@ -22,9 +22,9 @@ from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import encode, unpack
-from lshdb.store import Transaction
 from lshdb.store.tables import audit, graph, inspection
 from lshdb.store.tables.audit import AuditedContents
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Change", "Examined", "believed", "examine", "extra_rows", "stored_minima"]
 

@@ -19,8 +19,8 @@ from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures, VerifiedPairs
 from lshdb.sketch.minhash import estimate
-from lshdb.store import Transaction
 from lshdb.store.tables import audit
+from lshdb.store.transaction import Transaction
 
 __all__ = ["ExaminedPairs", "examine_pairs"]
 

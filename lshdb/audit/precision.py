@@ -22,8 +22,8 @@ from lshdb.model.reports import CandidatePrecision
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.readers import ReadOptions
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Transaction
 from lshdb.store.tables import samples
+from lshdb.store.transaction import Transaction
 
 __all__ = ["candidate_precision", "wilson_interval"]
 

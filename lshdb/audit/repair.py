@@ -24,9 +24,10 @@ from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Store, Transaction
 from lshdb.store.statements.rules import BY_RETIRING, MENDABLE, Rule
+from lshdb.store.store import Store
 from lshdb.store.tables import audit, documents, graph, mending
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Repairing"]
 

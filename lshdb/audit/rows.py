@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from lshdb.audit.faults import LOST, Fault
 from lshdb.linking.buckets import CAP, num_expanded
 from lshdb.model.params import Params
-from lshdb.store import Transaction
 from lshdb.store.statements.rules import Rule
 from lshdb.store.tables import audit
+from lshdb.store.transaction import Transaction
 
 __all__ = ["database_faults", "miscounted", "row_faults", "schema_faults"]
 

@@ -21,8 +21,9 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import VerifyCounts, VerifyReport
 from lshdb.model.values import VerifiedPairs
 from lshdb.readers import ReadOptions
-from lshdb.store import Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import answers, graph, samples
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Reverification", "Scope"]
 

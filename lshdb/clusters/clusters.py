@@ -25,8 +25,8 @@ from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
-from lshdb.store import Transaction
 from lshdb.store.tables import clusters, graph
+from lshdb.store.transaction import Transaction
 
 __all__ = ["ClusterOptions", "Deduplication", "Linkage", "similarities"]
 

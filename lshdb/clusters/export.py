@@ -28,10 +28,11 @@ from lshdb.clusters.tabular import WRITERS, Row, require_pyarrow, write_jsonl, w
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.model.progress import Progress
 from lshdb.sketch.texts import unpack
-from lshdb.store import Store, Transaction
 from lshdb.store.files import replacing, require_free, writing
+from lshdb.store.store import Store
 from lshdb.store.tables import clusters, graph
 from lshdb.store.tables.clusters import DocumentRow
+from lshdb.store.transaction import Transaction
 
 __all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
 

@@ -19,8 +19,8 @@ from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import similarities
 from lshdb.model.params import Params
 from lshdb.sketch.texts import encode
-from lshdb.store import Transaction
 from lshdb.store.tables import clusters as stored
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Cluster", "Member", "members", "named"]
 

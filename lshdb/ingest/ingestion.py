@@ -29,9 +29,11 @@ from lshdb.ingest.triage import at, is_same, resume_position
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import STDIN_NAME, Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
-from lshdb.store import SourceState, Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key, documents, runs, sources
 from lshdb.store.tables.held_buckets import HeldBuckets
+from lshdb.store.tables.sources import SourceState
+from lshdb.store.transaction import Transaction
 
 __all__ = ["IngestOptions", "Ingestion"]
 

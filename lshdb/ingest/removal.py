@@ -17,8 +17,8 @@ from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Transaction
 from lshdb.store.tables import bands, bucket_key, documents, graph, runs, sources
+from lshdb.store.transaction import Transaction
 
 __all__ = ["expire", "prune", "remove", "retire"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lshdb.readers import SourceFile, digest
-from lshdb.store import SourceState
 from lshdb.store.tables import sources
+from lshdb.store.tables.sources import SourceState
 
 __all__ = ["at", "is_same", "resume_position"]
 

@@ -18,8 +18,8 @@ from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.sketch.texts import unpack_utf8
-from lshdb.store import Transaction
 from lshdb.store.tables import graph
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
 

@@ -25,8 +25,10 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store import HotBuckets, Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key, graph
+from lshdb.store.tables.graph import HotBuckets
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
 

@@ -21,9 +21,9 @@ from lshdb.readers.base import recorded
 from lshdb.sketch.normalization import digests, normalise
 from lshdb.sketch.sketch import text_of
 from lshdb.sketch.texts import encode, pack
-from lshdb.store import Transaction
 from lshdb.store.tables import spool
 from lshdb.store.tables.spool import LostSource
+from lshdb.store.transaction import Transaction
 
 __all__ = ["spool_lost"]
 

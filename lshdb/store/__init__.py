@@ -1,14 +1,5 @@
-"""The index as SQL tables, in SQLite or Postgres: the only part that knows SQLAlchemy.
+"""The index as SQL tables, in SQLite or Postgres. The only package that knows SQLAlchemy, Alembic and the drivers.
 
-`Store` opens an index and hands out transactions; the modules `documents`, `sources`, `runs`, `graph` and
-`answers` are what is asked inside one.
+`store.Store` opens an index and starts transactions; the modules of `tables` read and write inside one. Importing this
+package imports nothing: the command line starts without SQLAlchemy.
 """
-
-from __future__ import annotations
-
-from lshdb.store.store import Store
-from lshdb.store.tables.graph import HotBuckets
-from lshdb.store.tables.sources import SourceState
-from lshdb.store.transaction import Transaction
-
-__all__ = ["HotBuckets", "SourceState", "Store", "Transaction"]

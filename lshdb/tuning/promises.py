@@ -7,8 +7,8 @@ from dataclasses import replace
 from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
 from lshdb.model.params import Params
-from lshdb.store import Transaction
 from lshdb.store.tables import graph, measurements
+from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import choose
 
 __all__ = ["rebanded", "shortfall", "similarities_of"]

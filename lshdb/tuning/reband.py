@@ -15,8 +15,9 @@ from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import bands
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Rebanding"]
 

@@ -22,8 +22,9 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import Measurement, Point
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch import kernels
-from lshdb.store import Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import bands, measurements
+from lshdb.store.transaction import Transaction
 from lshdb.tuning.intervals import recall_of
 
 __all__ = ["Measuring"]

@@ -13,7 +13,6 @@ from sqlalchemy import Table, delete, func, insert, select, update
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import pack
-from lshdb.store import Transaction
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -29,6 +28,7 @@ from lshdb.store.schema import (
     unlinked,
 )
 from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.transaction import Transaction
 
 __all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
 

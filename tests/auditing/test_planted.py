@@ -15,9 +15,10 @@ from sqlalchemy import select
 from lshdb import Document, Index
 from lshdb.audit import Auditing, Thoroughness
 from lshdb.model.progress import Progress
-from lshdb.store import Store, Transaction
 from lshdb.store.schema import band_bucket
+from lshdb.store.store import Store
 from lshdb.store.tables import bands
+from lshdb.store.transaction import Transaction
 from lshdb.tuning.reband import Rebanding
 from tests.auditing.indexes import KINDS, few_in_a_bucket, fill
 from tests.auditing.planting import DERIVABLE, PLANTERS, Found, Place

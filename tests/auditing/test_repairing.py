@@ -14,8 +14,8 @@ from lshdb import Document, Index, IngestOptions, Params
 from lshdb.audit import Auditing, Fault, Thoroughness
 from lshdb.errors import IndexBusy
 from lshdb.model.progress import Progress
-from lshdb.store import Store
 from lshdb.store.schema import content, content_text, document, pair, run, source
+from lshdb.store.store import Store
 from tests.auditing.indexes import fill
 from tests.auditing.test_planted import audited, plant, repaired
 from tests.conftest import Schemas

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
-from lshdb.store import Store
 from lshdb.store.schema import band_bucket, index_params, pair
+from lshdb.store.store import Store
 from tests.cli.conftest import Run
 
 WORDS = " ".join(f"word{number}" for number in range(60))

@@ -17,8 +17,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from lshdb.cli.app import app
-from lshdb.store import Store
 from lshdb.store.schema import band_bucket, content, document, pair, run, unlinked
+from lshdb.store.store import Store
 from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 
 NEAR = repr(6 / 7)

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import delete, update
 
 from lshdb import Document, Index
-from lshdb.store import Store
 from lshdb.store.schema import pair
+from lshdb.store.store import Store
 from tests.cli.conftest import ELEVEN, OTHER, TEN, Run
 
 

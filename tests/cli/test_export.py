@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from lshdb import ClusterOptions, Document, ExportOptions, Index
-from lshdb.store import Store
 from lshdb.store.schema import content_text
+from lshdb.store.store import Store
 from tests.cli.conftest import Run
 from tests.cli.test_clusters import CHAIN, COPIES, FAR, MAKING, NEAR, OTHERS, add, words
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from lshdb.store import SourceState, Store
+from lshdb.store.store import Store
 from lshdb.store.tables import runs, sources
+from lshdb.store.tables.sources import SourceState
 from tests.cli.conftest import Run
 
 WORDS = " ".join(f"word{number}" for number in range(60))

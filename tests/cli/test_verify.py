@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from lshdb.store import Store
 from lshdb.store.schema import pair
+from lshdb.store.store import Store
 from tests.cli.conftest import Run
 
 WORDS = " ".join(f"word{number}" for number in range(60))

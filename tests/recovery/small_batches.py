@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from lshdb.model.params import Params
     from lshdb.model.values import Document
     from lshdb.sketch.sketch import Sketching
-    from lshdb.store import Store, Transaction
+    from lshdb.store.store import Store
+    from lshdb.store.transaction import Transaction
 
 READING: Final = "reading"
 LINKING: Final = "linking"
@@ -85,7 +86,7 @@ def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingest.ingestion import Ingestion
     from lshdb.linking.link import Linking
-    from lshdb.store import Store
+    from lshdb.store.store import Store
     from lshdb.store.tables import bucket_key
     from lshdb.tuning.reband import Rebanding
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 import zstandard
 from sqlalchemy import Table, select
 
-from lshdb.store import Store, Transaction
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -22,7 +21,9 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
+from lshdb.store.store import Store
 from lshdb.store.tables import audit
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Facts", "contradictions", "differences", "facts_of", "missing", "rows_of", "run_states"]
 

@@ -13,7 +13,8 @@ from lshdb.index import Index
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
-from lshdb.store import Store, interrupts
+from lshdb.store import interrupts
+from lshdb.store.store import Store
 from tests.recovery.tables import contradictions, run_states
 
 

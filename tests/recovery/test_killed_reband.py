@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from lshdb import Index
-from lshdb.store import Store
+from lshdb.store.store import Store
 from tests.recovery.calls import Call, Ended, Moment, ingest
 from tests.recovery.conftest import Crawl
 from tests.recovery.small_batches import LINKING, REBANDING

@@ -18,8 +18,9 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
-from lshdb.store import Store, Transaction
+from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents
+from lshdb.store.transaction import Transaction
 
 Minima = tuple[int, ...]
 

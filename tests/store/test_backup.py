@@ -17,9 +17,9 @@ from sqlalchemy import text
 from lshdb import Index
 from lshdb.errors import IndexBusy, IndexDamaged, OutputExists, OutputFailed, UsageError
 from lshdb.model.values import Document
-from lshdb.store import Store
 from lshdb.store.schema import unlinked
 from lshdb.store.sqlite import file
+from lshdb.store.store import Store
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of
 from tests.store.released import restore

@@ -13,8 +13,8 @@ from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
-from lshdb.store import Store
 from lshdb.store.schema import band_bucket, index_params, pair, skipped_bucket, unlinked
+from lshdb.store.store import Store
 from lshdb.store.tables import bands, documents, graph
 from lshdb.tuning.reband import Rebanding
 from tests.store.conftest import PARAMS, Minima, add, content_key_of, count, link, linked_pairs, sketches_of

@@ -14,9 +14,9 @@ from lshdb import Document, Index, IngestOptions
 from lshdb.ingest import batches, stretches
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
-from lshdb.store import Store
 from lshdb.store.postgres import key
 from lshdb.store.schema import band_bucket, content
+from lshdb.store.store import Store
 from lshdb.store.tables import audit, bucket_key
 from tests.auditing.test_planted import audited, repaired
 from tests.store.test_roles import Database, database

@@ -10,7 +10,7 @@ import pytest
 from lshdb.answers.contamination import Nearest, nearest
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import Document
-from lshdb.store import Store
+from lshdb.store.store import Store
 from lshdb.store.tables import answers, collected, documents
 from tests.store.conftest import PARAMS, Minima, add, link, sketches_of
 

@@ -17,7 +17,7 @@ from sqlalchemy import Table, delete, insert, select, update
 from lshdb import Index
 from lshdb.errors import CopyDiffers, IndexExists, IndexMissing, NotAnIndex, OutputFailed
 from lshdb.model.values import Document
-from lshdb.store import Store, Transaction, whole
+from lshdb.store import whole
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import (
     content,
@@ -31,6 +31,8 @@ from lshdb.store.schema import (
     source,
     unlinked,
 )
+from lshdb.store.store import Store
+from lshdb.store.transaction import Transaction
 from lshdb.store.whole import _Summary
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of

@@ -8,9 +8,10 @@ from sqlalchemy import select
 from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.store import Store, Transaction
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, sources
+from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, add, content_key_of, count, link, linked_pairs, put, sketches_of
 
 ONE, TWO, THREE = (1, 2, 3), (4, 5, 6), (1, 8, 9)

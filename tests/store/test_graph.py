@@ -16,10 +16,11 @@ from sqlalchemy import select
 from lshdb.ingest.removal import retire
 from lshdb.linking import buckets
 from lshdb.model.values import VerifiedPairs
-from lshdb.store import Store, Transaction
 from lshdb.store.schema import pair, skipped_bucket
 from lshdb.store.statements import statements
+from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, graph
+from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
 
 ALWAYS_SCAN, ALWAYS_JOIN = 10**6, 0

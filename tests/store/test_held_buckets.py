@@ -15,11 +15,12 @@ from lshdb.ingest.removal import retire
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
-from lshdb.store import Store, Transaction
 from lshdb.store.schema import band_bucket
 from lshdb.store.sqlite.dialect import Sqlite
+from lshdb.store.store import Store
 from lshdb.store.tables import documents
 from lshdb.store.tables.held_buckets import HeldBuckets
+from lshdb.store.transaction import Transaction
 from tests.auditing.test_planted import audited
 from tests.store.conftest import PARAMS, Minima, add, sketches_of
 from tests.store.test_bucket_key import WORDS, write

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, event
 from lshdb import Document, Index, Match
 from lshdb.answers import query
 from lshdb.model.params import Params
-from lshdb.store import Store
+from lshdb.store.store import Store
 
 WORDS = [f"word{number}" for number in range(60)]
 ASKED = " ".join(WORDS)

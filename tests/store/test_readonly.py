@@ -16,7 +16,7 @@ from lshdb.clusters.export import ExportOptions
 from lshdb.errors import AccessDenied, FileUnusable, IndexMissing, IndexReadOnly, LshdbError
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
-from lshdb.store import Store
+from lshdb.store.store import Store
 from tests.cli.conftest import Run, lshdb
 from tests.readers.reading_files import NOBODY
 

@@ -14,8 +14,10 @@ from sqlalchemy import Connection, event, insert, select, text
 from lshdb import Document, Index
 from lshdb.errors import IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable
 from lshdb.model.progress import Progress
-from lshdb.store import Store, Transaction, retrying
+from lshdb.store import retrying
 from lshdb.store.schema import run, unlinked
+from lshdb.store.store import Store
+from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
 from tests.store.conftest import PARAMS, add, count, link
 

@@ -15,7 +15,7 @@ from sqlalchemy import URL
 from lshdb import Index
 from lshdb.errors import AccessDenied, IndexReadOnly, StoreUnreachable
 from lshdb.model.values import Document
-from lshdb.store import Store
+from lshdb.store.store import Store
 from lshdb.store.url import parse
 from tests.cli.conftest import Run, lshdb
 

@@ -13,8 +13,8 @@ from sqlalchemy import update
 from lshdb import Document, Index, Params
 from lshdb.audit import precision
 from lshdb.readers import ReadOptions
-from lshdb.store import Store
 from lshdb.store.schema import pair
+from lshdb.store.store import Store
 from lshdb.store.tables import graph, samples
 from tests.store.conftest import add, link
 from tests.store.test_graph import crowd

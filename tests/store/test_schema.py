@@ -12,9 +12,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, Row, Table, create_engine, text
 
-from lshdb.store import Store, schema, upgrade
+from lshdb.store import schema, upgrade
 from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import metadata
+from lshdb.store.store import Store
 from lshdb.store.url import parse
 from tests.store.conftest import PARAMS
 

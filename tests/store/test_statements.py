@@ -25,11 +25,11 @@ from sqlalchemy.engine import Dialect
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store import HotBuckets, SourceState, Store, Transaction
 from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
 from lshdb.store.statements import audit as audit_statements
 from lshdb.store.statements import clusters as cluster_statements
 from lshdb.store.statements import document_pairs, rules, statements
+from lshdb.store.store import Store
 from lshdb.store.tables import (
     answers,
     audit,
@@ -45,6 +45,9 @@ from lshdb.store.tables import (
     spool,
 )
 from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.graph import HotBuckets
+from lshdb.store.tables.sources import SourceState
+from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
 from tests.store.conftest import sketches_of
 

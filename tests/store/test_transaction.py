@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from lshdb.store import Store
 from lshdb.store.staging import staged_key
+from lshdb.store.store import Store
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 50])

@@ -24,8 +24,9 @@ from sqlalchemy import event, inspect, select, text, update
 from lshdb import Index, Pair, Params
 from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
 from lshdb.model.values import Document
-from lshdb.store import Store, upgrade, whole
+from lshdb.store import upgrade, whole
 from lshdb.store.schema import index_params, metadata
+from lshdb.store.store import Store
 from tests.cli.conftest import Run, lshdb
 from tests.store.conftest import PARAMS, count
 from tests.store.released import answers_of, restore
