@@ -20,9 +20,9 @@ lint: $(VENV)/.linted
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The speed of an ingest, against datasketch in the same run; FILE is JSON lines, made by `python -m benchmarks.data`.
+# The speed of an ingest, against datasketch in the same run; FILE is JSON lines, made by `python -m benchmarks.corpora.data`.
 bench: $(VENV)/.benched
-	$(BIN)/python -m benchmarks.ingest $(FILE)
+	$(BIN)/python -m benchmarks.runs.ingest $(FILE)
 
 # Guards against slow-downs: ratios against datasketch and a bare NumPy loop, on texts of its own, in two minutes.
 bench-quick: $(VENV)/.benched

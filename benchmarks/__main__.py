@@ -18,10 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks import additions, page, questions, quick, scale, storage
-from benchmarks.comparison import ENTRIES, PEERS, QUALITY, Question, corpus_of, measure_all
-from benchmarks.ingest import StepError
-from benchmarks.records import PeerRecord, Record, machine_record, write
+from benchmarks.page import page
+from benchmarks.page.records import PeerRecord, Record, machine_record, write
+from benchmarks.peers.comparison import ENTRIES, PEERS, QUALITY, Question, corpus_of, measure_all
+from benchmarks.runs import additions, questions, quick, scale, storage
+from benchmarks.runs.ingest import StepError
 
 Run = Callable[[argparse.Namespace], None]
 
@@ -167,7 +168,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, (run, reads, _) in COMMANDS.items():
         one = commands.add_parser(name, parents=[options], help=(run.__doc__ or "").split("\n")[0])
         if reads:
-            one.add_argument("file", type=Path, metavar="FILE.jsonl", help="made by `python -m benchmarks.data jsonl`")
+            one.add_argument(
+                "file", type=Path, metavar="FILE.jsonl", help="made by `python -m benchmarks.corpora.data jsonl`"
+            )
     return parser.parse_args(arguments)
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from benchmarks.ingest import default_command
 from benchmarks.peers.protocol import BANDS, ROWS, Answer, Task, run
+from benchmarks.runs.ingest import default_command
 
 # Pairs from here on are kept by default.
 USUAL_FLOOR: Final = 0.5

@@ -135,5 +135,5 @@ class Sizes:
         return self.content + 4 * num_perm + self.row * banding.bands
 
 
-# Source: dbstat of the crawl of benchmarks/data.py; see benchmarks/tuning.py.
+# Source: dbstat of the crawl of benchmarks/corpora/data.py; see benchmarks/runs/tuning.py.
 SQLITE_SIZES: Final = Sizes(row=20.0, content=60.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.answers import Clusters, Pairs, Stretch, compare, found_of, pairs_of, read_answers
+from benchmarks.peers.answers import Clusters, Pairs, Stretch, compare, found_of, pairs_of, read_answers
 from benchmarks.peers.protocol import Answer
 
 ROWS = {"a": 0, "b": 1, "c": 2, "d": 3}

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchmarks import additions
-from benchmarks.comparison import PEERS, Corpus, Entry, corpus_of, measure
-from benchmarks.ingest import StepError
+from benchmarks.corpora.synthetic import texts
+from benchmarks.page.records import PeerRecord, read, write
+from benchmarks.peers.comparison import PEERS, Corpus, Entry, corpus_of, measure
 from benchmarks.peers.shingles import hashes, tokens
-from benchmarks.processes import watch
-from benchmarks.records import PeerRecord, read, write
-from benchmarks.synthetic import texts
+from benchmarks.runs import additions
+from benchmarks.runs.ingest import StepError
+from benchmarks.runs.processes import watch
 
 TIMEOUT = 60.0
 

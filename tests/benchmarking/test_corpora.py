@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchmarks import repeated
+from benchmarks.corpora import repeated
 
 TEXTS = [
     "one two three four five six seven eight nine ten " * 20,

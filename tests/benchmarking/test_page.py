@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import page
-from benchmarks.answers import Quality, Stretch
-from benchmarks.records import (
+from benchmarks.page import page
+from benchmarks.page.records import (
     IncrementalRecord,
     PeerRecord,
     QueryRecord,
@@ -17,7 +16,8 @@ from benchmarks.records import (
     machine_record,
     write,
 )
-from benchmarks.scale import exponent
+from benchmarks.peers.answers import Quality, Stretch
+from benchmarks.runs.scale import exponent
 
 COMMAND = "python -m benchmarks all corpus.jsonl"
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import oracle, recall
-from benchmarks.definition import fold, shingle_sets, words
+from benchmarks.corpora import oracle
+from benchmarks.corpora.definition import fold, shingle_sets, words
+from benchmarks.runs import recall
 
 Corpus = Sequence[tuple[str, str]]
 
@@ -59,7 +60,7 @@ def test_the_oracle_finds_what_comparing_all_with_all_finds(seed: int, min_sim: 
 
 
 def test_pieces_of_a_large_candidate_list_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.allpairs.MAX_GATHERED", 7)
+    monkeypatch.setattr("benchmarks.corpora.allpairs.MAX_GATHERED", 7)
     corpus = edited_corpus(1)
     assert oracle_pairs(corpus, Fraction(1, 2)) == naive_pairs(corpus, Fraction(1, 2))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.truth import SAMPLE_DATA, read_truth, true_pairs
+from benchmarks.corpora.truth import SAMPLE_DATA, read_truth, true_pairs
 
 
 def test_the_truth_of_the_sample_crawl_is_what_the_oracle_computes() -> None:

@@ -1,0 +1,269 @@
+"""Real corpora for the benchmarks, made at run time from Debian's documentation and source packages.
+
+`crawl` makes a folder of HTML pages as they are; `jsonl` one JSON object ``{"id", "text"}`` a line. The packages
+are fetched once with ``apt-get download`` and unpacked with ``dpkg -x`` (nothing is installed) into a cache folder:
+``*.deb`` in it, and ``x/NAME/`` for each package. Order and content are a function of the package versions alone:
+packages in the order below, the files of each by path.
+
+Nothing is repeated to reach a size: a text that was written already is dropped and counted.
+Limitation: needs a Debian or Ubuntu with apt sources; the versions are the ones the release offers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.encoding import detect_encoding
+from resiliparse.parse.html import HTMLTree
+
+DEFAULT_CACHE: Final = Path("~/.cache/lshdb-benchmarks")
+
+CRAWL_PACKAGES: Final = (
+    "postgresql-doc-15",
+    "python3.11-doc",
+    "openjdk-17-doc",
+    "debian-handbook",
+    "python-django-doc",
+    "git-doc",
+    "sqlite3-doc",
+)
+
+# Documentation first, source code only for what is still missing.
+TEXT_PACKAGES: Final = (
+    *CRAWL_PACKAGES,
+    "linux-doc-6.1",
+    "llvm-14-doc",
+    "erlang-doc",
+    "libboost1.74-doc",
+    "qtbase5-doc-html",
+    "anarchism",
+    "perl-doc",
+    "cmake-doc",
+    "octave-doc",
+    "libstdc++-12-doc",
+    "ghc-doc",
+    "rust-doc",
+    "golang-1.19-src",
+    "rust-src",
+    "emacs-el",
+    "erlang-src",
+    "linux-source-6.1",
+)
+
+HTML_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml"})
+TEXT_SUFFIXES: Final = frozenset(
+    {".c", ".cc", ".cpp", ".el", ".erl", ".go", ".h", ".hpp", ".hrl", ".java", ".md", ".pl", ".pm", ".pod", ".py"}
+    | {".rs", ".rst", ".s", ".texi", ".txt", ".1", ".2", ".3", ".5", ".7", ".8"}
+)
+TEXT_STEMS: Final = ("changelog", "news", "readme")
+
+MAX_FILE_BYTES: Final = 1_000_000
+MIN_TEXT_BYTES: Final = 1_000  # redirects and stubs; a document is typically 1 to 100 kB
+MEGABYTE: Final = 1_000_000
+
+
+@dataclass
+class Tally:
+    """What one corpus came to: written, and left out by reason."""
+
+    documents: int = 0
+    bytes: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def leave_out(self, reason: str) -> None:
+        """Count one file that is not in the corpus."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+    def report(self, what: str, seconds: float) -> str:
+        """One line for the reader: documents, megabytes, and what was left out."""
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.left_out.items())) or "nothing"
+        return (
+            f"{what}: {self.documents} documents, {self.bytes / MEGABYTE:.1f} MB, in {seconds:.0f} s; "
+            f"left out: {reasons}; repeated to reach the size: nothing"
+        )
+
+
+def unpacked(package: str, cache: Path) -> Path:
+    """The folder that holds the unpacked package, fetched and unpacked where it is not there yet.
+
+    Raises: subprocess.CalledProcessError: apt or dpkg failed.
+    """
+    folder = cache / "x" / package
+    if not folder.is_dir():
+        partial = folder.with_name(package + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        subprocess.run(["dpkg", "-x", str(archive(package, cache)), str(partial)], check=True)
+        unpack_inner_archives(partial)
+        partial.rename(folder)
+    return folder
+
+
+def archive(package: str, cache: Path) -> Path:
+    """The package's .deb file in the cache, downloaded where it is not there yet."""
+    cache.mkdir(parents=True, exist_ok=True)
+    if not (found := sorted(cache.glob(f"{package}_*.deb"))):
+        subprocess.run(["apt-get", "download", "-qq", package], cwd=cache, check=True, stdout=sys.stderr)
+        found = sorted(cache.glob(f"{package}_*.deb"))
+    return found[-1]
+
+
+def unpack_inner_archives(folder: Path) -> None:
+    """Unpack the source tarballs inside a package beside themselves, and drop them."""
+    for tarball in sorted(folder.rglob("*.tar.xz")):
+        if not tarball.is_symlink():
+            subprocess.run(["tar", "-xJf", str(tarball), "-C", str(tarball.parent)], check=True)
+            tarball.unlink()
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """The regular files under a folder by path; links are skipped, so that no file is met twice."""
+    for parent, names, leaves in os.walk(folder):
+        names.sort()
+        for leaf in sorted(leaves):
+            path = Path(parent, leaf)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def make_crawl(target: Path, cache: Path) -> Tally:
+    """Fill a folder with the HTML pages of `CRAWL_PACKAGES`, as ``target/PACKAGE/path``."""
+    tally = Tally()
+    for package in CRAWL_PACKAGES:
+        root = unpacked(package, cache)
+        for page in files(root):
+            if page.suffix.lower() in HTML_SUFFIXES:
+                place(page, target / package / page.relative_to(root))
+                tally.documents += 1
+                tally.bytes += page.stat().st_size
+    return tally
+
+
+def place(page: Path, target: Path) -> None:
+    """Put a page at its place: a hard link, or a copy where the cache is on another file system."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    try:
+        target.hardlink_to(page)
+    except OSError:
+        shutil.copyfile(page, target)
+
+
+def make_jsonl(target: Path, megabytes: float, cache: Path) -> Tally:
+    """Write ``{"id", "text"}`` lines until the texts come to so many megabytes of UTF-8."""
+    tally = Tally()
+    with target.open("wb") as out:
+        for document_id, text in distinct_texts(cache, tally):
+            out.write(msgspec.json.encode({"id": document_id, "text": text}) + b"\n")
+            if tally.bytes >= megabytes * MEGABYTE:
+                break
+    return tally
+
+
+def distinct_texts(cache: Path, tally: Tally) -> Iterator[tuple[str, str]]:
+    """(id, text) of each file of `TEXT_PACKAGES` that is a text, each text once, counted in the tally."""
+    seen: set[bytes] = set()
+    for package in TEXT_PACKAGES:
+        root, before = unpacked(package, cache), tally.bytes
+        for path in files(root):
+            text = text_of(path, tally)
+            if text is not None and is_new(text, seen, tally):
+                yield f"{package}/{path.relative_to(root)}", text
+        print(f"  {package}: {(tally.bytes - before) / MEGABYTE:.1f} MB of text", file=sys.stderr)
+
+
+def text_of(path: Path, tally: Tally) -> str | None:
+    """The text of one file; None (and counted) where it is no text or not of a fitting size."""
+    if (kind := kind_of(path)) is None:
+        tally.leave_out("of other kinds")
+        return None
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    if len(content) > MAX_FILE_BYTES:
+        tally.leave_out("over 1 MB")
+        return None
+    text = page_text(content) if kind == "html" else plain_text(content)
+    if text is None:
+        tally.leave_out("not UTF-8 text")
+    return text
+
+
+def kind_of(path: Path) -> str | None:
+    """``html`` or ``text`` by the name of a file, looking through ``.gz``; None for anything else."""
+    name = Path(path.name.lower().removesuffix(".gz"))
+    if name.suffix in HTML_SUFFIXES:
+        return "html"
+    return "text" if name.suffix in TEXT_SUFFIXES or name.name.startswith(TEXT_STEMS) else None
+
+
+def page_text(content: bytes) -> str:
+    """The main text of an HTML page."""
+    tree = HTMLTree.parse_from_bytes(content, detect_encoding(content) or "utf-8")
+    return str(extract_plain_text(tree, main_content=True))
+
+
+def plain_text(content: bytes) -> str | None:
+    """The file as it is; None where it is not UTF-8 or holds NUL."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def is_new(text: str, seen: set[bytes], tally: Tally) -> bool:
+    """Whether a text is long enough and was not met before; counts it either way."""
+    encoded = text.encode()
+    digest = hashlib.blake2b(encoded, digest_size=16).digest()
+    if len(encoded) < MIN_TEXT_BYTES or digest in seen:
+        tally.leave_out("repeats" if digest in seen else f"under {MIN_TEXT_BYTES} bytes of text")
+        return False
+    seen.add(digest)
+    tally.documents += 1
+    tally.bytes += len(encoded)
+    return True
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.data", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    crawl = commands.add_parser("crawl", help="a folder of HTML pages")
+    jsonl = commands.add_parser("jsonl", help="one file of texts, a JSON object a line")
+    crawl.add_argument("target", type=Path, metavar="DIR")
+    jsonl.add_argument("target", type=Path, metavar="FILE")
+    jsonl.add_argument("--megabytes", type=float, default=550.0, help="of text (default 550)")
+    for command in (crawl, jsonl):
+        command.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help=f"of packages (default {DEFAULT_CACHE})")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the corpus that the command line asks for, and say what it came to."""
+    asked, started = parsed(arguments), time.perf_counter()
+    cache = asked.cache.expanduser().resolve()
+    if asked.command == "crawl":
+        tally = make_crawl(asked.target, cache)
+    else:
+        tally = make_jsonl(asked.target, asked.megabytes, cache)
+    print(tally.report(str(asked.target), time.perf_counter() - started))
+    if asked.command == "jsonl" and tally.bytes < asked.megabytes * MEGABYTE:
+        print(f"the packages hold no more than {tally.bytes / MEGABYTE:.1f} MB", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

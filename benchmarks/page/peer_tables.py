@@ -1,0 +1,134 @@
+"""The tables of docs/benchmarks.md about lshdb and its peers, and who is better than lshdb in what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks.page.records import PeerRecord
+from benchmarks.page.tables import megabytes, table
+from benchmarks.peers.answers import Quality
+from benchmarks.peers.comparison import ENTRIES
+from benchmarks.peers.protocol import BANDS, ROWS
+
+MODULES: Final = Path(__file__).parents[1] / "peers"
+
+
+def corpus(record: PeerRecord) -> str:
+    """What the peers read."""
+    return (
+        f"{record.documents:,} real texts, {megabytes(record.text_bytes)} MB, in `{record.corpus}`. Brute force finds "
+        f"{record.num_true:,} pairs at {record.min_sim:g} or more; with one document of each group kept, "
+        f"{record.true_redundant:,} go. Memory is that of all processes (PSS), Postgres's own included where it works. "
+        "Precision counts each pair that is listed and less similar than that as wrong: of the peers only lshdb "
+        "computes the similarities, the others list candidates, or clusters of them, as they are."
+    )
+
+
+def peers(records: Sequence[PeerRecord]) -> str:
+    """Every peer with its figures, or with the reason why there are none."""
+    header = ("peer", "processes", "s", "over the first", "CPU s", "MB/s", "peak MB", "MB on disk", "after the process")
+    first = next((record.seconds for record in records if record.found), 0.0)
+    rows = (_peer_row(record, first) for record in records)
+    return table((*header, "pairs", "recall", "precision", "redundant"), rows)
+
+
+def _peer_row(record: PeerRecord, first: float) -> list[str]:
+    if record.found is None:
+        reason = record.failure.splitlines()[-1][:120].replace("|", "/")
+        return [record.peer, str(record.workers), f"no result: {reason}", *[""] * 10]
+    return [
+        record.peer,
+        str(record.workers),
+        f"{record.seconds:.1f}",
+        f"{record.seconds / first:.2f}",
+        f"{record.cpu_seconds:.1f}",
+        f"{record.text_bytes / 1e6 / record.seconds:.1f}",
+        megabytes(record.peak_bytes),
+        megabytes(record.disk_bytes) if record.survives else "0",
+        "stays" if record.survives else "gone",
+        f"{record.found.num_pairs:,}",
+        f"{record.found.recall:.4f}",
+        f"{record.found.precision:.4f}",
+        f"{record.found.num_redundant:,}",
+    ]
+
+
+def unflattering(records: Sequence[PeerRecord]) -> str:
+    """Who beats lshdb on SQLite with one process, and in what."""
+    done = [record for record in records if record.found]
+    ours = [record for record in done if record.peer == "lshdb, SQLite" and record.workers == 1]
+    others = [record for record in done if not record.peer.startswith("lshdb")]
+    if not ours or not others:
+        return ""
+    questions: list[tuple[str, Callable[[PeerRecord], float]]] = [
+        ("less time", lambda record: record.seconds),
+        ("less processor time", lambda record: record.cpu_seconds),
+        ("less memory", lambda record: record.peak_bytes),
+        ("fewer missed pairs", lambda record: -record.found.recall if record.found else 0.0),
+    ]
+    lines = ["Better than lshdb on SQLite with one process, in this run:", ""]
+    for what, figure in questions:
+        better = [f"{record.peer} ({record.workers})" for record in others if figure(record) < figure(ours[0])]
+        lines.append(f"- {what}: {', '.join(better) or 'none'}")
+    return "\n".join(lines)
+
+
+def recalls(records: Sequence[PeerRecord]) -> str:
+    """The recall of each stretch of similarities, of one process."""
+    return _by_stretch([record for record in records if record.workers == 1])
+
+
+def _by_stretch(records: Sequence[PeerRecord]) -> str:
+    done = [(record.peer, record.found) for record in records if record.found]
+    if not done:
+        return ""
+    stretches = done[0][1].stretches
+    header = ["", *(f"{stretch.low:g} - {stretch.high:g}" for stretch in stretches)]
+    rows = [["true pairs", *(f"{stretch.num_true:,}" for stretch in stretches)]]
+    rows += [[name, *_shares(found)] for name, found in done]
+    return table(header, rows)
+
+
+def _shares(found: Quality) -> list[str]:
+    return [f"{each.num_found / each.num_true:.4f}" if each.num_true else "" for each in found.stretches]
+
+
+def candidates(records: Sequence[PeerRecord]) -> str:
+    """The share of true pairs of each similarity that becomes candidates, and the formula's."""
+    first = records[0]
+    about = (
+        f"{first.documents:,} texts, {megabytes(first.text_bytes)} MB; {first.num_true:,} pairs at {first.min_sim:g} "
+        f"or more. A pair of similarity s is to become a candidate with probability 1 - (1 - s^{ROWS})^{BANDS}; the "
+        "last line has it for the middle of each stretch. Who answers with clusters finds more than its candidates."
+    )
+    middles = [(each.low + each.high) / 2 for record in records if record.found for each in record.found.stretches]
+    width = len(records[0].found.stretches) if records[0].found else 0
+    expected = [f"{1 - (1 - middle**ROWS) ** BANDS:.4f}" for middle in middles[:width]]
+    shares = _by_stretch(records)
+    return f"{about}\n\n{shares}\n| formula | {' | '.join(expected)} |" if width else f"{about}\n\n{shares}"
+
+
+def estimates(records: Sequence[PeerRecord]) -> str:
+    """What is left of the answers where a peer's own similarity is to be high enough."""
+    kept = [(record, record.estimated) for record in records if record.workers == 1 and record.estimated]
+    header = ("peer", "pairs", "recall", "precision", "redundant")
+    rows = [
+        [record.peer, f"{best.num_pairs:,}", f"{best.recall:.4f}", f"{best.precision:.4f}", f"{best.num_redundant:,}"]
+        for record, best in kept
+    ]
+    about = "The pairs that are kept if a pair's similarity, as the peer says it, is to be as high as was asked for."
+    return f"{about}\n\n{table(header, rows)}" if rows else ""
+
+
+def adapters() -> str:
+    """What each adapter says of itself."""
+    names = dict.fromkeys(entry.module for entry in ENTRIES)
+    return "\n".join(f"- `{name}`: {_said(MODULES / f'{name}.py')}" for name in names)
+
+
+def _said(module: Path) -> str:
+    text = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split())

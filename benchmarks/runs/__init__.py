@@ -1,0 +1,1 @@
+"""Measurements, one module each; most are commands, `python -m benchmarks.runs.NAME`."""
