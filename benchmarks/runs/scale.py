@@ -3,11 +3,9 @@
     python -m benchmarks scale [--sizes 10000 30000 100000 300000] [--workers 1]
     python -m benchmarks large FILE.jsonl [--large-documents 100000] [--max-bytes 20000]
 
-Synthetic texts of 300 to 800 bytes (`benchmarks.corpora.synthetic`), or the texts of a file, repeated with edits
-where it
-has
-fewer (`benchmarks.corpora.repeated`). Of each size: a bare read and decode of the file, ``ingest --no-link``, ``link``, and
-2,000 questions in another process.
+Synthetic texts of 300 to 800 bytes (`benchmarks.corpora.synthetic`), or the texts of a file, repeated with edits if
+there are too few (`benchmarks.corpora.repeated`). For each size: a bare read and decode of the file,
+``ingest --no-link``, ``link``, and 2,000 questions in another process.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import ragged, rows
 
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import reference
+from tests.properties.strategies import ragged, rows
 
 num_perms = st.one_of(st.integers(1, 8), st.integers(1, 300))
 seeds = st.integers(0, 2**63 - 1)

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from strategies import batches, texts
 
 from lshdb.model.params import Shingling
 from lshdb.model.values import NormalForms
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints, reference
 from lshdb.sketch.normalization import normalise
+from tests.properties.strategies import batches, texts
 
 WORDS = Shingling("word", 1)
 TABLE = codepoints.table()

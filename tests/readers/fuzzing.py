@@ -27,10 +27,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
-from crawls import crawl, page, response
 
 from lshdb.model.values import Document
 from lshdb.readers import Item, ReadOptions, Rejection, SourceFile, read_stream
+from tests.readers.crawls import crawl, page, response
 
 LIMIT_SECONDS = 10
 LIMIT_BYTES = 8_000_000_000

@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from fuzzing import families
+
+from tests.readers.fuzzing import families
 
 FIRST_SEED = int(os.environ.get("LSHDB_FUZZ_SEED", "20240601"))
 COUNT = int(os.environ.get("LSHDB_FUZZ_COUNT", "1000"))
-PROGRAM = Path(__file__).with_name("fuzzing.py")
+PROGRAM = "tests.readers.fuzzing"
 FAMILIES = list(families())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_mutants_neither_crash_nor_hang_nor_lose_their_neighbours(family: str) -> None:
-    command = [sys.executable, "-W", "error", str(PROGRAM), family, str(FIRST_SEED), str(COUNT)]
+    command = [sys.executable, "-W", "error", "-m", PROGRAM, family, str(FIRST_SEED), str(COUNT)]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60 + COUNT, check=False)
     printed = answer.stdout.splitlines()
     print(f"{family}: seeds {FIRST_SEED} to {FIRST_SEED + COUNT - 1}")

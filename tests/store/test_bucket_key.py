@@ -18,7 +18,7 @@ from lshdb.store.postgres import key
 from lshdb.store.schema import band_bucket, content
 from lshdb.store.store import Store
 from lshdb.store.tables import audit, bucket_key
-from tests.auditing.test_planted import audited, repaired
+from tests.audit.test_planted import audited, repaired
 from tests.store.test_roles import Database, database
 
 __all__ = ["database"]

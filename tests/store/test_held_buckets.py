@@ -21,7 +21,7 @@ from lshdb.store.store import Store
 from lshdb.store.tables import documents
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
-from tests.auditing.test_planted import audited
+from tests.audit.test_planted import audited
 from tests.store.conftest import PARAMS, Minima, add, sketches_of
 from tests.store.test_bucket_key import WORDS, write
 

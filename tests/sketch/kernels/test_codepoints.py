@@ -12,7 +12,7 @@ import pytest
 from lshdb.model.params import TABLE_VERSION
 from lshdb.sketch.kernels import codepoints
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 UNICODE = "14"
 
 needs_same_unicode = pytest.mark.skipif(

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from crawls import crawl, page, record, response, shared_folder
 from fastwarc.stream_io import BrotliWriter
-from reading_files import read
 from warcio.archiveiterator import ArchiveIterator
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, Skipped, digest, read_source, source_file
 from lshdb.readers.warc.reader import microseconds
+from tests.readers.crawls import crawl, page, record, response, shared_folder
+from tests.readers.reading_files import read
 
 
 class Unclosed(io.BytesIO):

@@ -13,7 +13,7 @@ import pytest
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import reference
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 SKETCH = """
 from lshdb.model import Document

@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 
 import pytest
-from reading_files import as_nobody, read, texts
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, read_source, source_file
+from tests.readers.reading_files import as_nobody, read, texts
 
 
 def test_a_text_file_is_one_document_named_by_its_path(tmp_path: Path) -> None:

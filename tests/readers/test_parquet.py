@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from reading_files import read
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
+from tests.readers.reading_files import read
 
 
 def write(path: Path, columns: dict[str, object], num_rows: int = 1000) -> Path:

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from reading_files import as_nobody
 
 from lshdb.errors import PathMissing, SourceUnreadable
 from lshdb.model.values import Document
@@ -26,6 +25,7 @@ from lshdb.readers import (
     stdin_source,
     walk,
 )
+from tests.readers.reading_files import as_nobody
 
 
 def names(*paths: Path, exclude: frozenset[Path] = frozenset()) -> list[str]:

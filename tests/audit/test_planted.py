@@ -20,8 +20,8 @@ from lshdb.store.store import Store
 from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.reband import Rebanding
-from tests.auditing.indexes import KINDS, few_in_a_bucket, fill
-from tests.auditing.planting import DERIVABLE, PLANTERS, Found, Place
+from tests.audit.indexes import KINDS, few_in_a_bucket, fill
+from tests.audit.planting import DERIVABLE, PLANTERS, Found, Place
 from tests.recovery.tables import Facts, rows_of
 
 # Of each planter.

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from reading_files import read, texts
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
+from tests.readers.reading_files import read, texts
 
 Compress = Callable[[bytes], bytes]
 SKIPPABLE_FRAME = b"\x50\x2a\x4d\x18\x05\x00\x00\x00skip!"

@@ -9,7 +9,6 @@ import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading_files import read
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
@@ -28,6 +27,7 @@ from lshdb.readers import (
 from lshdb.readers.base import Reader
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.registry import reader_of
+from tests.readers.reading_files import read
 
 SOURCE = SourceFile("file:///a", Path("/a"), 0, 0, "file:///a")
 

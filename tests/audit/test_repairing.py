@@ -16,8 +16,8 @@ from lshdb.errors import IndexBusy
 from lshdb.model.progress import Progress
 from lshdb.store.schema import content, content_text, document, pair, run, source
 from lshdb.store.store import Store
-from tests.auditing.indexes import fill
-from tests.auditing.test_planted import audited, plant, repaired
+from tests.audit.indexes import fill
+from tests.audit.test_planted import audited, plant, repaired
 from tests.conftest import Schemas
 
 FEW = Thoroughness(sample=3)

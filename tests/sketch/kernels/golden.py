@@ -17,7 +17,7 @@ from lshdb.sketch.normalization import normalise
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.sketch import sketch, text_of
 
-FOLDER = Path(__file__).parent.parent / "golden"
+FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = FOLDER / "sketches.json"
 
 DOCUMENTS = json.loads((FOLDER / "documents.json").read_text("utf-8"))

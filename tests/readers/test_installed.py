@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from reading_files import read, texts
 
 from lshdb.errors import SourceError
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, readers, registry
+from tests.readers.reading_files import read, texts
 
 READER = """
 from lshdb.model import Document

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reading_files import read
-
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection
+from tests.readers.reading_files import read
 
 
 def test_a_line_is_an_id_and_its_features(tmp_path: Path) -> None:

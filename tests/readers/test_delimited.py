@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reading_files import read
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, base
+from tests.readers.reading_files import read
 
 
 def write(path: Path, raw: str | bytes) -> Path:

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from reading_files import read, texts
 
 from lshdb.readers import ReadOptions, Rejection
 from lshdb.readers.html import declared_charset, page_text
+from tests.readers.reading_files import read, texts
 
 ARTICLE = "The quick brown fox jumps over the lazy dog and runs away into the dark forest. " * 5
 PAGE = f"<html><body><nav><a href=x>Home</a> <a href=y>About</a></nav><main><p>{ARTICLE}</p></main></body></html>"

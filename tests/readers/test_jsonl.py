@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from reading_files import read, texts
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, base, read_source, source_file
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.lines import read_lines
+from tests.readers.reading_files import read, texts
 
 SETS = ReadOptions(kind="set")
 

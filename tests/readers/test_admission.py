@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from crawls import response
-from reading_files import read
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, record
 from lshdb.readers.base import recorded
+from tests.readers.crawls import response
+from tests.readers.reading_files import read
 
 # 1,000 characters and 2,000 bytes.
 LONG = "é" * 1_000

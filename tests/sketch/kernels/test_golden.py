@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from golden import GOLDEN, PARAMS, vectors
+
+from tests.sketch.kernels.golden import GOLDEN, PARAMS, vectors
 
 EXPECTED = json.loads(GOLDEN.read_text())
 
