@@ -11,7 +11,12 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
+
+# The first call of a kernel compiles or loads it, and machines are shared: time says nothing about an example.
+settings.register_profile("lshdb", deadline=None)
+settings.load_profile("lshdb")
 
 SERVER_VARIABLE = "LSHDB_TEST_POSTGRES_URL"
 

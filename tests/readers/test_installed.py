@@ -15,7 +15,7 @@ from lshdb.readers import ReadOptions, readers, registry
 from tests.readers.reading_files import read, texts
 
 READER = """
-from lshdb.model import Document
+from lshdb import Document
 
 class Shouting:
     name = {name!r}

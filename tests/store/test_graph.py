@@ -69,9 +69,9 @@ bucket_sizes = st.lists(st.integers(1, 12), min_size=1, max_size=6)
 @given(bucket_sizes, st.integers(1, 6), st.integers(1, 6), st.integers(1, 9), st.randoms(use_true_random=False))
 def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: int, chance: random.Random) -> None:
     hubs = min(hubs, cap)
-    buckets = {number - 2: sorted(chance.sample(range(40), size)) for number, size in enumerate(sizes)}
+    chosen = {number - 2: sorted(chance.sample(range(40), size)) for number, size in enumerate(sizes)}
     new = set(chance.sample(range(40), chance.choice([0, 5, 20, 40])))
-    rows = np.array([(hashed, key) for hashed, keys in buckets.items() for key in keys], dtype=np.int64)
+    rows = np.array([(hashed, key) for hashed, keys in chosen.items() for key in keys], dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
         set_cap(patch, cap, hubs)
         patch.setattr("lshdb.linking.buckets.SLICE_PAIRS", piece)
@@ -81,7 +81,7 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
         hot = buckets.hot_among(5, rows).tolist()
         assert total == buckets.num_expanded(numbers).sum()
     assert (found[:, 0] < found[:, 1]).all()
-    assert set(map(tuple, found.tolist())) == naive(buckets, new, cap, hubs)
+    assert set(map(tuple, found.tolist())) == naive(chosen, new, cap, hubs)
     assert hot == [[5, hashed, len(keys)] for hashed, keys in buckets.items() if len(keys) > cap]
 
 
