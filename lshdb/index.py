@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -35,18 +34,17 @@ from lshdb.errors import (
     UsageError,
 )
 from lshdb.ingest.ingestion import Ingestion, IngestOptions
-from lshdb.ingest.removal import remove, retire
+from lshdb.ingest.write import add_documents, remove_documents
 from lshdb.linking.link import Linking
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, Stats, Upgrade, VerifyReport
-from lshdb.model.values import Counts, Document, Rejection, Sketches
+from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import ReadOptions
-from lshdb.sketch.sketch import sketch
 from lshdb.store import interrupts, whole
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collected, documents, graph, measurements, runs, sources
+from lshdb.store.tables import answers, collected, graph, measurements, runs, sources
 from lshdb.store.transaction import Transaction
 from lshdb.store.whole import BackupReport, CopyReport, VacuumReport
 from lshdb.tuning.choice import params_of
@@ -210,7 +208,7 @@ class Index:
         started, counts, iterator = time.monotonic(), Counts(), iter(added)
         with self._run("add", collection) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
-                counts += self._add(batch, documents.Place(run_key, collection, {}))
+                counts += add_documents(self._store, batch, run_key, collection)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
 
@@ -222,8 +220,7 @@ class Index:
         removed, iterator = 0, iter(dict.fromkeys(doc_ids))
         with self._run("remove", collection) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
-                removal = partial(self._remove, doc_ids=batch, collection=collection, run_key=run_key)
-                removed += self._store.write(removal, run_key)
+                removed += remove_documents(self._store, batch, run_key, collection)
         return removed
 
     def link(self) -> int:
@@ -460,28 +457,6 @@ class Index:
             found = Deduplication(snapshot, self.params, least, options, self._progress).clusters()
             self._progress.done()
             yield snapshot, found
-
-    def _add(self, batch: Sequence[Document], place: documents.Place) -> Counts:
-        sketches = sketch(batch, self.params)
-        return self._store.write(lambda transaction: self._put(transaction, batch, sketches, place), place.run_key)
-
-    def _put(
-        self, transaction: Transaction, batch: Sequence[Document], sketches: Sketches, place: documents.Place
-    ) -> Counts:
-        outcome = documents.put(transaction, batch, sketches, place)
-        retire(transaction, outcome.released, self.params)
-        runs.record(transaction, place.run_key, outcome.counts)
-        return outcome.counts
-
-    def _remove(self, transaction: Transaction, doc_ids: Sequence[str], collection: str, run_key: int) -> int:
-        keys = []
-        for doc_id in doc_ids:
-            found = answers.doc_keys(transaction, collection, doc_id)
-            if not found:
-                raise DocumentUnknown(doc_id=doc_id, collection=collection, url=self.url)
-            keys += found
-        runs.record(transaction, run_key, remove(transaction, keys, self.params))
-        return len(keys)
 
     @contextmanager
     def _run(self, verb: str, collection: str) -> Iterator[int]:

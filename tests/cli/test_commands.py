@@ -420,8 +420,8 @@ import os, signal
 # A shell that runs its jobs in the background has them ignore Ctrl-C, and their children inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from lshdb.cli.app import main
-from lshdb.store import documents
-from lshdb.store.sqlite import Sqlite
+from lshdb.store.tables import documents
+from lshdb.store.sqlite.dialect import Sqlite
 Sqlite.load_seconds = {load_seconds}
 calls, put = [], documents.put
 def put_or_interrupt(*arguments):
