@@ -33,6 +33,7 @@ from lshdb import Index, IngestOptions, Params
 from lshdb.linking.buckets import expand
 from lshdb.linking.candidates import Occurrences
 from lshdb.model.banding import SQLITE_SIZES
+from lshdb.model.expansion import EXPANSION
 from lshdb.model.values import Signatures
 from lshdb.readers import ReadOptions
 from lshdb.sketch.banding import band_keys
@@ -116,7 +117,7 @@ def _occurrences(keys: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
     for band in keys.T:
         order = np.argsort(band, kind="stable")
         rows = np.column_stack([band[order].view(np.int64), order])
-        yield from expand(rows, np.ones(len(rows), np.bool_))
+        yield from expand(rows, np.ones(len(rows), np.bool_), EXPANSION)
 
 
 def bytes_of(database: Path) -> float:

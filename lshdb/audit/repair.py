@@ -19,7 +19,6 @@ from lshdb.audit.contents import examine, extra_rows, stored_minima
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.rows import miscounted
 from lshdb.ingest.removal import retire
-from lshdb.linking.buckets import CAP
 from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
@@ -81,7 +80,9 @@ class Repairing:
 
     def _mend_rows(self, rule: Rule) -> None:
         def mend(transaction: Transaction) -> int:
-            return mending.mend(transaction, rule, audit.limits(transaction, self._params, CAP), BATCH_ROWS)
+            return mending.mend(
+                transaction, rule, audit.limits(transaction, self._params, transaction.expansion), BATCH_ROWS
+            )
 
         while self._store.write(mend) == BATCH_ROWS:
             pass
@@ -129,7 +130,7 @@ class Repairing:
 
     def _count_again(self, transaction: Transaction) -> None:
         """Lets the linking account anew for the skipped buckets whose account is wrong."""
-        wrong = [miscounted(rows)[:, :2] for rows in audit.skipped_counts(transaction)]
+        wrong = [miscounted(rows, transaction.expansion)[:, :2] for rows in audit.skipped_counts(transaction)]
         for rows in wrong:
             mending.count_again(transaction, [(band, bucket_hash) for band, bucket_hash in rows.tolist()])
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.audit.faults import LOST, Fault
-from lshdb.linking.buckets import CAP, num_expanded
+from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.store.statements.rules import Rule
 from lshdb.store.tables import audit
@@ -40,17 +40,17 @@ def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
     """Everything that SQL can tell of the rows."""
     yield from _params_faults(snapshot, params)
     yield from _counter_faults(snapshot)
-    limits = audit.limits(snapshot, params, CAP)
+    limits = audit.limits(snapshot, params, snapshot.expansion)
     for rule in audit.rules(params):
         for row in audit.breaches_of(snapshot, rule, limits):
             yield _breach(rule, row._mapping)
     yield from _skipped_faults(snapshot)
 
 
-def miscounted(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def miscounted(rows: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
     """Those of the rows (band, bucket_hash, num_contents, num_pairs) whose pairs are not those of so many contents."""
     sizes = rows[:, 2]
-    expected = np.where(sizes > CAP, sizes * (sizes - 1) // 2 - num_expanded(sizes), -1)
+    expected = np.where(expansion.is_hot(sizes), expansion.num_skipped(sizes), -1)
     wrong: NDArray[np.int64] = rows[rows[:, 3] != expected]
     return wrong
 
@@ -79,6 +79,6 @@ def _breach(rule: Rule, row: Any) -> Fault:
 
 def _skipped_faults(snapshot: Transaction) -> Iterator[Fault]:
     for rows in audit.skipped_counts(snapshot):
-        for band, bucket_hash, num_contents, num_pairs in miscounted(rows).tolist():
+        for band, bucket_hash, num_contents, num_pairs in miscounted(rows, snapshot.expansion).tolist():
             detail = f"{num_contents} contents do not leave {num_pairs} pairs that are not expanded"
             yield Fault("skipped-count", "skipped_bucket", f"{band},{bucket_hash}", detail, "linked and counted again")

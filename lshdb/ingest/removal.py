@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import PruneRefused
-from lshdb.linking.buckets import CAP, HUBS
 from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.values import Counts
@@ -69,4 +68,4 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     if (begun := bands.coming(transaction)) is not None:
         documents.delete_buckets(transaction, keys, band_keys(signatures, begun.banding))
     # Where a hub went, another content takes its place, and has to meet everybody.
-    graph.relink_skipped(transaction, keys, buckets, CAP, HUBS)
+    graph.relink_skipped(transaction, keys, buckets, transaction.expansion)

@@ -17,10 +17,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.buckets import CAP, HUBS, complete_buckets, expand, hot_among, num_expanded
+from lshdb.linking.buckets import complete_buckets, expand, hot_among
 from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
+from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
@@ -62,6 +63,7 @@ class Linking:
     def __init__(self, store: Store, run_key: int | None, progress: Progress) -> None:
         self._store = store
         self._params: Params = store.params
+        self._expansion = store.expansion
         self._run_key = run_key
         self._progress = progress
 
@@ -100,16 +102,16 @@ class Linking:
             self._progress.linked(SEARCH_SHARE * begin / len(keys))
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
             buckets = band_keys(contents.signatures, self._params.banding)
-            yield from graph.bucket_mates(snapshot, contents.keys, buckets, CAP, HUBS)
-            self._record_hot(_hot(graph.hot_buckets(snapshot)))
+            yield from graph.bucket_mates(snapshot, contents.keys, buckets, self._expansion)
+            self._record_hot(graph.hot_buckets(snapshot))
 
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Occurrences of the candidates of a large delta, from one ordered pass over each band."""
         for number, band in enumerate(self._params.banding.numbers):
             self._progress.linked(SEARCH_SHARE * number / self._params.bands)
             for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
-                yield from expand(rows, np.isin(rows[:, 1], keys))
-                self._record_hot(_hot(hot_among(band, rows)))
+                yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
+                self._record_hot(hot_among(band, rows, self._expansion))
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Stores those of the candidates that reach the floor. Returns: how many more pairs there are now."""
@@ -135,8 +137,10 @@ class Linking:
         contents = contents_of(snapshot, candidates.keys, self._params)
         return compare(snapshot, contents, promising(contents, candidates, self._params), self._params)
 
-    def _record_hot(self, hot: HotBuckets) -> None:
-        if len(hot.bands):
+    def _record_hot(self, rows: NDArray[np.int64]) -> None:
+        """Records what is left out of hot buckets, given as (band, bucket_hash, num_contents) of shape (m, 3)."""
+        if len(rows):
+            hot = _hot(rows, self._expansion)
             self._store.write(lambda transaction: graph.put_skipped(transaction, hot))
 
 
@@ -162,7 +166,6 @@ def _joined_pairs(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
     )
 
 
-def _hot(rows: NDArray[np.int64]) -> HotBuckets:
-    """The accounts of hot buckets, from (band, bucket_hash, num_contents) of shape (m, 3)."""
+def _hot(rows: NDArray[np.int64], expansion: Expansion) -> HotBuckets:
     sizes = rows[:, 2]
-    return HotBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, sizes * (sizes - 1) // 2 - num_expanded(sizes))
+    return HotBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, expansion.num_skipped(sizes))

@@ -27,6 +27,7 @@ from lshdb.errors import (
     NotAnIndex,
     StoreError,
 )
+from lshdb.model.expansion import EXPANSION
 from lshdb.model.params import Params
 from lshdb.store import interrupts, upgrade
 from lshdb.store.dialect import Dialect, failed
@@ -57,6 +58,7 @@ class Store:
             self._engine: Engine = create_engine(self._address, **self.dialect.engine_options())
         self.dialect.prepare(self._engine)
         self.params: Params
+        self.expansion = EXPANSION
         # Hears that we wait for the database, or for another process.
         self.noticed: Callable[[str], None] = lambda _message: None
 
@@ -173,7 +175,7 @@ class Store:
         with self._translated(), self._engine.connect() as connection:
             isolated = connection.execution_options(**self.dialect.snapshot_options)
             with isolated.begin():
-                yield Transaction(isolated, self.dialect)
+                yield Transaction(isolated, self.dialect, self.expansion)
 
     @contextmanager
     def changing(self) -> Iterator[Transaction]:
@@ -183,7 +185,7 @@ class Store:
             locked = connection.execution_options(lshdb_writes=True)
             with locked.begin():
                 self.dialect.lock(locked)
-                yield Transaction(locked, self.dialect)
+                yield Transaction(locked, self.dialect, self.expansion)
 
     def sole_ingest(self, wait: bool) -> AbstractContextManager[None]:
         """Keeps a second ingest off, where the database takes one writer.

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, CursorResult, Executable, Row, Select, Table,
 from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.schema import CreateTable
 
+from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.store.dialect import Columns, Dialect
 from lshdb.store.schema import key_counter
 
@@ -37,6 +38,7 @@ class Transaction:
 
     connection: Connection
     dialect: Dialect
+    expansion: Expansion = EXPANSION
 
     def execute(
         self, statement: Executable, parameters: Mapping[str, object] | None = None

@@ -7,11 +7,11 @@ import random
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
+from lshdb import Document, IngestOptions, Params
+from lshdb.model.expansion import EXPANSION, Expansion
+from tests.expanding import index_with
 
-from lshdb import Document, Index, IngestOptions, Params
-
-__all__ = ["CAP", "HUBS", "KINDS", "PARAMS", "few_in_a_bucket", "fill"]
+__all__ = ["FEW_IN_A_BUCKET", "KINDS", "PARAMS", "fill"]
 
 # Four minima are in no band.
 PARAMS: Final[dict[str, Any]] = {"shingle": "word:2", "bands": 8, "rows": 2, "num_perm": 20, "min_sim": 0.6}
@@ -23,26 +23,17 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     "chars": {"shingle": "char:5", "scheme": "universal"},
 }
 
-# A bucket with more contents than that is hot.
-CAP: Final = 6
-HUBS: Final = 2
+# The largest family fills hot buckets.
+FEW_IN_A_BUCKET: Final = Expansion(cap=6, hubs=2)
 
 FAMILIES: Final = (1, 2, 3, 4, 12)
 WORDS: Final = [f"word{number}" for number in range(300)]
 
 
-def few_in_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lowers the cap, so that the largest family fills hot buckets."""
-    for module in ("expansion", "linking", "removal", "auditing.rows", "repairing"):
-        monkeypatch.setattr(f"lshdb.{module}.CAP", CAP)
-    for module in ("expansion", "linking", "removal"):
-        monkeypatch.setattr(f"lshdb.{module}.HUBS", HUBS)
-
-
-def fill(url: str, folder: Path, seed: int = 1, **chosen: Any) -> None:
+def fill(url: str, folder: Path, seed: int = 1, expansion: Expansion = EXPANSION, **chosen: Any) -> None:
     """Ingests families of texts from two files, one with a bad line, updates and removes some; an empty one, too."""
     folder.mkdir(exist_ok=True)
-    with Index.ensure(url, PARAMS | chosen) as index:
+    with index_with(expansion, url, **PARAMS | chosen) as index:
         for version in (1, 2):
             chance = random.Random(seed)
             texts = [text for size in FAMILIES for text in _family(chance, size, version)]

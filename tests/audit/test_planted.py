@@ -14,14 +14,16 @@ from sqlalchemy import select
 
 from lshdb import Document, Index
 from lshdb.audit import Auditing, Thoroughness
+from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.progress import Progress
 from lshdb.store.schema import band_bucket
 from lshdb.store.store import Store
 from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.reband import Rebanding
-from tests.audit.indexes import KINDS, few_in_a_bucket, fill
+from tests.audit.indexes import FEW_IN_A_BUCKET, KINDS, fill
 from tests.audit.planting import DERIVABLE, PLANTERS, Found, Place
+from tests.expanding import index_with
 from tests.recovery.tables import Facts, rows_of
 
 # Of each planter.
@@ -53,9 +55,9 @@ def audited(url: str, thoroughness: Thoroughness = ALL) -> Found:
         return {(fault.fault, fault.key) for fault in index.check(thoroughness)}
 
 
-def repaired(url: str) -> Counter[str]:
+def repaired(url: str, expansion: Expansion = EXPANSION) -> Counter[str]:
     """The faults that a repair leaves, by kind."""
-    with Index.open(url) as index:
+    with index_with(expansion, url) as index:
         audit = index.check(ALL)
         assert list(audit)
         index.repair(audit.counts)
@@ -82,17 +84,17 @@ def said(url: str) -> Facts:
 
 
 @pytest.fixture
-def good(new_url: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def good(new_url: Callable[[], str], tmp_path: Path) -> str:
     """The URL of a good index with hot buckets."""
-    few_in_a_bucket(monkeypatch)
     url = new_url()
-    fill(url, tmp_path / "folder")
+    fill(url, tmp_path / "folder", expansion=FEW_IN_A_BUCKET)
     return url
 
 
 def test_two_hundred_faults_are_each_found_and_named(good: str) -> None:
     assert len(PLANTERS) * TIMES >= 200
     with Store.open(good) as store:
+        store.expansion = FEW_IN_A_BUCKET
         for name, planter in PLANTERS.items():
             for seed in range(TIMES):
                 with undone(store) as transaction:
@@ -139,5 +141,5 @@ def test_what_can_be_derived_is_as_before_after_a_repair(good: str, seed: int) -
     names = random.Random(seed).sample(DERIVABLE, len(DERIVABLE))
     for some in (names[begin : begin + 5] for begin in range(0, len(names), 5)):
         plant(good, some, seed)
-        assert repaired(good) == Counter(), some
+        assert repaired(good, FEW_IN_A_BUCKET) == Counter(), some
         assert said(good) == before, some

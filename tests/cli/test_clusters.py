@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from lshdb import ClusterOptions, Document, Index
+from lshdb.model.expansion import Expansion
 from tests.cli.conftest import Run
+from tests.expanding import index_with
 
 MAKING = {"bands": 50, "rows": 2, "min_sim": 0.7}
 
@@ -219,23 +221,16 @@ def test_a_pattern_that_is_none_is_a_usage_error(lshdb: Run, filled: str) -> Non
 # Pairs that are not stored.
 
 
-def set_cap(monkeypatch: pytest.MonkeyPatch, cap: int, hubs: int) -> None:
-    for module in ("expansion", "linking"):
-        monkeypatch.setattr(f"lshdb.{module}.CAP", cap)
-        monkeypatch.setattr(f"lshdb.{module}.HUBS", hubs)
-
-
 @pytest.mark.parametrize("keep", ["first", "longest"])
 @pytest.mark.parametrize("rounds", [30, 1])
 def test_documents_of_a_hot_bucket_are_compared_with_the_one_kept(
     rounds: int, keep: str, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the first of them has stored pairs with all others; the longest one has a single one."""
-    set_cap(monkeypatch, 2, 1)
     monkeypatch.setattr("lshdb.clusters.keep.ROUNDS", rounds)
     head = words(0, 100)
-    add(url, {f"d{number}": f"{head} {words(1000 * number, number)}" for number in range(10)})
-    with Index.open(url) as index:
+    with index_with(Expansion(cap=2, hubs=1), url, **MAKING) as index:
+        index.add(Document(f"d{number}", f"{head} {words(1000 * number, number)}") for number in range(10))
         assert index.stats().figures.num_pairs < 45
         found = list(index.members(0.8, ClusterOptions(keep=keep, linkage="complete-to-keep")))  # type: ignore[arg-type]
     last = "d9" if keep == "longest" else "d0"

@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import delete, update
 
 from lshdb import Document, Index
+from lshdb.model.expansion import Expansion
 from lshdb.store.schema import pair
 from lshdb.store.store import Store
 from tests.cli.conftest import ELEVEN, OTHER, TEN, Run
+from tests.expanding import index_with
 
 
 def explained(lshdb: Run, url: str, *arguments: object) -> dict[str, Any]:
@@ -90,16 +92,10 @@ def test_what_lsh_missed_says_how_likely_that_was(lshdb: Run, url: str, crawl: P
     assert said == "no: LSH missed it. Two documents of this similarity share no band with P = 0.9999"
 
 
-def test_what_met_only_in_a_hot_bucket_says_so(
-    lshdb: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
-        monkeypatch.setattr(f"{module}.CAP", 2)
-        monkeypatch.setattr(f"{module}.HUBS", 1)
+def test_what_met_only_in_a_hot_bucket_says_so(lshdb: Run, url: str) -> None:
     words = " ".join(f"word{number}" for number in range(200))
-    lines = (json.dumps({"id": str(number), "text": f"{words} {number}"}) + "\n" for number in range(7))
-    (tmp_path / "alike.jsonl").write_text("".join(lines))
-    lshdb(url, "ingest", tmp_path / "alike.jsonl")
+    with index_with(Expansion(cap=2, hubs=1), url) as index:
+        index.add(Document(str(number), f"{words} {number}") for number in range(7))
     found = explained(lshdb, url, "5", "6")
     assert (found["status"], found["bands"]["hot"]) == ("hot_bucket", found["bands"]["shared"])
     assert explained(lshdb, url, "0", "6")["status"] == "pair"

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from lshdb.model.expansion import Expansion
 from lshdb.store.store import Store
 from lshdb.store.tables import runs, sources
 from lshdb.store.tables.sources import SourceState
 from tests.cli.conftest import Run
+from tests.expanding import index_with
 
 WORDS = " ".join(f"word{number}" for number in range(60))
 
@@ -51,13 +53,9 @@ def test_the_largest_buckets_are_listed_with_documents_in_them(lshdb: Run, url: 
     assert len(hot(lshdb, url, "--limit", "1")) == 1
 
 
-def test_buckets_too_hot_to_expand_are_listed_alone_and_accounted_for(
-    lshdb: Run, url: str, alike: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
-        monkeypatch.setattr(f"{module}.CAP", 3)
-        monkeypatch.setattr(f"{module}.HUBS", 1)
-    lshdb(url, "ingest", alike)
+def test_buckets_too_hot_to_expand_are_listed_alone_and_accounted_for(lshdb: Run, url: str, alike: Path) -> None:
+    with index_with(Expansion(cap=3, hubs=1), url) as index:
+        index.ingest([alike])
     rows = hot(lshdb, url)
     # 7 contents are 21 pairs; 3 of the first three and 4 of the others with the first one are expanded.
     assert (rows[0]["contents"], rows[0]["skipped_pairs"], rows[0]["first"]) == (7, 14, "t0")

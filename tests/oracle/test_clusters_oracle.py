@@ -9,7 +9,9 @@ from itertools import combinations
 import networkx
 import pytest
 
-from lshdb import Document, Index, Params
+from lshdb import Document
+from lshdb.model.expansion import Expansion
+from tests.expanding import index_with
 
 # Families of families: texts of one base share its boilerplate, those of one branch more of it.
 NUM_BASES, NUM_BRANCHES, NUM_TEXTS, NUM_WORDS = 3, 8, 10, 60
@@ -45,13 +47,9 @@ def components(corpus: dict[str, str], min_sim: float) -> set[frozenset[str]]:
 
 @pytest.mark.parametrize("cap", [256, 20], ids=["below the cap", "hot"])
 @pytest.mark.parametrize("seed", range(3))
-def test_clusters_are_the_components_of_all_exact_pairs(
-    seed: int, cap: int, new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
-        monkeypatch.setattr(f"{module}.CAP", cap)
+def test_clusters_are_the_components_of_all_exact_pairs(seed: int, cap: int, new_url: Callable[[], str]) -> None:
     corpus = dict(texts(seed))
-    with Index.create(new_url(), Params(shingle="set", bands=60, rows=3)) as index:
+    with index_with(Expansion(cap, 10), new_url(), shingle="set", bands=60, rows=3) as index:
         index.add(Document(doc_id, features=tuple(text.split())) for doc_id, text in corpus.items())
         figures = index.stats().figures
         assert (figures.num_skipped_pairs > 5_000) == (cap == 20)
@@ -60,13 +58,10 @@ def test_clusters_are_the_components_of_all_exact_pairs(
             assert found == components(corpus, min_sim)
 
 
-def test_what_is_not_expanded_is_accounted_for(new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_expanded_is_accounted_for(new_url: Callable[[], str]) -> None:
     """One bucket in each band, of 50 contents: 10 of them meet each other, each later one the first 3."""
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
-        monkeypatch.setattr(f"{module}.CAP", 10)
-        monkeypatch.setattr(f"{module}.HUBS", 3)
     shared = tuple(f"s{number}" for number in range(20_000))
-    with Index.create(new_url(), Params(shingle="set", bands=4, rows=1)) as index:
+    with index_with(Expansion(10, 3), new_url(), shingle="set", bands=4, rows=1) as index:
         index.add(Document(f"d{number}", features=(*shared, f"own{number}")) for number in range(50))
         figures = index.stats().figures
         (cluster,) = index.clusters(0.9)

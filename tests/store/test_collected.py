@@ -9,6 +9,7 @@ import pytest
 
 from lshdb.answers.contamination import Nearest, nearest
 from lshdb.errors import CollectionUnknown
+from lshdb.model.expansion import Expansion
 from lshdb.model.values import Document
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, collected, documents
@@ -116,15 +117,8 @@ def test_of_equally_near_documents_the_first_is_named(store: Store) -> None:
     assert nearest_of(store, "train", "test") == [Nearest("t", "z", 2 / 3, False)]
 
 
-def make_hot(monkeypatch: pytest.MonkeyPatch, cap: int, hubs: int) -> None:
-    """Makes buckets hot beyond `cap` contents."""
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
-        monkeypatch.setattr(f"{module}.CAP", cap)
-        monkeypatch.setattr(f"{module}.HUBS", hubs)
-
-
-def test_a_near_duplicate_that_a_hot_bucket_kept_apart_is_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_hot(monkeypatch, 2, 1)
+def test_a_near_duplicate_that_a_hot_bucket_kept_apart_is_found(store: Store) -> None:
+    store.expansion = Expansion(2, 1)
     add(store, {f"hub {number}": (0, 100 + number, 200 + number) for number in range(3)})
     add_to(store, "train", {"a": (0, 7, 300)})
     add_to(store, "test", {"b": (0, 8, 300)})
@@ -145,7 +139,7 @@ def test_a_near_duplicate_that_a_hot_bucket_kept_apart_is_found(store: Store, mo
 def test_the_nearest_are_those_of_a_comparison_of_all_with_all(
     seed: int, cap: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_hot(monkeypatch, cap, 1)
+    store.expansion = Expansion(cap, 1)
     monkeypatch.setattr("lshdb.answers.contamination.SLICE_CONTENTS", 7)
     monkeypatch.setattr("lshdb.answers.contamination.PAGE_DOCUMENTS", 11)
     chance = random.Random(seed)
@@ -168,7 +162,7 @@ def test_no_near_duplicate_is_missed_however_many_look_more_alike(
     cap: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The exact similarity of those that look most alike is below the threshold: more have to be tried."""
-    make_hot(monkeypatch, cap, 1)
+    store.expansion = Expansion(cap, 1)
     monkeypatch.setattr("lshdb.answers.contamination.TRIED_CONTENTS", 2)
     compared: list[int] = []
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb.ingest.removal import retire
-from lshdb.linking import buckets
+from lshdb.linking.buckets import complete_buckets, expand, hot_among
+from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import pair, skipped_bucket
 from lshdb.store.statements import statements
@@ -25,13 +26,6 @@ from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs,
 
 ALWAYS_SCAN, ALWAYS_JOIN = 10**6, 0
 Pairs = set[tuple[int, int]]
-
-
-def set_cap(monkeypatch: pytest.MonkeyPatch, cap: int, hubs: int) -> None:
-    """Makes buckets hot beyond `cap` contents."""
-    for module in ("lshdb.linking.buckets", "lshdb.linking.link", "lshdb.ingest.removal"):
-        monkeypatch.setattr(f"{module}.CAP", cap)
-        monkeypatch.setattr(f"{module}.HUBS", hubs)
 
 
 def naive(buckets: Mapping[int, list[int]], new: set[int], cap: int, hubs: int) -> Pairs:
@@ -72,24 +66,21 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
     chosen = {number - 2: sorted(chance.sample(range(40), size)) for number, size in enumerate(sizes)}
     new = set(chance.sample(range(40), chance.choice([0, 5, 20, 40])))
     rows = np.array([(hashed, key) for hashed, keys in chosen.items() for key in keys], dtype=np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        set_cap(patch, cap, hubs)
-        patch.setattr("lshdb.linking.buckets.SLICE_PAIRS", piece)
-        found = np.concatenate(list(buckets.expand(rows, np.isin(rows[:, 1], list(new)))))
-        total = sum(map(len, buckets.expand(rows, np.ones(len(rows), dtype=np.bool_))))
-        numbers = np.array(sizes)
-        hot = buckets.hot_among(5, rows).tolist()
-        assert total == buckets.num_expanded(numbers).sum()
+    rule = Expansion(cap, hubs)
+    found = np.concatenate(list(expand(rows, np.isin(rows[:, 1], list(new)), rule, piece)))
+    total = sum(map(len, expand(rows, np.ones(len(rows), dtype=np.bool_), rule, piece)))
+    assert total == rule.num_pairs(np.array(sizes)).sum()
+    hot = hot_among(5, rows, rule).tolist()
     assert (found[:, 0] < found[:, 1]).all()
     assert set(map(tuple, found.tolist())) == naive(chosen, new, cap, hubs)
-    assert hot == [[5, hashed, len(keys)] for hashed, keys in buckets.items() if len(keys) > cap]
+    assert hot == [[5, hashed, len(keys)] for hashed, keys in chosen.items() if len(keys) > cap]
 
 
 @settings(max_examples=100, deadline=None)
 @given(bucket_sizes, st.integers(1, 9))
 def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
     rows = np.array([(hashed, key) for hashed, size in enumerate(sizes) for key in range(size)], dtype=np.int64)
-    blocks = list(buckets.complete_buckets(rows[i : i + block] for i in range(0, len(rows), block)))
+    blocks = list(complete_buckets(rows[i : i + block] for i in range(0, len(rows), block)))
     np.testing.assert_array_equal(np.concatenate(blocks), rows)
     ends = [(before[-1, 0], after[0, 0]) for before, after in pairwise(blocks)]
     assert all(before != after for before, after in ends)
@@ -97,7 +88,15 @@ def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
 
 def test_a_hot_bucket_gives_a_linear_number_of_candidates() -> None:
     sizes = np.array([0, 1, 2, 256, 257, 1_000_256])
-    assert buckets.num_expanded(sizes).tolist() == [0, 0, 1, 32_640, 32_650, 32_640 + 1_000_000 * 10]
+    assert EXPANSION.num_pairs(sizes).tolist() == [0, 0, 1, 32_640, 32_650, 32_640 + 1_000_000 * 10]
+
+
+def test_what_a_bucket_leaves_out_is_the_rest_of_its_pairs() -> None:
+    rule, sizes = Expansion(cap=3, hubs=1), np.array([0, 1, 3, 4, 7])
+    assert rule.is_hot(sizes).tolist() == [False, False, False, True, True]
+    assert rule.num_pairs(sizes).tolist() == [0, 0, 3, 4, 7]
+    assert rule.num_skipped(sizes).tolist() == [0, 0, 0, 2, 14]
+    assert rule.num_mates(np.arange(5)).tolist() == [0, 1, 2, 1, 1]
 
 
 # Through the store.
@@ -123,7 +122,7 @@ def batches(contents: Mapping[str, Minima], ends: list[int]) -> Iterator[dict[st
 def test_a_hot_bucket_expands_alike_on_either_way_in_any_increments(
     ends: list[int], scanned: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_cap(monkeypatch, 5, 2)
+    store.expansion = Expansion(5, 2)
     monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
     for batch in batches(crowd(12), ends):
         add(store, batch)
@@ -140,7 +139,6 @@ def test_a_hot_bucket_expands_alike_on_either_way_in_any_increments(
 def test_linking_in_increments_equals_linking_at_once(
     seed: int, cap: int, scanned: int, new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_cap(monkeypatch, cap, 1)
     monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
     monkeypatch.setattr("lshdb.linking.link.DELTA_CONTENTS", 7)
     monkeypatch.setattr("lshdb.linking.candidates.RUN_PAIRS", 11)
@@ -149,6 +147,7 @@ def test_linking_in_increments_equals_linking_at_once(
     contents = {f"d{number:02}": tuple(chance.choices(range(8), k=3)) for number in range(40)}
     ends = sorted(chance.sample(range(1, 40), 4))
     at_once, in_parts = new_store(), new_store()
+    at_once.expansion = in_parts.expansion = Expansion(cap, 1)
     add(at_once, contents)
     num_at_once = link(at_once)
     num_in_parts = 0
@@ -240,8 +239,8 @@ def test_a_link_that_is_broken_off_is_done_again_without_doubles(store: Store, m
     assert len(stored(store)) == 20
 
 
-def test_a_hot_bucket_stays_connected_when_its_hubs_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_cap(monkeypatch, 3, 1)
+def test_a_hot_bucket_stays_connected_when_its_hubs_go(store: Store) -> None:
+    store.expansion = Expansion(3, 1)
     add(store, crowd(6))
     link(store)
     with store.writing() as transaction:
@@ -251,8 +250,8 @@ def test_a_hot_bucket_stays_connected_when_its_hubs_go(store: Store, monkeypatch
     assert stored(store) == naive({0: members}, set(members), 3, 1)
 
 
-def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_cap(monkeypatch, 3, 1)
+def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store) -> None:
+    store.expansion = Expansion(3, 1)
     add(store, crowd(6))
     link(store)
     with store.writing() as transaction:
@@ -369,8 +368,8 @@ def test_pairs_are_listed_by_first_documents_or_expanded(store: Store) -> None:
     assert sorted(full) == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "d"), ("c", "b"), ("c", "d")]
 
 
-def test_hot_buckets_are_counted_in_the_figures(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_cap(monkeypatch, 3, 1)
+def test_hot_buckets_are_counted_in_the_figures(store: Store) -> None:
+    store.expansion = Expansion(3, 1)
     add(store, crowd(6) | crowd(5, band=2, start=50))
     link(store)
     with store.reading() as transaction:

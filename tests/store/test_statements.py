@@ -22,6 +22,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, event, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
+from lshdb.model.expansion import EXPANSION
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
 from lshdb.sketch.banding import band_keys
@@ -337,7 +338,7 @@ def delta(transaction: Transaction) -> tuple[np.ndarray[Any, np.dtype[np.int64]]
 
 def mates_of_the_delta(transaction: Transaction) -> None:
     keys, buckets = delta(transaction)
-    assert sum(map(len, graph.bucket_mates(transaction, keys, buckets, 2000, 10))) == 2
+    assert sum(map(len, graph.bucket_mates(transaction, keys, buckets, EXPANSION))) == 2
     graph.hot_buckets(transaction)
 
 
@@ -398,7 +399,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "graph.put_pairs": lambda transaction: graph.put_pairs(transaction, some_pairs(transaction), 2),
     "graph.change_pairs": lambda transaction: graph.change_pairs(transaction, some_pairs(transaction)),
     "graph.delete_pairs": lambda transaction: graph.delete_pairs(transaction, some_pairs(transaction)),
-    "graph.relink_skipped": lambda transaction: graph.relink_skipped(transaction, *delta(transaction), 2000, 10),
+    "graph.relink_skipped": lambda transaction: graph.relink_skipped(transaction, *delta(transaction), EXPANSION),
     "graph.unlinked_keys": graph.unlinked_keys,
     "graph.mark_unlinked": lambda transaction: graph.mark_unlinked(transaction, SPREAD),
     "graph.mark_linked": lambda transaction: graph.mark_linked(transaction, SPREAD),

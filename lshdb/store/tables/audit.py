@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Inspector, Row, Table, func, inspect, select
 
+from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys
 from lshdb.store.schema import (
@@ -113,13 +114,13 @@ def rules(params: Params) -> Sequence[Rule]:
     return [rule for rule in RULES if params.keep_text or rule.without_texts]
 
 
-def limits(transaction: Transaction, params: Params, cap: int) -> dict[str, object]:
+def limits(transaction: Transaction, params: Params, expansion: Expansion) -> dict[str, object]:
     """The parameters of the rules' conditions. Bands on their way in are bands of the index, too."""
     numbers = list(params.banding.numbers)
     coming = bands.coming(transaction)
     known = numbers + (list(coming.banding.numbers) if coming else [])
     return {
-        "cap": cap,
+        "cap": expansion.cap,
         "floor": params.floor,
         "first_band": numbers[0],
         "last_band": numbers[-1],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Row, delete, func, insert, select, tuple_, update
 
 from lshdb.model.arrays import distinct
+from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, pair, skipped_bucket, unlinked
@@ -115,12 +116,12 @@ def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.i
 
 
 def bucket_mates(
-    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, cap: int, hubs: int
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
 ) -> Iterator[NDArray[np.int64]]:
     """Blocks of (content_key, mate_key), int64, shape (n, 2), for unlinked contents; a pair for each shared band."""
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     transaction.stage(staged_probe, dict.fromkeys(staged_probe.columns.keys(), ()))
-    transaction.execute(statements.probes(), {"cap": cap, "hubs": hubs})
+    transaction.execute(statements.probes(), {"cap": expansion.cap, "hubs": expansion.hubs})
     return transaction.stream_integers(statements.bucket_mates())
 
 
@@ -236,13 +237,14 @@ def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
 
 
 def relink_skipped(
-    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, cap: int, hubs: int
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
 ) -> None:
     """Puts on the list to link again what moved up in hot buckets when these contents were removed from them.
 
     That are those who became hubs, and those who came among the first `cap`: as many of each as were removed.
     """
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
+    cap, hubs = expansion.cap, expansion.hubs
     moved: set[int] = set()
     for band, bucket_hash, num_removed in transaction.execute(statements.skipped_among()).all():
         place = {"band": band, "bucket_hash": bucket_hash}

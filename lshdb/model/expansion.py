@@ -1,0 +1,57 @@
+"""The rule that turns a bucket into candidate pairs: how many contents meet whom, and how many pairs that makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EXPANSION", "Expansion"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """How buckets expand into candidate pairs.
+
+    The first `cap` contents of a bucket, in the order of their keys, are all paired with each other. Each later content
+    is paired with the first `hubs` only. So the number of pairs is linear in the size of the bucket, and does not
+    depend on the order in which its contents were linked.
+
+    Args:
+        cap: a bucket with more contents than this is hot; at least `hubs`.
+        hubs: the contents of a hot bucket that every other one of it is paired with.
+    """
+
+    cap: int
+    hubs: int
+
+    def num_mates(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many earlier contents each content is paired with, int64.
+
+        Args:
+            ranks: int64, 0 for the first content of a bucket.
+        """
+        return np.where(ranks < self.cap, ranks, self.hubs)
+
+    def is_hot(self, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which buckets of these sizes are hot, bool."""
+        hot: NDArray[np.bool_] = sizes > self.cap
+        return hot
+
+    def num_pairs(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many pairs buckets of these sizes expand to, int64."""
+        dense = np.minimum(sizes, self.cap)
+        pairs: NDArray[np.int64] = dense * (dense - 1) // 2 + (sizes - dense) * self.hubs
+        return pairs
+
+    def num_skipped(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many pairs of buckets of these sizes are left out, int64; 0 where a bucket is not hot."""
+        return sizes * (sizes - 1) // 2 - self.num_pairs(sizes)
+
+
+# Measured: of 117,505 pairs at 0.5 of 46,000 real texts (hottest bucket 376) a cap of 256 loses 0.6 in 100, and none at
+# 0.8; 16,000 pages of manuals have no bucket beyond 64. A template site has all its pages in one bucket, and a cap of
+# 2,000 made 650 pairs a page there, one of 256 makes 100.
+EXPANSION: Final = Expansion(cap=256, hubs=10)

@@ -1,0 +1,19 @@
+"""Indexes whose buckets expand by another rule than the usual one, so that a few documents fill a hot bucket."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lshdb import Index
+from lshdb.model.expansion import Expansion
+from lshdb.store.store import Store
+
+__all__ = ["index_with"]
+
+
+def index_with(expansion: Expansion, url: str, **chosen: Any) -> Index:
+    """Open the index at `url`, made with the chosen parameters if there is none."""
+    Index.ensure(url, chosen).close()
+    store = Store.open(url)
+    store.expansion = expansion
+    return Index(store)
