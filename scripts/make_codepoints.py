@@ -2,9 +2,9 @@
 
     python scripts/make_codepoints.py [FILE]
 
-An index means the same under every Python because it reads this table, never `unicodedata`'s
-categories or `str.lower`. A table from another Unicode version, or with other rules, is a new
-`params.TABLE_VERSION`: never overwrite a released one in place.
+Because lshdb reads this table, and not `unicodedata`'s categories or `str.lower`, an index works the same under every
+Python. A table from another Unicode version, or with other rules, needs a new `params.TABLE_VERSION`. Never overwrite a
+released table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NUM_CODEPOINTS = 0x110000
 
 SEPARATOR, WORD, SOLO, DROPPED = range(4)
 
-# Scripts written without spaces between words. Their letters and marks (not their digits) are solo.
+# Scripts written without spaces between words. Their letters and marks, but not their digits, are solo.
 SOLO_RANGES = (
     (0x0E00, 0x0E7F),  # Thai
     (0x0E80, 0x0EFF),  # Lao
@@ -43,13 +43,13 @@ SOLO_RANGES = (
 )
 HAN_NUMBERS = frozenset((0x3007, *range(0x3021, 0x302A), *range(0x3038, 0x303B)))
 
-ZERO_WIDTH_SPACE = 0x200B  # a format character by category, but it stands between words
+ZERO_WIDTH_SPACE = 0x200B  # its category is format character, but it separates words
 GRAPHEME_JOINER = 0x034F
 VARIATION_SELECTORS = frozenset((*range(0x180B, 0x180E), 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 
 
 def kind(codepoint: int) -> int:
-    """The class of a code point: separator, word character, solo or dropped."""
+    """Return the class of a code point: separator, word character, solo or dropped."""
     category = unicodedata.category(chr(codepoint))
     if codepoint in VARIATION_SELECTORS or codepoint == GRAPHEME_JOINER:
         return DROPPED
@@ -61,7 +61,7 @@ def kind(codepoint: int) -> int:
 
 
 def lower(character: str) -> str:
-    """The simple (one to one) lower-case mapping; final sigma counts as sigma.
+    """Return the simple (one to one) lower-case mapping; final sigma becomes sigma.
 
     Source: Unicode Character Database, UnicodeData.txt, Simple_Lowercase_Mapping. Only U+0130 has a longer full
     mapping, which begins with the simple one.
@@ -70,7 +70,7 @@ def lower(character: str) -> str:
 
 
 def settled(text: str) -> str:
-    """The fixed point of: NFKC, drop what is dropped, lower-case."""
+    """Apply NFKC, drop invisible characters and lower-case, until nothing changes."""
     while True:
         folded = "".join(lower(c) for c in unicodedata.normalize("NFKC", text) if kind(ord(c)) != DROPPED)
         if folded == text:
@@ -79,7 +79,7 @@ def settled(text: str) -> str:
 
 
 def composing_starters() -> frozenset[int]:
-    """Code points that may compose with the one before them (NFKC_Quick_Check=Maybe).
+    """Return the code points that may compose with the one before them (NFKC_Quick_Check=Maybe).
 
     Source: Unicode Standard Annex 15, section 9; Hangul vowels and final consonants: Unicode Standard, section 3.12.
     """
@@ -92,12 +92,13 @@ def composing_starters() -> frozenset[int]:
 
 
 def make_table() -> dict[str, NDArray[np.generic]]:
-    """The columns of the table, each with one entry per code point.
+    """Return the columns of the table, each with one entry per code point.
 
-    delta: int32, the folded code point minus the code point.
-    kind: uint8, the class.
-    join: uint8, the canonical combining class; 255 for a starter that may compose with what is before it.
-    contextual: uint8, 1 where the code point alone does not tell what becomes of it.
+    Returns:
+        delta: int32, the folded code point minus the code point.
+        kind: uint8, the class.
+        join: uint8, the canonical combining class; 255 for a starter that may compose with the code point before it.
+        contextual: uint8, 1 if the result depends on more than the code point.
     """
     composing = composing_starters()
     delta = np.zeros(NUM_CODEPOINTS, np.int32)
@@ -125,7 +126,7 @@ def make_table() -> dict[str, NDArray[np.generic]]:
 
 
 def main() -> None:
-    """Write the table to the file named, by default where the package reads it."""
+    """Write the table to the named file, by default to the one that the package ships."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else TABLE
     np.savez_compressed(path, **make_table())
     print(f"{path}: Unicode {unicodedata.unidata_version}, {path.stat().st_size:,} bytes")

@@ -1,1 +1,1 @@
-"""From text to signature: normal form, shingles, minima, band keys. Pure functions; knows no store and no file."""
+"""From text to signature: normal form, shingles, minima, band keys. Pure functions: no store, no files."""

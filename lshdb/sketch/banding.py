@@ -1,6 +1,6 @@
-"""From signatures to bucket hashes: two contents that agree on one whole band share a bucket.
+"""From signatures to bucket hashes. Two contents that agree on a whole band share a bucket.
 
-Limitation: the signature of an empty set is banded like any other; who stores bands leaves it out.
+Limitation: the signature of an empty set is banded like any other. The caller leaves it out.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ __all__ = ["band_keys"]
 
 
 def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
-    """The 64-bit hash of (band, its minima) for each band of each signature; minima behind the last band are not used.
+    """Return a 64-bit hash of each band of each signature: of the band's number and its minima.
+
+    Minima after the last band are not used.
 
     Returns: uint64, shape (n, bands).
-    Raises: InvalidParams: the bands take more minima than there are.
+    Raises: InvalidParams: the bands need more minima than the signatures have.
     Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.1.
     """
     num_perm = signatures.minima.shape[1]

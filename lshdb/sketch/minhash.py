@@ -1,8 +1,9 @@
 """From shingle sets to signatures, and from two signatures to an estimated similarity.
 
-Owns the two schemes and where their hash functions come from. A signature depends on the set alone: neither
-order nor repeats change it. Signatures of different schemes, seeds or lengths do not compare; the seed is the
-caller's to watch, for it is not in the signature.
+Owns the two schemes and their hash functions. A signature depends on the set alone: order and repeats do not
+change it. Signatures of different schemes, seeds or lengths cannot be compared.
+
+Limitation: a signature does not record its seed, so the caller must not mix seeds.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ __all__ = ["estimate", "sign"]
 
 
 def sign(sets: ShingleSets, permutations: Permutations) -> Signatures:
-    """The signature of each set; all ones for an empty one.
+    """Return the signature of each set; all ones for an empty set.
 
-    ``fss1``: in round i < num_perm every element has a random slot and a random value; each slot keeps the least
-    (round, value), and the rounds end when no slot is empty; rounds from num_perm on fill one slot each.
+    ``fss1``: in each round below num_perm, every element gets a random slot and a random value. A slot keeps its
+    least (round, value). The rounds end when no slot is empty; from round num_perm on, each fills a single slot.
     ``universal``: each of num_perm functions a*x+b mod 2**64, a odd, keeps its least value.
-    Either is mixed before 32 of its 64 bits are kept: the high bits of a minimum are mostly zero.
+    Both mix a minimum before they keep 32 of its 64 bits, because its high bits are mostly zero.
 
     Returns: uint32, shape (n, num_perm).
     Source: Dahlgaard, Knudsen, Thorup 2017, Fast similarity sketching (fss1); Broder 1997 (universal).
@@ -43,10 +44,12 @@ def sign(sets: ShingleSets, permutations: Permutations) -> Signatures:
 
 
 def estimate(left: Signatures, right: Signatures) -> NDArray[np.float64]:
-    """The estimated Jaccard similarity of aligned signatures: the fraction of equal minima.
+    """Return the estimated Jaccard similarity of pairs of signatures: the fraction of equal minima.
 
-    Args: left, right: uint32, shape (m, num_perm); row i of each is one pair.
-    Returns: float64, shape (m,), in [0, 1]; standard error at most sqrt(J(1-J)/num_perm). Two empty sets are alike.
+    Two empty sets have similarity 1.
+
+    Args: left, right: uint32, shape (m, num_perm); row i of each makes one pair.
+    Returns: float64, shape (m,), in [0, 1]; standard error at most sqrt(J(1-J)/num_perm).
     Raises: InvalidParams: the two differ in scheme or shape.
     Source: Broder 1997, On the resemblance and containment of documents.
     """
@@ -60,7 +63,10 @@ def estimate(left: Signatures, right: Signatures) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=8)
 def _stream(seed: int, length: int) -> NDArray[np.uint64]:
-    """The first numbers of SplitMix64. Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom generators."""
+    """Return the first numbers of SplitMix64.
+
+    Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators.
+    """
     x = np.uint64(seed) + GOLDEN * np.arange(1, length + 1, dtype=np.uint64)
     x = (x ^ (x >> np.uint64(30))) * SPLITMIX_1
     x = (x ^ (x >> np.uint64(27))) * SPLITMIX_2

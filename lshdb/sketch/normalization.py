@@ -1,12 +1,15 @@
 """From texts to normal forms, and from a normal form to the identity of a content.
 
-A normal form is what NFKC, dropping, lower-casing and one space between runs of letters leave of a text; two
-texts with one normal form are one content. Normalising a normal form changes nothing.
+To normalise a text, lshdb applies NFKC, drops invisible characters, lower-cases, and puts one space between runs of
+letters. Texts with the same normal form are the same content. Normalising a normal form changes nothing.
 
-Limitations: lower-casing is one to one (no German sharp s to ss); soft hyphens, joiners and variation selectors
-are dropped; punctuation and emoji are separators, so a text of emoji alone is empty; a letter with more than 256
-bytes of marks is normalised in parts. NFKC itself comes from the
-running Python, whose Unicode versions never differ for a code point assigned in the shipped table's version.
+Limitations:
+- Lower-casing is one to one: a German sharp s does not become ss.
+- Soft hyphens, joiners and variation selectors are dropped.
+- Punctuation and emoji are separators, so a text that consists of emoji is empty.
+- A letter with more than 256 bytes of marks is normalised in parts.
+- NFKC comes from the running Python. Its result is the same in every Unicode version for code points that were
+  assigned in the version of the shipped table.
 """
 
 from __future__ import annotations
@@ -31,11 +34,11 @@ __all__ = ["digests", "normalise", "normalise_utf8"]
 
 
 def normalise(texts: Sequence[str], shingling: Shingling) -> NormalForms:
-    """The normal forms of texts.
+    """Return the normal forms of texts.
 
-    A text of a ``set`` index holds one feature a line and is its own normal form.
+    In a ``set`` index, a text holds one feature per line and is its own normal form.
 
-    Args: texts: any strings, lone surrogates included.
+    Args: texts: any strings, including lone surrogates.
     Returns: code points uint32, shape (C,); offsets int64, shape (n + 1,).
     Source: Unicode Standard Annex 15, Unicode Normalization Forms.
     """
@@ -43,14 +46,14 @@ def normalise(texts: Sequence[str], shingling: Shingling) -> NormalForms:
 
 
 def normalise_utf8(encoded: Sequence[bytes], shingling: Shingling) -> NormalForms:
-    """`normalise` of texts that are encoded already, by `texts.encode`."""
+    """Like `normalise`, for texts that `texts.encode` has already encoded."""
     return _verbatim(encoded) if shingling.kind == "set" else _folded(encoded)
 
 
 def digests(forms: NormalForms) -> NDArray[np.uint8]:
-    """The identity of each normal form: xxh3_128 of its UTF-32-LE bytes; zero where it is empty.
+    """Return the identity of each normal form: xxh3_128 of its UTF-32-LE bytes; zero for an empty one.
 
-    Returns: uint8, shape (n, 16), the digest's canonical (big-endian) bytes.
+    Returns: uint8, shape (n, 16), the canonical (big-endian) bytes of the digest.
     """
     rows = bytearray(16 * len(forms))
     content = forms.codepoints.astype("<u4", copy=False).view(np.uint8).data
@@ -81,10 +84,10 @@ def _folded(encoded: Sequence[bytes]) -> NormalForms:
     )
 
 
-# Most spans are a letter and its mark, so few differ: 0.1 us for a known one instead of 2 us.
+# Most spans are a letter and its mark, so they repeat: 0.1 us for a known one, 2 us for a new one.
 @lru_cache(maxsize=65_536)
 def _settled(span: bytes) -> bytes:
-    """What NFKC, dropping and lower-casing, repeated until nothing changes, leave of a span."""
+    """Return the span after NFKC, dropping and lower-casing, repeated until nothing changes."""
     table = codepoints.table()
     text = span.decode("utf-8", "surrogatepass")
     while True:

@@ -1,9 +1,9 @@
 """From normal forms to shingles: k-grams of words or characters, or features, as 64-bit hashes.
 
-The hash of a shingle depends on its tokens alone, never on where it stands. A text of fewer tokens than the
-shingle size is one shingle of them all; an empty one has none.
+The hash of a shingle depends on its tokens alone, not on its position. A text with fewer tokens than the shingle
+size has one shingle of all its tokens. An empty text has none.
 
-Limitation: a hash stands for its shingle; two of n different shingles share one with probability n*n / 2**65.
+Limitation: a hash stands for its shingle. Some two of n different shingles collide with probability n*n / 2**65.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["distinct", "shingle"]
 
 
 def shingle(forms: NormalForms, shingling: Shingling) -> ShingleSets:
-    """The shingles of normal forms, in reading order with repeats.
+    """Return the shingles of normal forms, in reading order, with repeats.
 
-    With `multiset` the i-th repeat of a shingle is an element of its own, so that the Jaccard similarity of
-    what comes out is the bag Jaccard of the texts.
+    With `multiset`, the i-th repeat of a shingle counts as a different element. The Jaccard similarity of the result
+    is then the bag Jaccard of the texts.
 
     Returns: hashes uint64, shape (S,); offsets int64, shape (n + 1,).
     Source: Broder 1997, On the resemblance and containment of documents; the rolling hash: Karp, Rabin 1987.
@@ -37,7 +37,7 @@ def shingle(forms: NormalForms, shingling: Shingling) -> ShingleSets:
 
 
 def distinct(sets: ShingleSets) -> ShingleSets:
-    """The same sets, each sorted and without repeats."""
+    """Return the same sets, each sorted and without repeats."""
     hashes, offsets = sets.hashes.copy(), sets.offsets.tolist()
     for start, stop in pairwise(offsets):
         hashes[start:stop].sort()

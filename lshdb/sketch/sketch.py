@@ -1,6 +1,6 @@
-"""The pure half: from documents to what the store keeps of them.
+"""From documents to sketches, the values that the store keeps.
 
-Owns the order of the stages and what text a document stands for. Knows no SQL and no file.
+Owns the order of the stages, and which text stands for a document.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ __all__ = [
     "text_of",
 ]
 
-# Text that becomes sorted shingles at a time. What is made of it on the way is 12 times as large, and stays in memory
-# that the process has already: with 25 MB at a time, the system handing out new pages took as long as the kernels.
+# Bytes of text that become sorted shingles at a time. The intermediate arrays are 12 times as large, and fit in memory
+# that the process already has. With 25 MB at a time, getting new pages from the system took as long as the kernels.
 PART_BYTES: Final = 1_000_000
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
-    """All that the store needs of documents; row i belongs to document i.
+    """Return the sketches of documents, texts included; row i belongs to document i.
 
-    Raises: BadDocument: a document does not suit the index; see `text_of`.
+    Raises: BadDocument: a document does not fit the index; see `text_of`.
     """
     return begin(documents, params).sketches()
 
 
 def begin(documents: Sequence[Document], params: Params) -> Sketching:
-    """`sketch`, but for waiting until the texts are packed. Raises: BadDocument."""
+    """Like `sketch`, but do not wait for the texts to be compressed. Raises: BadDocument."""
     encoded = [encode(text_of(document, params)) for document in documents]
     packed = packing(encoded) if params.keep_text else None
     return Sketching(sketch_encoded(encoded, params), packed)
 
 
 def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
-    """The sketches of texts, as `text_of` returns them and `texts.encode` encodes them; without the texts."""
+    """Return the sketches of texts, without the texts. Args: encoded: from `text_of`, encoded by `texts.encode`."""
     forms = normalise_utf8(encoded, params.shingling)
     sets = shingle(forms, params.shingling)
     signatures = sign(sets, params.permutations)
@@ -60,36 +60,39 @@ def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
 
 @dataclass(frozen=True, slots=True)
 class Sketching:
-    """Sketches whose texts are being packed in another thread."""
+    """Sketches whose texts are being compressed in another thread."""
 
     unpacked: Sketches
     packed: Future[tuple[bytes, ...]] | None
 
     def sketches(self) -> Sketches:
-        """The sketches with their texts."""
+        """Wait for the texts, and return the sketches with them."""
         return self.unpacked if self.packed is None else replace(self.unpacked, texts=self.packed.result())
 
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:
-    """The distinct shingles of texts (as `text_of` returns them), sorted, for exact similarities."""
+    """Return the distinct shingles of texts, sorted, for exact similarities. Args: texts: from `text_of`."""
     return shingle_sets_utf8([encode(text) for text in texts], params)
 
 
-def shingle_sets_utf8(encoded: Sequence[bytes], params: Params) -> ShingleSets:
-    """`shingle_sets` of texts that are encoded already, by `texts.encode`."""
-    return ShingleSets.concatenate([_distinct(part, params) for part in _parts(encoded)])
+def shingle_sets_utf8(encoded: Sequence[bytes], params: Params, part_bytes: int = PART_BYTES) -> ShingleSets:
+    """Like `shingle_sets`, for texts that `texts.encode` has already encoded.
+
+    Args: part_bytes: how many bytes of text to process at a time; the result does not depend on it.
+    """
+    return ShingleSets.concatenate([_distinct(part, params) for part in _parts(encoded, part_bytes)])
 
 
 def _distinct(encoded: Sequence[bytes], params: Params) -> ShingleSets:
     return distinct(shingle(normalise_utf8(encoded, params.shingling), params.shingling))
 
 
-def _parts(encoded: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """The texts in order, some PART_BYTES of them at a time; one part where there is none."""
+def _parts(encoded: Sequence[bytes], part_bytes: int) -> Iterator[Sequence[bytes]]:
+    """Yield the texts in order, in parts of about `part_bytes`; a single empty part if there are no texts."""
     begin = num_bytes = 0
     for end, utf8 in enumerate(encoded, 1):
         num_bytes += len(utf8)
-        if num_bytes >= PART_BYTES:
+        if num_bytes >= part_bytes:
             yield encoded[begin:end]
             begin, num_bytes = end, 0
     if begin < len(encoded) or not encoded:
@@ -97,11 +100,12 @@ def _parts(encoded: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def text_of(document: Document, params: Params) -> str:
-    """The text that stands for a document: its own, or its features sorted, one a line.
+    """Return the text that stands for a document: its own, or its sorted features, one per line.
 
-    Features are unique unless the index counts repeats, so one set in another order is the same content.
+    Repeated features are dropped unless the index counts repeats. So the same set in another order is the same content.
 
-    Raises: BadDocument: a text for a ``set`` index or features for another; an empty feature or one with a line end.
+    Raises: BadDocument: the document is a text and the index holds sets, or the reverse; or a feature is empty or has
+        a line end.
     """
     require_fit(document, params)
     if document.features is None:
@@ -110,7 +114,7 @@ def text_of(document: Document, params: Params) -> str:
 
 
 def require_fit(document: Document, params: Params) -> None:
-    """Raises: BadDocument: `text_of` would."""
+    """Check that the document fits the index. Raises: BadDocument: as `text_of`."""
     if document.features is None:
         if params.shingle == "set":
             raise _bad(document, "this index holds sets of features, and the document is a text")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import reference
 
 
+@settings(deadline=None)
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(1, 70), st.integers(0, 2**32 - 1))
 def test_the_numbers_of_equal_minima_are_the_references(lefts: int, rights: int, num_perm: int, seed: int) -> None:
     chance = np.random.default_rng(seed)

@@ -43,12 +43,12 @@ def test_keys_are_64_bit_and_do_not_collide() -> None:
     assert len(np.unique(keys)) == 200_000
 
 
-def test_bands_that_take_more_minima_than_there_are_are_refused() -> None:
+def test_bands_that_need_more_minima_than_the_signature_has_are_refused() -> None:
     with pytest.raises(InvalidParams, match="num_perm is 6"):
         band_keys(signatures([1, 2, 3, 4, 5, 6]), Banding(2, 4))
 
 
-def test_minima_behind_the_last_band_make_no_bucket() -> None:
+def test_minima_after_the_last_band_make_no_bucket() -> None:
     all_bands = band_keys(signatures([1, 2, 3, 4, 5, 6]), Banding(3, 2)).keys
     some_bands = band_keys(signatures([1, 2, 3, 4, 9, 9]), Banding(2, 2)).keys
     assert some_bands.tolist() == all_bands[:, :2].tolist()

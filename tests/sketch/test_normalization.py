@@ -89,7 +89,7 @@ def test_no_texts_have_no_normal_forms() -> None:
     assert digests(forms).shape == (0, 16)
 
 
-def test_features_are_taken_as_they_are() -> None:
+def test_features_are_not_normalised() -> None:
     assert normal_form("B\n A\ufb01!\na", SETS) == "B\n A\ufb01!\na"
 
 
@@ -98,7 +98,7 @@ def test_a_lone_surrogate_is_a_separator_in_a_text_and_kept_in_a_feature() -> No
     assert normal_form("a\ud800b", SETS) == "a\ud800b"
 
 
-def test_a_digest_is_xxh3_of_the_utf_32_bytes_and_zero_for_an_empty_text() -> None:
+def test_a_digest_is_the_xxh3_of_the_utf_32_bytes_and_zero_for_an_empty_text() -> None:
     rows = digests(normalise(["Hello, World!", "...", "hello world"], WORDS))
     assert rows.dtype == np.uint8
     assert rows[0].tobytes() == xxhash.xxh3_128_digest("hello world".encode("utf-32-le")) == rows[2].tobytes()

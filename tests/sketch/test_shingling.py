@@ -59,7 +59,7 @@ def test_short_texts_that_differ_do_not_collapse() -> None:
     assert len({tuple(shingles(text, size=5)) for text in texts}) == len(texts)
 
 
-def test_a_shingle_hash_does_not_depend_on_where_it_stands() -> None:
+def test_a_shingle_hash_does_not_depend_on_its_position() -> None:
     for kind, size in (("word", 3), ("char", 9)):
         alone = shingles("red green blue", kind, size)
         inside = shingles("zz yy red green blue xx", kind, size)
@@ -71,7 +71,7 @@ def test_every_letter_of_a_script_without_spaces_is_a_token() -> None:
     assert len(shingles("\u0e01\u0e34\u0e19 \u0e51\u0e52")) == 4
 
 
-def test_marks_do_not_cut_words() -> None:
+def test_marks_do_not_split_words() -> None:
     assert len(shingles("\u0938\u094d\u0924\u094d\u0930\u0940")) == 1
     assert len(shingles("\u0643\u064e\u062a\u064e\u0628\u064e")) == 1
 
@@ -87,7 +87,7 @@ def test_repeats_are_kept_in_reading_order() -> None:
     assert a == again != b
 
 
-def test_repeats_become_elements_of_their_own_in_a_multiset() -> None:
+def test_in_a_multiset_each_repeat_is_a_different_element() -> None:
     plain, numbered = shingles("a b a a b"), shingles("a b a a b", multiset=True)
     assert numbered[:2] == plain[:2]
     assert len(set(numbered)) == 5
@@ -115,7 +115,7 @@ def test_different_shingles_of_real_size_do_not_collide(kind: ShingleKind) -> No
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "ab", "ba"]), max_size=20), st.integers(1, 4))
-def test_shingle_hashes_are_equal_exactly_where_the_tokens_are(words: list[str], size: int) -> None:
+def test_shingle_hashes_are_equal_if_and_only_if_the_tokens_are(words: list[str], size: int) -> None:
     grams = [tuple(words[i : i + size]) for i in range(max(len(words) - size + 1, min(1, len(words))))]
     hashes = shingles(" ".join(words), size=size)
     assert len(hashes) == len(grams)

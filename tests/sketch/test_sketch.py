@@ -12,7 +12,7 @@ from lshdb.errors import BadDocument
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Signatures
 from lshdb.sketch.minhash import estimate
-from lshdb.sketch.sketch import shingle_sets, sketch, text_of
+from lshdb.sketch.sketch import shingle_sets, shingle_sets_utf8, sketch, text_of
 from lshdb.sketch.texts import encode, pack, unpack, unpack_utf8
 
 TEXT = "It was a bright cold day in April, and the clocks were striking thirteen."
@@ -35,7 +35,7 @@ def test_no_documents_make_an_empty_sketch() -> None:
         assert (len(sketches), sketches.texts) == (0, ())
 
 
-def test_texts_are_left_out_where_the_index_keeps_none() -> None:
+def test_a_sketch_has_no_texts_if_the_index_keeps_none() -> None:
     assert sketch([Document("a", TEXT)], Params(keep_text=False)).texts is None
 
 
@@ -56,7 +56,7 @@ def test_texts_of_one_normal_form_are_one_content() -> None:
     assert one.tobytes() == other.tobytes() != bytes(16)
 
 
-def test_a_near_duplicate_is_estimated_near_its_exact_similarity() -> None:
+def test_the_estimate_of_a_near_duplicate_is_close_to_its_exact_similarity() -> None:
     original = " ".join(f"word{i}" for i in range(500))
     changed = original.replace("word250", "other")
     sketches = sketch([Document("a", original), Document("b", changed)], Params())
@@ -83,7 +83,7 @@ def test_features_are_case_sensitive_and_not_normalised() -> None:
     assert sets.sizes.tolist() == [4]
 
 
-def test_the_text_of_a_set_is_its_sorted_features_one_a_line() -> None:
+def test_the_text_of_a_set_is_its_sorted_features_one_per_line() -> None:
     document = Document("a", features=("pear", "Apple", "pear"))
     assert text_of(document, Params(shingle="set")) == "Apple\npear"
     assert text_of(document, Params(shingle="set", multiset=True)) == "Apple\npear\npear"
@@ -103,12 +103,12 @@ def test_a_set_without_features_is_empty() -> None:
         (Document("a", features=("x\ny",)), "set", "line end"),
     ],
 )
-def test_a_document_that_does_not_suit_the_index_is_bad(document: Document, shingle: str, reason: str) -> None:
+def test_a_document_that_does_not_fit_the_index_is_bad(document: Document, shingle: str, reason: str) -> None:
     with pytest.raises(BadDocument, match=reason):
         sketch([document], Params(shingle=shingle))
 
 
-def test_a_bad_document_says_where_it_is() -> None:
+def test_the_error_of_a_bad_document_names_its_place() -> None:
     document = Document("a", "a text", source="file:///crawl.jsonl", locator="line 3")
     with pytest.raises(BadDocument, match=r"^file:///crawl\.jsonl, line 3: ") as caught:
         text_of(document, Params(shingle="set"))
@@ -121,20 +121,19 @@ def test_a_packed_text_comes_back(text: str) -> None:
     assert unpack_utf8(pack(encode(text))) == encode(text)
 
 
-def test_shingle_sets_do_not_depend_on_the_parts_they_are_made_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shingle_sets_do_not_depend_on_the_size_of_the_parts() -> None:
     texts = [TEXT * 3, "", "short", TEXT[:40], "\u4e2d\u6587" * 9, TEXT.upper(), ""]
     whole = shingle_sets(texts, Params())
     assert len(whole) == len(texts)
     for part_bytes in (1, 40, 100):
-        monkeypatch.setattr("lshdb.sketch.sketch.PART_BYTES", part_bytes)
-        parts = shingle_sets(texts, Params())
+        parts = shingle_sets_utf8([encode(text) for text in texts], Params(), part_bytes)
         assert parts.hashes.tolist() == whole.hashes.tolist()
         assert parts.offsets.tolist() == whole.offsets.tolist()
     assert len(shingle_sets([], Params())) == 0
 
 
 @pytest.mark.parametrize("damaged", [b"\xff", b"words \xe2\x82", b"\xf8\x88\x80\x80\x80"])
-def test_a_frame_that_holds_no_utf8_reaches_no_kernel(damaged: bytes) -> None:
+def test_a_frame_that_is_not_utf8_never_reaches_a_kernel(damaged: bytes) -> None:
     with pytest.raises(UnicodeDecodeError):
         unpack_utf8(pack(damaged))
 

@@ -1,7 +1,10 @@
-"""The inner loops, on arrays only: the compiled ones (Numba) run, `reference` (NumPy, Python) is what they must equal.
+"""The inner loops: free functions over arrays.
 
-Importing this package imports neither; Numba (0.2 s, 65 MB) is loaded when the first kernel is asked for.
-Call kernels as attributes, ``kernels.fold(...)``: a ``from`` import would load Numba at import time.
+The compiled kernels (Numba) do the work. `reference` holds the same functions in plain Python and NumPy, and the tests
+check that both return the same.
+
+Importing this package does not import Numba (0.2 s, 65 MB); the first use of a kernel does. So call kernels as
+attributes, ``kernels.fold(...)``: a ``from`` import would load Numba at import time.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from lshdb.sketch.kernels.compiled_graphs import settle, unite
     from lshdb.sketch.kernels.compiled_sets import (
+        agreements,
         band_hashes,
         first_occurrences,
         fss1_minima,
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
         number_occurrences,
         universal_minima,
     )
-    from lshdb.sketch.kernels.compiled_signatures import agreements
     from lshdb.sketch.kernels.compiled_texts import contextual_spans, fold, shingle_chars, shingle_lines, shingle_words
 
 __all__ = [
@@ -42,14 +45,13 @@ __all__ = [
 _HOMES: Final = {
     **dict.fromkeys(("contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"), "compiled_texts"),
     **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
-    "agreements": "compiled_signatures",
 }
 
 
 def __getattr__(name: str) -> object:
-    """The compiled kernel ``name``. Source: PEP 562. Raises: AttributeError: there is no such kernel."""
+    """Return a compiled kernel. Source: PEP 562. Raises: AttributeError: there is no such kernel."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     kernel = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'compiled_sets')}"), name)
-    globals()[name] = kernel  # the next call does not come here
+    globals()[name] = kernel  # Python calls this function only for names that are not here yet.
     return kernel

@@ -1,8 +1,15 @@
-"""The code-point table: what becomes of each Unicode code point in a normal form.
+"""The code-point table: what each Unicode code point becomes in a normal form.
 
 Owns how the shipped file is packed for the kernels; ``scripts/make_codepoints.py`` owns its content.
-An entry is a uint32: bits 0..20 the folded code point, 21..22 the class, 23 whether it is contextual,
-24..31 how it joins what is before it (canonical combining class; 255 for a starter that may compose).
+
+An entry is a uint32:
+
+| bits | meaning |
+|---|---|
+| 0-20 | the folded code point |
+| 21-22 | its class |
+| 23 | 1 if the result depends on the context |
+| 24-31 | how it joins the previous code point: the canonical combining class, or 255 for a starter that may compose |
 """
 
 from __future__ import annotations
@@ -26,9 +33,9 @@ __all__ = [
     "table",
 ]
 
-SEPARATOR: Final = 0  # stands between tokens; becomes a space
+SEPARATOR: Final = 0  # separates tokens; becomes a space
 WORD: Final = 1  # letters, numbers, combining marks, underscore
-SOLO: Final = 2  # a token of its own: Han, kana, Thai, Lao, Khmer, Myanmar
+SOLO: Final = 2  # forms a token alone: Han, kana, Thai, Lao, Khmer, Myanmar
 DROPPED: Final = 3  # soft hyphen, joiners, variation selectors, byte order mark
 
 CODEPOINT_MASK: Final = 0x1FFFFF
@@ -39,7 +46,7 @@ JOIN_SHIFT: Final = 24
 
 @cache
 def table() -> NDArray[np.uint32]:
-    """The table, uint32, shape (0x110000,). Read once, when first needed."""
+    """Return the table: uint32, shape (0x110000,). The file is read once, at the first call."""
     with (files("lshdb.sketch.kernels") / "codepoints.npz").open("rb") as file, np.load(file) as columns:
         folded: NDArray[np.uint32] = np.arange(0x110000, dtype=np.uint32) + columns["delta"].astype(np.uint32)
         folded[columns["kind"] == SEPARATOR] = 0x20

@@ -1,7 +1,9 @@
-"""How kernels are compiled, and the two that all the others call.
+"""How kernels are compiled, and the two kernels that the others call.
 
-Owns the fall-back where no cache folder can be written. Limitation: Numba recompiles a kernel whose own file
-changed; after a change here or in `constants`, delete ``__pycache__`` (an installed package has all files new).
+Owns the fallback for a read-only cache folder.
+
+Limitation: Numba recompiles a kernel only when its own file changes. After a change here or in `constants`, delete
+``__pycache__``. (Installing a package replaces all its files, so users need not do this.)
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ R33 = np.uint64(33)
 
 
 def kernel(function: Kernel) -> Kernel:
-    """The compiled function; kept on disk where some cache folder can be written, else compiled once per process."""
+    """Compile a function. The result is cached on disk; without a writable folder, each process compiles it again."""
     try:
         return cast(Kernel, njit(cache=True, nogil=True)(function))
     except RuntimeError:  # "cannot cache function ...: no locator available"
@@ -32,7 +34,7 @@ def kernel(function: Kernel) -> Kernel:
 
 @kernel
 def mix(x: np.uint64) -> np.uint64:
-    """A bijection that spreads every bit over all. Source: Appleby, MurmurHash3, fmix64."""
+    """Return a bijection of x in which every bit of x affects every bit. Source: Appleby, MurmurHash3, fmix64."""
     x ^= x >> R33
     x *= MIX_1
     x ^= x >> R33
@@ -43,7 +45,7 @@ def mix(x: np.uint64) -> np.uint64:
 
 @kernel
 def longest(offsets: NDArray[np.int64]) -> int:
-    """The size of the largest of ragged rows."""
+    """Return the size of the longest of ragged rows."""
     size = 0
     for i in range(len(offsets) - 1):
         size = max(size, offsets[i + 1] - offsets[i])

@@ -1,7 +1,9 @@
-"""The compiled kernels over pairs of rows; each equals its namesake in `reference`.
+"""Compiled kernels that join rows into components; `reference` has the same functions.
 
-A forest is an array of parents: row i belongs to the component of ``parents[i]``, which is never greater than i, and
-a row that is its own parent stands for its component. Limitation: rows are not checked against the forest's size.
+A forest is an array of parents. Row i is in the component of row ``parents[i]``, which is never greater than i. A row
+that is its own parent is the root of its component.
+
+Limitation: row numbers are not checked against the size of the forest.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ __all__ = ["settle", "unite"]
 
 @kernel
 def unite(parents: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
-    """Joins, in place, the components of rows left[i] and right[i]; settled, it is `reference.unite`.
+    """Join, in place, the components of rows left[i] and right[i].
+
+    The forest equals that of `reference.unite` once `settle` has run.
 
     Source: Tarjan, van Leeuwen 1984, Worst-case analysis of set union algorithms: path halving, linking by index.
     """
@@ -36,7 +40,7 @@ def unite(parents: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np
 
 @kernel
 def settle(parents: NDArray[np.int64]) -> None:
-    """Makes, in place, every row the child of the least row of its component."""
+    """Make every row the child of the least row of its component, in place."""
     for i in range(len(parents)):
-        # A parent is less than its child, so it is settled already.
+        # A parent comes before its child, so it is already settled.
         parents[i] = parents[parents[i]]

@@ -1,7 +1,7 @@
-"""The compiled kernels from shingles to buckets and similarities; each equals its namesake in `reference`.
+"""Compiled kernels over shingle sets and signatures; `reference` has the same functions.
 
-All release the GIL. Arrays are contiguous. Limitation: numbers are mixed with care for Numba's rules
-(int64 with uint64 makes float64), which is why every constant has its type.
+All release the GIL. Arrays are contiguous. Every constant is typed, because Numba turns an int64 combined with a
+uint64 into a float64.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from lshdb.sketch.kernels.compilation import kernel, longest, mix
 from lshdb.sketch.kernels.constants import EMPTY_MINIMUM, EMPTY_SLOT, GOLDEN
 
 __all__ = [
+    "agreements",
     "band_hashes",
     "first_occurrences",
     "fss1_minima",
@@ -28,7 +29,7 @@ ONE = np.uint64(1)
 
 @kernel
 def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The hashes with the i-th repeat (i from 1) of each within its text made an element of its own."""
+    """Return the hashes, with the i-th repeat (i from 1) of a hash in a text replaced by a hash of both."""
     numbered = np.empty_like(hashes)
     size = 16
     while size < 2 * longest(offsets):
@@ -55,14 +56,14 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
 def first_occurrences(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hashes sorted within each text, with each repeat left out; and the new offsets. Args: hashes: so sorted."""
+    """Return the hashes of each text without repeats, and their offsets. Args: hashes: sorted within each text."""
     unique = np.empty_like(hashes)
     ends = np.zeros_like(offsets)
     end = ZERO
     for text in range(len(offsets) - 1):
         last = offsets[text + 1] - 1
         for i in range(offsets[text], last):
-            # No branch: a repeat is written over what it repeats.
+            # No branch: a repeat overwrites the hash before it.
             unique[end] = hashes[i]
             end += np.uint64(hashes[i] != hashes[i + 1])
         if offsets[text] <= last:
@@ -74,7 +75,7 @@ def first_occurrences(
 
 @kernel
 def _first_round(hashes: NDArray[np.uint64], seed: np.uint64, values: NDArray[np.uint64]) -> None:
-    """Put the least hash of each slot into `values`. No branch: most documents need no other round."""
+    """Put the least hash of each slot into `values`; free of branches, since most documents need only this round."""
     slots = np.uint64(len(values))
     values[:] = EMPTY_SLOT
     for x in hashes:
@@ -87,7 +88,7 @@ def _first_round(hashes: NDArray[np.uint64], seed: np.uint64, values: NDArray[np
 def _fss1_fill(
     hashes: NDArray[np.uint64], seeds: NDArray[np.uint64], values: NDArray[np.uint64], rounds: NDArray[np.int64]
 ) -> None:
-    """Put the least hash of each slot into `values`, and the round that it is of into `rounds`."""
+    """Put the least hash of each slot into `values`, and the round it comes from into `rounds`."""
     num_perm = len(values)
     slots, unset = np.uint64(num_perm), 2 * num_perm
     _first_round(hashes, seeds[0], values)
@@ -119,7 +120,7 @@ def _fss1_fill(
 def fss1_minima(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64], seeds: NDArray[np.uint64], num_perm: int
 ) -> NDArray[np.uint32]:
-    """Fast Similarity Sketches, uint32, shape (n, num_perm). Args: seeds: uint64, shape (2 * num_perm,)."""
+    """Return Fast Similarity Sketches: uint32, shape (n, num_perm). Args: seeds: uint64, shape (2 * num_perm,)."""
     minima = np.full((len(offsets) - 1, num_perm), EMPTY_MINIMUM, np.uint32)
     values, rounds = np.empty(num_perm, np.uint64), np.empty(num_perm, np.int64)
     for i in range(len(minima)):
@@ -138,7 +139,7 @@ def universal_minima(
     multipliers: NDArray[np.uint64],
     addends: NDArray[np.uint64],
 ) -> NDArray[np.uint32]:
-    """MinHash by num_perm hashes a*x+b mod 2**64, uint32, shape (n, num_perm)."""
+    """Return MinHash signatures by num_perm hashes a*x+b mod 2**64: uint32, shape (n, num_perm)."""
     num_perm = len(multipliers)
     minima = np.full((len(offsets) - 1, num_perm), EMPTY_MINIMUM, np.uint32)
     least = np.empty(num_perm, np.uint64)
@@ -147,7 +148,7 @@ def universal_minima(
             continue
         least[:] = EMPTY_SLOT
         x, stop = offsets[i], offsets[i + 1]
-        # Four at a time, and the loop over the permutations inside: it vectorises, and `least` is read once for four.
+        # Four hashes at a time, with the permutations in the inner loop: it vectorises and reads `least` once for four.
         while x + 4 <= stop:
             x0, x1, x2, x3 = hashes[x], hashes[x + 1], hashes[x + 2], hashes[x + 3]
             for k in range(num_perm):
@@ -166,7 +167,7 @@ def universal_minima(
 
 @kernel
 def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np.uint64]:
-    """The bucket hash of each band of each signature, uint64, shape (n, bands)."""
+    """Return the bucket hash of each band of each signature: uint64, shape (n, bands)."""
     keys = np.empty((len(minima), bands), np.uint64)
     for i in range(len(minima)):
         for band in range(bands):
@@ -181,7 +182,7 @@ def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np
 def intersections(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The number of hashes that sets left[i] and right[i] share, int64, shape (m,); sets are sorted and unique."""
+    """Return how many hashes sets left[i] and right[i] share: int64, shape (m,). Args: hashes: sorted, distinct."""
     shared = np.zeros(len(left), np.int64)
     for pair in range(len(left)):
         one = hashes[offsets[left[pair]] : offsets[left[pair] + 1]]
@@ -189,9 +190,24 @@ def intersections(
         i, j, count = ZERO, ZERO, ZERO
         while i < np.uint64(len(one)) and j < np.uint64(len(other)):
             x, y = one[i], other[j]
-            # No branch: which of the two is the lesser cannot be predicted.
+            # No branch: the processor cannot predict which of the two is smaller.
             count += np.uint64(x == y)
             i += np.uint64(x <= y)
             j += np.uint64(y <= x)
         shared[pair] = count
     return shared
+
+
+@kernel
+def agreements(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return how many minima each left and each right signature share: uint32, shape (len(left), len(right))."""
+    equal = np.empty((len(left), len(right)), np.uint32)
+    num_perm = left.shape[1]
+    for i in range(len(left)):
+        for j in range(len(right)):
+            # The counter has the width of the minima, so that the loop vectorises.
+            count = np.uint32(0)
+            for k in range(num_perm):
+                count += np.uint32(left[i, k] == right[j, k])
+            equal[i, j] = count
+    return equal

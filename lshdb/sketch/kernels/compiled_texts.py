@@ -1,8 +1,8 @@
-"""The compiled kernels from texts to shingles; each equals its namesake in `reference`.
+"""Compiled kernels from texts to shingles; `reference` has the same functions.
 
-All release the GIL. Arrays are contiguous. Two things about Numba shape the code: an int64 with a uint64 makes a
-float64, so every constant has its type; and a signed index is checked for being negative, which costs a third of
-the speed, so indices are uint64 here.
+All release the GIL. Arrays are contiguous. Two rules of Numba shape the code. It turns an int64 combined with a uint64
+into a float64, so every constant is typed. It checks whether a signed index is negative, which costs a third of the
+speed, so indices are uint64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingl
 
 SPACE = np.uint32(0x20)
 LINE_FEED = np.uint32(0x0A)
-FIRST_SOLO = np.uint32(0x0E00)  # below Thai nothing is solo: no look-up needed
+FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
 NO_JOIN = np.uint32(0)
 LONGEST = np.uint64(LONGEST_CLUSTER)
 
@@ -37,7 +37,7 @@ BITS_6, BITS_12, BITS_18 = np.uint32(6), np.uint32(12), np.uint32(18)
 
 @kernel
 def _decode(utf8: NDArray[np.uint8], i: np.uint64) -> tuple[np.uint32, np.uint64]:
-    """The code point beyond ASCII that begins at byte i, and where the next one begins. Source: RFC 3629."""
+    """Return the non-ASCII code point at byte i, and where the next one begins. Source: RFC 3629."""
     lead = np.uint32(utf8[i])
     second = np.uint32(utf8[i + ONE]) & LOW_6
     if lead < 0xE0:
@@ -51,7 +51,7 @@ def _decode(utf8: NDArray[np.uint8], i: np.uint64) -> tuple[np.uint32, np.uint64
 
 @kernel
 def _cluster_end(utf8: NDArray[np.uint8], i: np.uint64, stop: np.uint64, table: NDArray[np.uint32]) -> np.uint64:
-    """The first byte from i to `stop` that begins a code point that joins nothing before it."""
+    """Return the first byte from i to `stop` at which a code point does not join the one before it."""
     while i < stop and utf8[i] >= 0x80:
         codepoint, after = _decode(utf8, i)
         entry = table[codepoint]
@@ -70,7 +70,7 @@ def _find_spans(
     spans: NDArray[np.int64],
     count: np.uint64,
 ) -> np.uint64:
-    """Put the spans of bytes [i, stop) into `spans` from `count` on; the new count."""
+    """Put the spans in bytes [i, stop) into `spans` from row `count` on; return the new count."""
     start, last_join = i, NO_JOIN
     while i < stop:
         if utf8[i] < 0x80:
@@ -97,16 +97,16 @@ def _find_spans(
 def contextual_spans(
     utf8: NDArray[np.uint8], offsets: NDArray[np.int64], skip: NDArray[np.bool_], table: NDArray[np.uint32]
 ) -> NDArray[np.int64]:
-    """Where single code points do not tell what they become: bytes [start, stop), int64, shape (m, 2).
+    """Return the spans that cannot be folded one code point at a time: bytes [start, stop), int64, shape (m, 2).
 
-    A cluster is a code point and those after it that join it. NFKC looks at neighbours within a cluster only, and
-    changes more than single code points only where one is contextual or out of canonical order. A cluster longer
-    than LONGEST_CLUSTER bytes is cut there.
+    A cluster is a code point with those after it that join it. NFKC never looks beyond a cluster, and it looks beyond
+    single code points only if one is contextual or out of canonical order. A cluster longer than LONGEST_CLUSTER bytes
+    is split there.
 
-    Args: utf8, offsets: n texts; skip: bool, shape (n,), texts known to have none.
+    Args: utf8, offsets: n texts; skip: bool, shape (n,): True for texts known to have no spans.
     Source: Unicode Standard Annex 15, section 9 (quick check) and section 8 (stable code points).
     """
-    spans = np.empty((len(utf8) // 2 + 1, 2), np.int64)  # a span has a code point of two bytes at least
+    spans = np.empty((len(utf8) // 2 + 1, 2), np.int64)  # a span has at least one code point of at least two bytes
     count = ZERO
     for text in range(len(offsets) - 1):
         if not skip[text]:
@@ -124,7 +124,7 @@ def _fold_run(
     end: np.uint64,
     after_separator: np.uint64,
 ) -> tuple[np.uint64, np.uint64]:
-    """Fold bytes [i, stop) into `codepoints` from `end` on; the new end, and 1 if a separator is before it."""
+    """Fold bytes [i, stop) into `codepoints` from `end` on; return the new end, and 1 if it follows a separator."""
     while i < stop:
         if utf8[i] < 0x80:
             entry = table[utf8[i]]
@@ -135,7 +135,7 @@ def _fold_run(
             if entry & KIND_MASK == DROPPED:
                 continue
         codepoints[end] = entry & CODEPOINT_MASK
-        # No branch, for nobody predicts where words end: a second separator is overwritten by what follows it.
+        # No branch, because word ends are unpredictable: the next code point overwrites a second separator.
         separator = np.uint64(entry & KIND_MASK == SEPARATOR)
         end += ONE - (separator & after_separator)
         after_separator = separator
@@ -151,9 +151,9 @@ def fold(
     settled: NDArray[np.uint8],
     settled_offsets: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,).
+    """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,).
 
-    Args: utf8, offsets: the texts; spans: bytes to replace, in order; settled, settled_offsets: by what, in UTF-8.
+    Args: utf8, offsets: the texts; spans: bytes to replace, in order; settled, settled_offsets: the replacements.
     """
     codepoints = np.empty(len(utf8) + len(settled) + 1, np.uint32)
     ends = np.zeros(len(offsets), np.int64)
@@ -177,7 +177,7 @@ def fold(
 
 @kernel
 def _words(codepoints: NDArray[np.uint32], table: NDArray[np.uint32], tokens: NDArray[np.uint64]) -> np.uint64:
-    """Put the unmixed hashes of the words of one normal form into `tokens`; their number."""
+    """Put the unmixed hashes of the words of one normal form into `tokens`; return their number."""
     count, total = ZERO, ZERO
     for codepoint in codepoints:
         if codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO:
@@ -190,7 +190,7 @@ def _words(codepoints: NDArray[np.uint32], table: NDArray[np.uint32], tokens: ND
         separator = codepoint == SPACE
         tokens[count] = total
         count += np.uint64(separator) & np.uint64(total != ZERO)
-        # The choice is of the factor, not of the product: it does not wait for the sum. 730 instead of 410 MB/s.
+        # Choosing the factor, not the product, need not wait for the sum: 730 instead of 410 MB/s.
         total = (total + np.uint64(codepoint)) * (ZERO if separator else TOKEN_BASE)
     tokens[count] = total
     return count + np.uint64(total != ZERO)
@@ -198,7 +198,7 @@ def _words(codepoints: NDArray[np.uint32], table: NDArray[np.uint32], tokens: ND
 
 @kernel
 def _lines(codepoints: NDArray[np.uint32], tokens: NDArray[np.uint64]) -> np.uint64:
-    """Put the unmixed hashes of the lines of one text that are not empty into `tokens`; their number."""
+    """Put the unmixed hashes of the non-empty lines of one text into `tokens`; return their number."""
     count, total = ZERO, ZERO
     for codepoint in codepoints:
         separator = codepoint == LINE_FEED
@@ -211,7 +211,7 @@ def _lines(codepoints: NDArray[np.uint32], tokens: NDArray[np.uint64]) -> np.uin
 
 @kernel
 def _roll(tokens: NDArray[np.uint64], size: int, hashes: NDArray[np.uint64]) -> int:
-    """Put the hashes of the k-grams of one text's unmixed tokens into `hashes`; their number."""
+    """Put the hashes of the k-grams of one text's unmixed tokens into `hashes`; return their number."""
     if len(tokens) == 0:
         return 0
     # Three loops instead of one: the first and the last vectorise.
@@ -235,7 +235,10 @@ def _roll(tokens: NDArray[np.uint64], size: int, hashes: NDArray[np.uint64]) -> 
 def shingle_words(
     codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int, table: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The hashes of the k-grams of words of n normal forms, uint64, shape (S,), and offsets, int64, shape (n + 1,)."""
+    """Return the hashes of the word k-grams of n normal forms: uint64, shape (S,); and offsets: int64, shape (n + 1,).
+
+    Args: codepoints, offsets: the normal forms; size: k; table: the code-point table.
+    """
     hashes = np.empty(len(codepoints), np.uint64)
     tokens = np.empty(longest(offsets) + 1, np.uint64)
     ends = np.zeros(len(offsets), np.int64)
@@ -249,7 +252,7 @@ def shingle_words(
 def shingle_chars(
     codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The hashes of the k-grams of code points of n normal forms, as `shingle_words`."""
+    """Return the hashes of the code-point k-grams of n normal forms, in the form of `shingle_words`."""
     hashes = np.empty(len(codepoints), np.uint64)
     tokens = np.empty(longest(offsets), np.uint64)
     ends = np.zeros(len(offsets), np.int64)
@@ -265,7 +268,7 @@ def shingle_chars(
 def shingle_lines(
     codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The hashes of the lines of n texts, one feature a line, as `shingle_words`; an empty line is none."""
+    """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`."""
     hashes = np.empty(len(codepoints), np.uint64)
     tokens = np.empty(longest(offsets) + 1, np.uint64)
     ends = np.zeros(len(offsets), np.int64)

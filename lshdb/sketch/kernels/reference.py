@@ -1,6 +1,6 @@
-"""The kernels in plain Python and NumPy, written to be checked by eye; the tests hold the compiled ones to them.
+"""The kernels in plain Python and NumPy, written to be read. The tests compare the compiled ones with them.
 
-Owns also `permutation_minima`, MinHash by true permutations, which the schemes stand in for. Nothing here is fast.
+Limitation: slow.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ __all__ = [
     "intersections",
     "mix",
     "number_occurrences",
-    "permutation_minima",
     "settle",
     "shingle_chars",
     "shingle_lines",
@@ -49,7 +48,7 @@ LOW_64 = 2**64 - 1
 
 
 def mix(x: int) -> int:
-    """A bijection of 64-bit numbers that spreads every bit over all. Source: Appleby, MurmurHash3, fmix64."""
+    """Return a bijection of x in which every bit of x affects every bit. Source: Appleby, MurmurHash3, fmix64."""
     for multiplier in (MIX_1, MIX_2):
         x = ((x ^ x >> 33) * int(multiplier)) & LOW_64
     return x ^ x >> 33
@@ -58,7 +57,7 @@ def mix(x: int) -> int:
 def contextual_spans(
     utf8: NDArray[np.uint8], offsets: NDArray[np.int64], skip: NDArray[np.bool_], table: NDArray[np.uint32]
 ) -> NDArray[np.int64]:
-    """Where single code points do not tell what they become: bytes [start, stop), int64, shape (m, 2)."""
+    """Return the spans that cannot be folded one code point at a time: bytes [start, stop), int64, shape (m, 2)."""
     spans: list[tuple[int, int]] = []
     for (start, stop), skipped in zip(pairwise(offsets.tolist()), skip.tolist(), strict=True):
         for cluster in [] if skipped else _clusters(_decoded(utf8[start:stop]), table):
@@ -70,7 +69,7 @@ def contextual_spans(
 
 
 def _clusters(text: str, table: NDArray[np.uint32]) -> list[str]:
-    """The text cut before each code point that joins nothing before it, and where a cluster would be too long."""
+    """Split the text before each code point that does not join the one before it, or would make a cluster too long."""
     clusters = [""]
     for character in text:
         joins = _join(character, table) or _kind(character, table) == entries.DROPPED
@@ -108,7 +107,7 @@ def fold(
     settled: NDArray[np.uint8],
     settled_offsets: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,)."""
+    """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,)."""
     content, forms = utf8.tobytes(), list[str]()
     replacements = [settled.tobytes()[start:stop] for start, stop in pairwise(settled_offsets.tolist())]
     for start, stop in pairwise(offsets.tolist()):
@@ -134,17 +133,17 @@ def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
 def shingle_words(
     codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int, table: NDArray[np.uint32]
 ) -> Ragged:
-    """The hashes of the k-grams of words of n normal forms, uint64, shape (S,), and offsets, int64, shape (n + 1,)."""
+    """Return the hashes of the word k-grams of n normal forms: uint64, shape (S,); and offsets: int64, (n + 1,)."""
     return _ragged([_kgrams(_words(text, table), size) for text in _rows(codepoints, offsets)])
 
 
 def shingle_chars(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int) -> Ragged:
-    """The hashes of the k-grams of code points of n normal forms, as `shingle_words`."""
+    """Return the hashes of the code-point k-grams of n normal forms, in the form of `shingle_words`."""
     return _ragged([_kgrams([[codepoint] for codepoint in text], size) for text in _rows(codepoints, offsets)])
 
 
 def shingle_lines(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Ragged:
-    """The hashes of the lines of n texts, one feature a line, as `shingle_words`; an empty line is none."""
+    """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`."""
     return _ragged([_kgrams(_split(text, 0x0A), 1) for text in _rows(codepoints, offsets)])
 
 
@@ -178,7 +177,7 @@ def _kgrams(tokens: list[list[int]], size: int) -> list[int]:
 
 
 def _polynomial(coefficients: list[int], base: int) -> int:
-    """The value mod 2**64 of the polynomial with these coefficients, the constant one last."""
+    """Return the value mod 2**64 of the polynomial with these coefficients, highest degree first."""
     total = 0
     for coefficient in coefficients:
         total = (total * base + coefficient) & LOW_64
@@ -190,7 +189,7 @@ def _ragged(rows: list[list[int]]) -> Ragged:
 
 
 def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The hashes with the i-th repeat (i from 1) of each within its text made an element of its own."""
+    """Return the hashes, with the i-th repeat (i from 1) of a hash in a text replaced by a hash of both."""
     numbered: list[int] = []
     for start, stop in pairwise(offsets.tolist()):
         seen: Counter[int] = Counter()
@@ -201,14 +200,14 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
 
 
 def first_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Ragged:
-    """Hashes sorted within each text, with each repeat left out; and the new offsets."""
+    """Return the hashes of each text, sorted and without repeats, and their offsets."""
     return _ragged([sorted(set(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
 
 
 def fss1_minima(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64], seeds: NDArray[np.uint64], num_perm: int
 ) -> NDArray[np.uint32]:
-    """Fast Similarity Sketches, uint32, shape (n, num_perm). Args: seeds: uint64, shape (2 * num_perm,)."""
+    """Return Fast Similarity Sketches: uint32, shape (n, num_perm). Args: seeds: uint64, shape (2 * num_perm,)."""
     rows = [_fss1_row(hashes[start:stop], seeds, num_perm) for start, stop in pairwise(offsets.tolist())]
     return np.array(rows, np.uint32).reshape(-1, num_perm)
 
@@ -241,7 +240,7 @@ def universal_minima(
     multipliers: NDArray[np.uint64],
     addends: NDArray[np.uint64],
 ) -> NDArray[np.uint32]:
-    """MinHash by num_perm hashes a*x+b mod 2**64, uint32, shape (n, num_perm)."""
+    """Return MinHash signatures by num_perm hashes a*x+b mod 2**64: uint32, shape (n, num_perm)."""
     minima = np.full((len(offsets) - 1, len(multipliers)), EMPTY_MINIMUM, np.uint32)
     for row, (start, stop) in enumerate(pairwise(offsets.tolist())):
         if start < stop:
@@ -250,24 +249,8 @@ def universal_minima(
     return minima
 
 
-def permutation_minima(
-    permutations: NDArray[np.int64], features: NDArray[np.int64], offsets: NDArray[np.int64]
-) -> NDArray[np.uint32]:
-    """MinHash as it is defined: for each permutation, the least place that it gives a feature of the set.
-
-    Args:
-        permutations: shape (num_perm, num_features); permutations[k, feature] is the feature's place in the k-th.
-        features, offsets: set i has the features ``features[offsets[i]:offsets[i + 1]]``; none may be empty.
-
-    Returns: uint32, shape (n, num_perm).
-    Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.3.2; Broder 1997.
-    """
-    rows = [permutations[:, features[start:stop]].min(axis=1) for start, stop in pairwise(offsets.tolist())]
-    return np.array(rows, np.uint32).reshape(-1, len(permutations))
-
-
 def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np.uint64]:
-    """The bucket hash of each band of each signature, uint64, shape (n, bands)."""
+    """Return the bucket hash of each band of each signature: uint64, shape (n, bands)."""
     keys = [
         _band_hash(band, signature[band * rows : (band + 1) * rows])
         for signature in minima.tolist()
@@ -286,25 +269,25 @@ def _band_hash(band: int, minima: list[int]) -> int:
 def intersections(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The number of hashes that sets left[i] and right[i] share, int64, shape (m,); sets are sorted and unique."""
+    """Return how many hashes sets left[i] and right[i] share: int64, shape (m,)."""
     sets = [set(hashes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
     return np.array([len(sets[i] & sets[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)], np.int64)
 
 
 def agreements(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The number of equal minima of every signature with every other, uint32, shape (len(left), len(right))."""
+    """Return how many minima each left and each right signature share: uint32, shape (len(left), len(right))."""
     equal: NDArray[np.uint32] = (left[:, None, :] == right[None, :, :]).sum(axis=2, dtype=np.uint32)
     return equal
 
 
 def unite(parents: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
-    """Joins, in place, the components of rows left[i] and right[i] of a settled forest, which stays settled."""
+    """Join, in place, the components of rows left[i] and right[i] of a settled forest, which stays settled."""
     for one, other in zip(left.tolist(), right.tolist(), strict=True):
         roots = parents[one], parents[other]
         parents[parents == max(roots)] = min(roots)
 
 
 def settle(parents: NDArray[np.int64]) -> None:
-    """Makes, in place, every row the child of the least row of its component."""
+    """Make every row the child of the least row of its component, in place."""
     while (parents != parents[parents]).any():
         parents[:] = parents[parents]

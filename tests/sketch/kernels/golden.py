@@ -1,8 +1,8 @@
-"""The golden vectors: what an index made by a released version holds.
+"""The golden vectors: what an index that a released version made holds.
 
-    python tests/kernels/golden.py
+    python -m tests.sketch.kernels.golden
 
-writes tests/golden/sketches.json anew. New vectors are a new scheme name or a new `params.TABLE_VERSION`.
+rewrites tests/sketch/golden/sketches.json. Changed vectors need a new scheme name or a new `params.TABLE_VERSION`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HEAD = 8  # of the shingles, minima and band keys
 
 
 def vectors() -> dict[str, Any]:
-    """For each parameter set and document: digest, number of shingles, and the heads of the arrays."""
+    """Return the digest, the number of shingles and the heads of the arrays, by parameters and document."""
     return {name: _vectors(params) for name, params in PARAMS.items()}
 
 

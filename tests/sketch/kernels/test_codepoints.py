@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 UNICODE = "14"
 
 needs_same_unicode = pytest.mark.skipif(
-    unicodedata.unidata_version.split(".")[0] != UNICODE, reason=f"this Python is not of Unicode {UNICODE}"
+    unicodedata.unidata_version.split(".")[0] != UNICODE, reason=f"the running Python does not have Unicode {UNICODE}"
 )
 
 

@@ -1,4 +1,4 @@
-"""What a released version stored, this one computes again."""
+"""This version computes what released versions stored."""
 
 from __future__ import annotations
 
