@@ -233,12 +233,12 @@ def test_the_digest_of_rows_does_not_depend_on_their_order() -> None:
 SLOW = """
 import sys, time
 from lshdb import Index
-from lshdb.store import copying
+from lshdb.store import whole
 def tell(share):
     if 0.4 < share:
         print("half", flush=True)
         time.sleep(60)
-from lshdb.store import Store
+from lshdb.store.store import Store
 with Store.open(sys.argv[1]) as store:
     whole.copy(store, sys.argv[2], tell)
 """
