@@ -1,4 +1,4 @@
-# Needs python3 (3.11 or newer) with venv, and make; everything else is installed into .venv.
+# Requires Python 3.11 or newer with venv. Everything else is installed into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,11 +20,11 @@ lint: $(VENV)/.linted
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The speed of an ingest, against datasketch in the same run; FILE is JSON lines, made by `python -m benchmarks.corpora.data`.
+# Measures the speed of an ingest, compared with datasketch. Create FILE with `python -m benchmarks.corpora.data jsonl FILE`.
 bench: $(VENV)/.benched
 	$(BIN)/python -m benchmarks.runs.ingest $(FILE)
 
-# Guards against slow-downs: ratios against datasketch and a bare NumPy loop, on texts of its own, in two minutes.
+# Detects a slowdown in two minutes: processor time relative to datasketch and a plain NumPy loop, on synthetic texts.
 bench-quick: $(VENV)/.benched
 	$(BIN)/python -m benchmarks quick
 
