@@ -23,7 +23,7 @@ from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, graph, samples
+from lshdb.store.tables import audit, graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Auditing", "Thoroughness", "num_in_batch"]
@@ -133,7 +133,7 @@ class Auditing:
     def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
         """The pairs to recompute, and the share of them that each page completes."""
         if (sample := self._thoroughness.sample) is not None:
-            drawn = samples.stored_pairs(snapshot, sample, 0, chance)
+            drawn = graph.sampled_pairs(snapshot, sample, 0, chance)
             for begin in range(0, len(drawn), PAGE_PAIRS):
                 end = begin + PAGE_PAIRS
                 yield drawn.chosen(slice(begin, end)), min(1.0, end / len(drawn))

@@ -13,7 +13,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.audit.precision import candidate_precision
 from lshdb.linking.comparison import compare, contents_of
 from lshdb.linking.rereading import spool_lost
 from lshdb.model.arrays import distinct
@@ -22,7 +21,7 @@ from lshdb.model.reports import VerifyCounts, VerifyReport
 from lshdb.model.values import VerifiedPairs
 from lshdb.readers import ReadOptions
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, graph, samples
+from lshdb.store.tables import answers, graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Reverification", "Scope"]
@@ -71,15 +70,14 @@ class Reverification:
             for page, share in self._pages(snapshot, chance):
                 self._verify_page(snapshot, page)
                 self._progress.verified(share)
-            precision = candidate_precision(snapshot, self._params, self._options, chance)
             gone = self._named(snapshot)
-        return VerifyReport(self._counts, self._largest, gone, precision, time.monotonic() - started)
+        return VerifyReport(self._counts, self._largest, gone, time.monotonic() - started)
 
     def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
         """The pairs, and the share of them that each page completes."""
         scope, lost = self._scope, not self._params.keep_text
         if scope.sample is not None:
-            page = samples.stored_pairs(snapshot, scope.sample, scope.since, chance)
+            page = graph.sampled_pairs(snapshot, scope.sample, scope.since, chance)
             if lost:
                 spool_lost(snapshot, self._params, self._options, distinct(page.keys))
             yield page, 1.0

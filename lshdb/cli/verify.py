@@ -12,7 +12,7 @@ from lshdb.cli.render import print_json, visible
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from lshdb.model.reports import CandidatePrecision, VerifyReport
+    from lshdb.model.reports import VerifyReport
 
 __all__ = ["register"]
 
@@ -54,7 +54,7 @@ def verify(
     if json:
         print_json(report.as_json())
     else:
-        typer.echo("\n".join([*_lines(report), _precision(report.candidates, seed)]))
+        typer.echo("\n".join(_lines(report)))
 
 
 def _lines(report: VerifyReport) -> list[str]:
@@ -68,14 +68,3 @@ def _lines(report: VerifyReport) -> list[str]:
     lines += [f"text gone: {visible(left)} and {visible(right)}" for left, right in report.gone]
     unnamed = counts.num_unknown - len(report.gone)
     return [*lines, f"text gone: {unnamed:,} pairs more"] if unnamed else lines
-
-
-def _precision(found: CandidatePrecision, seed: int) -> str:
-    if found.share is None:
-        return "LSH alone: no two documents whose texts are there share a bucket"
-    said = f"LSH alone: {found.share:.1%} of the candidates, which share a bucket, are at {found.min_sim} or more"
-    if found.is_all:
-        return f"{said}: all {found.num_known:,} were compared"
-    return (
-        f"{said}; 95 % interval {found.low:.1%} to {found.high:.1%}, from {found.num_known:,} random ones (seed {seed})"
-    )

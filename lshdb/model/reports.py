@@ -9,7 +9,6 @@ from lshdb.model.params import Params
 from lshdb.model.values import Counts
 
 __all__ = [
-    "CandidatePrecision",
     "Figures",
     "HalfRead",
     "IngestReport",
@@ -92,49 +91,25 @@ class VerifyCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class CandidatePrecision:
-    """Which share of the candidate pairs are near-duplicates at `min_sim`: what LSH without a verification would say.
-
-    Args:
-        num_sampled: random candidate pairs that were looked at; num_known: those whose texts are there.
-        share: of these that are at `min_sim` or more; None where there are none.
-        low, high: the 95 % interval of that share among all candidates.
-        is_all: the sample is all of them, so the share is exact.
-    """
-
-    min_sim: float
-    num_sampled: int
-    num_known: int
-    share: float | None
-    low: float | None
-    high: float | None
-    is_all: bool
-
-
-@dataclass(frozen=True, slots=True)
 class VerifyReport:
     """What a verification found.
 
     Args:
         largest_difference: between a stored similarity and the recomputed one.
         gone: the first few of the `num_unknown` pairs, as (left, right) ids of documents.
-        candidates: what the buckets alone are worth.
     """
 
     counts: VerifyCounts
     largest_difference: float
     gone: tuple[tuple[str, str], ...]
-    candidates: CandidatePrecision
     seconds: float
 
     def as_json(self) -> dict[str, object]:
         """The object that ``verify --json`` prints."""
         counts = {name.removeprefix("num_"): value for name, value in asdict(self.counts).items()}
-        precision = {name.removeprefix("num_"): value for name, value in asdict(self.candidates).items()}
         return counts | {
             "largest_difference": self.largest_difference,
             "gone": [list(names) for names in self.gone],
-            "candidate_precision": precision,
             "seconds": round(self.seconds, 3),
         }
 

@@ -91,14 +91,11 @@ def test_pairs_whose_text_is_gone_are_counted_and_the_first_ones_named(lshdb: Ru
     lshdb(url, "ingest", "--no-keep-text", write(tmp_path / "a.jsonl", 1, 2, 3, 4), write(tmp_path / "b.jsonl", 5))
     (tmp_path / "a.jsonl").unlink()
     report = verified(lshdb, url)
-    assert (report["pairs"], report["unknown"], report["candidate_precision"]["known"]) == (10, 10, 0)
+    assert (report["pairs"], report["unknown"]) == (10, 10)
     assert report["gone"] == [["1", "2"], ["1", "3"], ["1", "4"], ["1", "5"], ["2", "3"]]
     lines = lshdb(url, "verify").out.splitlines()
     assert lines[2:4] == ["text gone: 1 and 2", "text gone: 1 and 3"]
-    assert lines[-2:] == [
-        "text gone: 5 pairs more",
-        "LSH alone: no two documents whose texts are there share a bucket",
-    ]
+    assert lines[-1] == "text gone: 5 pairs more"
 
 
 def test_a_sample_reads_the_sources_of_its_own_pairs_only(lshdb: Run, url: str, tmp_path: Path) -> None:
@@ -106,22 +103,3 @@ def test_a_sample_reads_the_sources_of_its_own_pairs_only(lshdb: Run, url: str, 
         write(tmp_path / f"{name}.jsonl", name)
     lshdb(url, "ingest", "--no-keep-text", tmp_path)
     assert verified(lshdb, url, "--sample", "1")["unknown"] == 0
-
-
-def test_what_lsh_alone_is_worth_is_reported(lshdb: Run, filled: str) -> None:
-    found = verified(lshdb, filled)["candidate_precision"]
-    assert found == {
-        "min_sim": 0.8, "sampled": 15, "known": 15, "share": 1.0, "low": 1.0, "high": 1.0, "is_all": True,
-    }  # fmt: skip
-    last = lshdb(filled, "verify").out.splitlines()[-1]
-    assert last == "LSH alone: 100.0% of the candidates, which share a bucket, are at 0.8 or more: all 15 were compared"
-
-
-def test_an_interval_is_given_where_only_some_candidates_were_compared(
-    lshdb: Run, filled: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lshdb.audit.precision.SAMPLED_MATES", 20)
-    found = verified(lshdb, filled)["candidate_precision"]
-    assert (found["share"], found["high"], found["is_all"]) == (1.0, 1.0, False)
-    assert 0.5 < found["low"] < 1.0
-    assert "95 % interval" in lshdb(filled, "verify").out.splitlines()[-1]

@@ -35,9 +35,7 @@ from lshdb.store.staging import given, staged_bucket, staged_probe, staged_text
 __all__ = [
     "NO_LIMIT",
     "Rows",
-    "bucket_contents",
     "bucket_mates",
-    "bucket_sizes",
     "candidate_contents",
     "content_documents",
     "existing_contents",
@@ -46,7 +44,6 @@ __all__ = [
     "kept_texts",
     "largest_buckets",
     "neighbours",
-    "num_bucket_pairs",
     "pair_page",
     "pair_sample",
     "probes",
@@ -254,36 +251,15 @@ def _written_since() -> ColumnElement[bool]:
     return func.coalesce(pair.c.run_key, NO_LIMIT) >= bindparam("since")
 
 
-def bucket_sizes() -> Rows:
-    """(bucket_hash, num_contents) of the buckets of ``:band`` with two contents or more, in that order."""
-    num_contents = func.count().label("num_contents")
-    sizes = select(band_bucket.c.bucket_hash, num_contents).where(band_bucket.c.band == bindparam("band"))
-    return sizes.group_by(band_bucket.c.bucket_hash).having(func.count() > 1).order_by(band_bucket.c.bucket_hash)
-
-
-def num_bucket_pairs() -> Rows:
-    """How many pairs the buckets of ``:band`` hold."""
-    sizes = bucket_sizes().order_by(None).subquery("sizes")
-    return select(func.coalesce(func.sum(sizes.c.num_contents * (sizes.c.num_contents - 1) // 2), 0))
-
-
 def largest_buckets() -> Rows:
     """(num_contents, 0, band, bucket_hash) of the ``:count`` largest buckets of ``:band`` with two contents or more."""
-    sizes = bucket_sizes().order_by(None).subquery("sizes")
     band: BindParameter[int] = bindparam("band")
+    num_contents = func.count().label("num_contents")
+    grouped = select(band_bucket.c.bucket_hash, num_contents).where(band_bucket.c.band == band)
+    sizes = grouped.group_by(band_bucket.c.bucket_hash).having(func.count() > 1).subquery("sizes")
     columns = (sizes.c.num_contents, literal(0).label("num_skipped"), band.label("band"), sizes.c.bucket_hash)
     largest: Rows = select(*columns).order_by(sizes.c.num_contents.desc(), sizes.c.bucket_hash)
     return largest.limit(bindparam("count"))
-
-
-def bucket_contents() -> Rows:
-    """(band, bucket_hash, content_key) of all contents of the staged buckets, in that order."""
-    same = and_(band_bucket.c.band == staged_bucket.c.band, band_bucket.c.bucket_hash == staged_bucket.c.bucket_hash)
-    return (
-        select(staged_bucket.c.band, staged_bucket.c.bucket_hash, band_bucket.c.content_key)
-        .join_from(staged_bucket, band_bucket, same)
-        .order_by(staged_bucket.c.band, staged_bucket.c.bucket_hash, band_bucket.c.content_key)
-    )
 
 
 def neighbours() -> Rows:

@@ -39,6 +39,7 @@ __all__ = [
     "put_pairs",
     "put_skipped",
     "relink_skipped",
+    "sampled_pairs",
     "shared_buckets",
     "signatures",
     "stored_signatures",
@@ -169,6 +170,16 @@ def pair_page(transaction: Transaction, after: tuple[int, int], count: int, sinc
     """
     parameters = {"left_key": after[0], "right_key": after[1], "count": count, "since": since}
     return verified_pairs(transaction.execute(statements.pair_page(), parameters).all())
+
+
+def sampled_pairs(transaction: Transaction, count: int, since: int, chance: np.random.Generator) -> VerifiedPairs:
+    """`count` random pairs, or all if there are fewer, in order.
+
+    Args: since: leaves out what an earlier run wrote.
+    """
+    a, b, c = chance.integers(1, 2**30, 3).tolist()
+    parameters = {"a": a, "b": b, "c": c, "count": count, "since": since}
+    return verified_pairs(sorted(transaction.execute(statements.pair_sample(), parameters).all()))
 
 
 def verified_pairs(rows: Sequence[Row[*tuple[Any, ...]]]) -> VerifiedPairs:
