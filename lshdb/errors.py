@@ -1,9 +1,7 @@
-"""The errors lshdb raises, each with the exit code the command line ends with.
-
-The class docstring is the message; its ``{fields}`` are keyword arguments and become attributes::
+"""The errors that lshdb raises, each with the exit status of the command line::
 
     LshdbError
-    ├── UsageError                  2   the call cannot mean what it says
+    ├── UsageError                  2   the call makes no sense
     │   ├── InvalidParams           2
     │   ├── PromiseUnreachable      2
     │   └── BelowFloor              2
@@ -24,7 +22,7 @@ The class docstring is the message; its ``{fields}`` are keyword arguments and b
     │   ├── IndexDamaged           24
     │   ├── IndexRebanded          25
     │   └── IndexFaulty            26
-    ├── SourceError                30   what was to be read
+    ├── SourceError                30   what should be read
     │   ├── PathMissing            31
     │   ├── NothingToRead          32
     │   ├── PruneRefused           33
@@ -35,18 +33,23 @@ The class docstring is the message; its ``{fields}`` are keyword arguments and b
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   no room for the candidate pairs
-    └── OutputError                60   what was to be written
+    └── OutputError                60   what should be written
         ├── OutputExists           61
         └── OutputFailed           62
 
-A bad document never stops a run; a bad store does. Messages never hold a password: URLs are masked
-before they reach an error.
+The docstring of a class is its message. The ``{fields}`` in it are declared as attributes of the class and passed as
+keyword arguments, so a type checker finds a field that is misspelt or missing.
+
+A bad document never stops a run; a bad store does. Messages never contain a password: URLs are masked before they
+reach an error.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import ClassVar
+from collections.abc import Collection
+from os import PathLike
+from typing import ClassVar, dataclass_transform
 
 __all__ = [
     "AccessDenied",
@@ -87,26 +90,38 @@ __all__ = [
     "WorkerLost",
 ]
 
+# A file or folder, as it was named.
+_Path = str | PathLike[str]
 
+
+@dataclass_transform(kw_only_default=True)
 class LshdbError(Exception):
-    """{reason}"""
+    """lshdb failed."""
 
     exit_code: ClassVar[int] = 3
 
     def __init__(self, **fields: object) -> None:
+        self._check(fields.keys())
         self.fields = fields
+        self.__dict__.update(fields)
         super().__init__(self._message())
 
-    def __getattr__(self, name: str) -> object:
-        """The field ``name``. Raises: AttributeError: there is no such field."""
-        try:
-            return self.__dict__["fields"][name]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__} has no field {name!r}") from None
-
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles by its fields, so that an error crosses from a worker process."""
+        """Pickle by class and fields, so that an error can cross from a worker process."""
         return _rebuild, (type(self), self.fields)
+
+    @classmethod
+    def field_names(cls) -> frozenset[str]:
+        """Return the names of the fields that the class and its parents declare."""
+        declared = {name: kind for parent in cls.__mro__ for name, kind in inspect.get_annotations(parent).items()}
+        return frozenset(name for name, kind in declared.items() if not str(kind).startswith("ClassVar"))
+
+    @classmethod
+    def _check(cls, given: Collection[str]) -> None:
+        names = cls.field_names()
+        required = {name for name in names if not hasattr(cls, name)}
+        if wrong := (required - set(given)) | (set(given) - names):
+            raise TypeError(f"{cls.__name__} takes the fields {sorted(names)}; wrong or missing: {sorted(wrong)}")
 
     def _message(self) -> str:
         # python -OO strips docstrings; the name and the fields still say what happened.
@@ -124,46 +139,65 @@ class UsageError(LshdbError):
     """{reason}"""
 
     exit_code = 2
+    reason: str = ""
 
 
 class InvalidParams(UsageError):
     """{name} is {value}: {reason}"""
 
+    name: str
+    value: object
+    reason: str
+
 
 class PromiseUnreachable(UsageError):
-    """{minima} cannot find pairs at {min_sim} with recall {recall}. The nearest: recall {reachable} at {min_sim}, or
-    recall {recall} from {least} on. More takes an index made with a larger --num-perm."""
+    """{minima} cannot find pairs at {min_sim} with recall {recall}. They reach recall {reachable} at {min_sim}, or
+    recall {recall} from {least} on. For more, create an index with a larger --num-perm."""
+
+    minima: str
+    min_sim: float
+    recall: float
+    reachable: float
+    least: float
 
 
 class BelowFloor(UsageError):
-    """--min-sim {min_sim} is below this index's floor {floor}: pairs less similar than the floor
-    are not kept. Ask for {floor} or more, or make an index with a lower --floor."""
+    """--min-sim {min_sim} is below this index's floor {floor}: less similar pairs are not stored. Ask for {floor} or
+    more, or create an index with a lower --floor."""
+
+    min_sim: float
+    floor: float
 
 
 class StoreError(LshdbError):
-    """{reason}"""
+    """The index at {url} failed: {reason}"""
 
     exit_code = 10
     # Whether the same transaction may succeed a moment later.
     is_passing = False
+    url: str
+    reason: str = ""
 
 
 class IndexMissing(StoreError):
-    """There is no index at {url}. Make one with: lshdb --db {url} ingest PATH"""
+    """There is no index at {url}. Create one with: lshdb --db {url} ingest PATH"""
 
     exit_code = 11
 
 
 class NotAnIndex(StoreError):
-    """{url} is not an lshdb index: {reason}. Name another with --db."""
+    """{url} is not an lshdb index: {reason}. Choose another place with --db."""
 
     exit_code = 12
+    reason: str
 
 
 class IndexOutdated(StoreError):
     """Index {url} is at revision {current}; this version needs {head}. Run: lshdb --db {url} upgrade"""
 
     exit_code = 13
+    current: str | None
+    head: str
 
 
 class IndexTooNew(StoreError):
@@ -171,74 +205,89 @@ class IndexTooNew(StoreError):
     Run: pip install --upgrade lshdb"""
 
     exit_code = 14
+    current: str
+    version: str
+    writer: str
 
 
 class ParamsMismatch(StoreError):
-    """Index {url} was made with {name} {stored}, not {given}. Leave the option out, or make another index with --db."""
+    """Index {url} was created with {name} {stored}, not {given}. Omit the option, or create another index with --db."""
 
     exit_code = 15
+    name: str
+    stored: object
+    given: object
 
 
 class StoreUnreachable(StoreError):
-    """The database {url} does not answer: {reason}. Check that the server runs and that host, port
-    and name are right."""
+    """The database {url} does not answer: {reason}. Check that the server is running, and that host, port and name are
+    right."""
 
     exit_code = 16
+    reason: str
 
 
 class AccessDenied(StoreError):
-    """The database {url} refused the login or a permission: {reason}. Check user, password and rights."""
+    """The database {url} refused the login or a permission: {reason}. Check user, password and privileges."""
 
     exit_code = 17
+    reason: str
 
 
 class IndexReadOnly(AccessDenied):
-    """Index {url} can be asked, but not changed: {reason}. To change it, make its file and folder writable, or name
-    the server that takes writes."""
+    """Index {url} can be read, but not changed: {reason}. To change it, make its file and folder writable, or name
+    the server that accepts writes."""
 
     exit_code = 20
 
 
 class IndexBusy(StoreError):
-    """Index {url} is being written by another process: {reason}. Run it again when that one has ended."""
+    """Another process is writing to index {url}: {reason}. Run the same command again when it has finished."""
 
     exit_code = 18
+    reason: str
 
 
 class StoreFailed(StoreError):
-    """The database {url} failed: {reason}. The last batch was rolled back; what was committed before it is kept."""
+    """The database {url} failed: {reason}. The last batch was rolled back; everything committed before it is kept."""
 
     exit_code = 19
+    reason: str
 
 
 class FileUnusable(StoreError):
-    """The file {url} cannot be opened: {reason}. Check that its folder is there, and that you may read both."""
+    """Cannot open the file {url}: {reason}. Check that its folder exists, and that you may read both."""
 
     exit_code = 21
+    reason: str
 
 
 class CopyDiffers(StoreError):
-    """The table {table} arrived at {url} as {copied}, but is {original}. Nothing was kept there; run the same command
-    again."""
+    """The table {table} arrived at {url} as {copied}, but the original is {original}. The copy was discarded; run the
+    same command again."""
 
     exit_code = 22
+    table: str
+    original: object
+    copied: object
 
 
 class IndexExists(StoreError):
-    """There is an index at {url} already. Add to it with: lshdb --db {url} ingest PATH"""
+    """There is already an index at {url}. Add to it with: lshdb --db {url} ingest PATH"""
 
     exit_code = 23
 
 
 class IndexDamaged(StoreError):
-    """Index {url} contradicts itself: {reason}. Restore it from a backup, or make it anew."""
+    """Index {url} is damaged: {reason}. Restore it from a backup, or create it again."""
 
     exit_code = 24
+    reason: str
 
 
 class IndexRebanded(StoreError):
-    """Index {url} was given other bands meanwhile, by lshdb reband. What was committed before is kept; run the same
-    command again."""
+    """Another process changed the bands of index {url} with lshdb reband. Everything committed before is kept; run the
+    same command again."""
 
     exit_code = 25
 
@@ -247,91 +296,116 @@ class IndexFaulty(StoreError):
     """Index {url} has faults: {faults}. {advice}"""
 
     exit_code = 26
+    faults: str
+    advice: str
 
 
 class SourceError(LshdbError):
     """{reason}"""
 
     exit_code = 30
+    reason: str = ""
 
 
 class PathMissing(SourceError):
     """{path}: no such file or folder."""
 
     exit_code = 31
+    path: _Path
 
 
 class NothingToRead(SourceError):
-    """{path}: nothing here that lshdb reads ({reason})."""
+    """{path}: nothing to read here ({reason})."""
 
     exit_code = 32
+    path: _Path
+    reason: str
 
 
 class PruneRefused(SourceError):
-    """{path} holds no files now, but the index has {num_sources} sources from it; is a disk not mounted?
-    Nothing was removed."""
+    """{path} contains no files now, but the index has {num_sources} sources from it. Is a disk not mounted? Nothing
+    was removed."""
 
     exit_code = 33
+    path: _Path
+    num_sources: int
 
 
 class SourceUnreadable(SourceError):
     """{path}: {reason}"""
 
     exit_code = 34
+    path: _Path
+    reason: str
 
 
 class BadDocument(LshdbError):
     """{source}{locator}: {reason}"""
 
     exit_code = 40
+    source: str
+    locator: str
+    reason: str
 
 
 class DocumentUnknown(LshdbError):
-    """No document {doc_id!r} in collection {collection!r} of index {url}."""
+    """There is no document {doc_id!r} in collection {collection!r} of index {url}."""
 
     exit_code = 41
+    doc_id: str
+    collection: str
+    url: str
 
 
 class CollectionUnknown(LshdbError):
-    """There is no collection {collection!r} in index {url}; it has: {known}."""
+    """There is no collection {collection!r} in index {url}. It has: {known}."""
 
     exit_code = 42
+    collection: str
+    url: str
+    known: str
 
 
 class WorkerLost(LshdbError):
-    """A worker process {reason}. What was committed is kept; run the same command again to go on,
-    with --workers 1 if it happens again."""
+    """A worker process {reason}. Everything committed is kept; run the same command again to continue, with
+    --workers 1 if it happens again."""
 
     exit_code = 50
+    reason: str
 
 
 class TextsNotKept(LshdbError):
-    """Index {url} was made with --no-keep-text and has no texts to export. Export the ids of what is kept with
-    --what kept, and take the texts from where they came from; or make an index that keeps texts."""
+    """Index {url} was created with --no-keep-text and has no texts to export. Export the ids of the kept documents with
+    --what kept and take the texts from their sources, or create an index that keeps texts."""
 
     exit_code = 51
+    url: str
+
+
+class SpillFailed(LshdbError):
+    """No room in {folder} for the candidate pairs: {reason}. Free some space, or name another folder with
+    TMPDIR=FOLDER, and run: lshdb link"""
+
+    exit_code = 52
+    folder: _Path
+    reason: str
 
 
 class OutputError(LshdbError):
-    """{reason}"""
+    """Cannot write {path}."""
 
     exit_code = 60
+    path: _Path
 
 
 class OutputExists(OutputError):
-    """{path} is there already. Name another file, or write over it with --force."""
+    """{path} already exists. Choose another file, or overwrite it with --force."""
 
     exit_code = 61
 
 
 class OutputFailed(OutputError):
-    """{path} cannot be written: {reason}. Nothing was changed."""
+    """Cannot write {path}: {reason}. Nothing was changed."""
 
     exit_code = 62
-
-
-class SpillFailed(LshdbError):
-    """There is no room in {folder} for the candidate pairs: {reason}. Free some, or name another folder
-    with TMPDIR=FOLDER, and run: lshdb link"""
-
-    exit_code = 52
+    reason: str

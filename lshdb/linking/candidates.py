@@ -106,7 +106,7 @@ class Occurrences:
             self._file.write(self._held[0].data)
             self._file.flush()
         except OSError as error:
-            raise SpillFailed(folder=tempfile.gettempdir(), reason=error.strerror) from None
+            raise SpillFailed(folder=tempfile.gettempdir(), reason=error.strerror or str(error)) from None
         self._runs.append((begin, begin + self._held[0].nbytes))
         self._held, self._num_held = [], 0
 

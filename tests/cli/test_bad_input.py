@@ -48,7 +48,7 @@ def test_an_empty_folder(lshdb: Run, url: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ended = lshdb(url, "ingest", tmp_path / "empty")
     assert ended.code == 32
-    assert one_line(ended.err).startswith(f"lshdb: {tmp_path}/empty: nothing here that lshdb reads")
+    assert one_line(ended.err).startswith(f"lshdb: {tmp_path}/empty: nothing to read here")
 
 
 def test_prune_refuses_a_folder_that_has_become_empty(lshdb: Run, url: str, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_prune_refuses_a_folder_that_has_become_empty(lshdb: Run, url: str, tmp_
     page.unlink()
     ended = lshdb(url, "ingest", "--prune", page.parent)
     assert ended.code == 33
-    assert "is a disk not mounted?" in one_line(ended.err)
+    assert "Is a disk not mounted?" in one_line(ended.err)
     assert documents(lshdb, url) == 1
 
 
@@ -131,7 +131,7 @@ def test_an_index_made_with_other_parameters(lshdb: Run, url: str, tmp_path: Pat
     lshdb(url, "ingest", "--rows", "4", tmp_path / "good.txt")
     ended = lshdb(url, "ingest", "--rows", "5", tmp_path / "good.txt")
     assert ended.code == 15
-    assert "was made with --rows 4, not 5" in one_line(ended.err)
+    assert "was created with --rows 4, not 5" in one_line(ended.err)
 
 
 def test_a_question_below_the_floor(lshdb: Run, url: str, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_collection_that_is_not_there_is_an_error_that_names_those_that_are(
     ended = lshdb(two, *arguments)
     assert (ended.code, ended.out) == (42, "")
     assert ended.err.startswith("lshdb: There is no collection 'nothing' in index ")
-    assert ended.err.endswith("; it has: 'test', 'train'.\n")
+    assert ended.err.endswith(". It has: 'test', 'train'.\n")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_init_makes_an_index_once(lshdb: Run, url: str) -> None:
     assert (params["shingle"], params["scheme"], params["bands"], params["rows"]) == ("char:9", "universal", 10, 4)
     again = lshdb(url, "init")
     assert again.code == 23
-    assert "There is an index at" in again.err
+    assert "There is already an index at" in again.err
 
 
 def test_ingest_prints_the_object_of_the_contract(lshdb: Run, url: str, crawl: Path) -> None:
@@ -540,5 +540,5 @@ def test_an_answer_while_another_process_writes_says_what_is_missing(
     assert (ended.code, len(ended.rows)) == (0, 2)
     assert ended.err == "note  1 contents are not linked yet and are missing from this answer\n"
     assert busy.code == 18
-    assert "is being written by another process" in busy.err
+    assert "Another process is writing to index" in busy.err
     assert len(lshdb(url, "dupes").rows) == 3

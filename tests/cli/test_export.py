@@ -187,7 +187,7 @@ def test_files_that_are_there_stay_unless_forced(lshdb: Run, filled: str, tmp_pa
         there.write_text("precious")
         ended = lshdb(filled, "export", *AT, "--out", out)
         assert (ended.code, ended.err) == (
-            61, f"lshdb: {there} is there already. Name another file, or write over it with --force.\n",
+            61, f"lshdb: {there} already exists. Choose another file, or overwrite it with --force.\n",
         )  # fmt: skip
         assert there.read_text() == "precious"
         assert not absent.exists()
@@ -206,7 +206,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_done(
     monkeypatch.setattr("lshdb.clusters.clusters.Deduplication.clusters", must_not)
     for out, reason in ((tmp_path / "no" / "out", "there is no such folder"), (tmp_path, "it is no regular file")):
         ended = lshdb(filled, "export", "--out", out, "--force")
-        assert (ended.code, ended.err) == (62, f"lshdb: {out} cannot be written: {reason}. Nothing was changed.\n")
+        assert (ended.code, ended.err) == (62, f"lshdb: Cannot write {out}: {reason}. Nothing was changed.\n")
     same = lshdb(filled, "export", "--out", tmp_path / "one", "--audit", tmp_path / "one")
     assert same.code == 2
     assert names(tmp_path) == []
@@ -248,7 +248,7 @@ def test_a_full_disk_is_an_error_of_the_file(
     monkeypatch.setattr("os.fsync", full)
     ended = lshdb(filled, "export", "--out", tmp_path / "out.txt")
     assert ended.code == 62
-    assert "cannot be written: No space left on device" in ended.err
+    assert ": No space left on device" in ended.err
     assert names(tmp_path) == []
 
 
@@ -257,7 +257,7 @@ def test_records_of_an_index_without_texts_name_the_way_out(lshdb: Run, url: str
         index.add(Document(doc_id, text) for doc_id, text in (CHAIN | COPIES).items())
     ended = lshdb(url, "export", "--what", "records", "--out", tmp_path / "out.jsonl")
     assert ended.code == 51
-    assert "Export the ids of what is kept with --what kept" in ended.err
+    assert "Export the ids of the kept documents with --what kept" in ended.err
     assert lshdb(url, "export", "--min-sim", "1.0").out.splitlines() == ["a", "b", "c", "x"]
 
 

@@ -45,7 +45,7 @@ def test_the_first_ingest_takes_them_too_and_later_ones_may_repeat_them_but_not_
     for other in (["--recall", 0.9999], ["--min-sim", 0.8], ["--num-perm", 100]):
         ended = lshdb(url, "ingest", CRAWL, *other)
         assert ended.code == 15, other
-        assert f"was made with {other[0]}" in ended.err
+        assert f"was created with {other[0]}" in ended.err
 
 
 @pytest.mark.sqlite
@@ -54,7 +54,7 @@ def test_a_promise_that_cannot_be_kept_is_wrong_usage_and_makes_no_index(tmp_pat
     for options in (["--bands", 9, "--rows", 13], ["--num-perm", 2]):
         ended = lshdb(path, "init", "--min-sim", 0.8, "--recall", 0.999, *options)
         assert ended.code == 2
-        assert "cannot find pairs at 0.8 with recall 0.999. The nearest: recall" in ended.err
+        assert "cannot find pairs at 0.8 with recall 0.999. They reach recall" in ended.err
         assert not path.exists()
 
 
@@ -181,7 +181,7 @@ def test_the_floor_follows_a_reband_down(url: str, tmp_path: Path, lshdb: Run) -
 def test_a_reband_that_the_minima_cannot_reach_is_refused_with_the_nearest(index: str, lshdb: Run) -> None:
     ended = lshdb(index, "reband", "--min-sim", 0.05)
     assert ended.code == 2
-    assert "The nearest: recall 0.994 at 0.05, or recall 0.999 from 0.067 on." in ended.err
+    assert "They reach recall 0.994 at 0.05, or recall 0.999 from 0.067 on." in ended.err
     assert "recall      0.9996 promised at 0.8" in lshdb(index, "stats").out
 
 
@@ -198,7 +198,7 @@ def test_a_reband_waits_for_no_ingest_unless_it_is_told_to(tmp_path: Path, lshdb
     with Index.create(url) as held, held._store.sole_ingest(wait=False):
         ended = lshdb(url, "reband", "--min-sim", 0.6)
     assert ended.code == 18
-    assert "is being written by another process" in ended.err
+    assert "Another process is writing to index" in ended.err
 
 
 # Questions beyond the promise.

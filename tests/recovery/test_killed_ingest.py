@@ -85,7 +85,7 @@ def test_a_worker_that_is_killed_ends_the_run_and_the_next_one_goes_on(
         call.kill_worker(num_commits % 2)
         ended = call.end()
     assert ended.code == 50
-    assert "A worker process ended with exit code -9. What was committed is kept" in ended.err
+    assert "A worker process ended with exit code -9. Everything committed is kept" in ended.err
     assert_broken_off(url, ended, "failed")
     assert_next_one_finishes(url, crawl)
 
@@ -207,7 +207,7 @@ def assert_broken_off(url: str, ended: Ended, state: str) -> None:
 def assert_store_failed(url: str, ended: Ended) -> None:
     """A run that ended because nothing more could be written, and kept what was."""
     assert ended.code == 19, ended
-    assert "The last batch was rolled back; what was committed before it is kept." in ended.err
+    assert "The last batch was rolled back; everything committed before it is kept." in ended.err
     assert ended.stage != "linking"
     assert len(ended.err.splitlines()) == 1, ended.err
     assert contradictions(url) == {}

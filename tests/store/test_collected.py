@@ -95,7 +95,7 @@ def test_the_collections_are_those_that_have_documents(store: Store) -> None:
         assert collected.names(transaction) == ["B", "a", "b", "ä"]
         assert collected.sizes(transaction) == {"B": 2, "a": 2, "b": 2, "ä": 2}
         collected.require(transaction, "here.db", "a", "B")
-        with pytest.raises(CollectionUnknown, match=r"no collection 'A' in index here.db; it has: 'B', 'a', 'b', 'ä'"):
+        with pytest.raises(CollectionUnknown, match=r"no collection 'A' in index here.db\. It has: 'B', 'a', 'b', 'ä'"):
             collected.require(transaction, "here.db", "a", "A")
 
 

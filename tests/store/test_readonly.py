@@ -164,7 +164,7 @@ def test_what_would_write_says_that_the_index_is_read_only(folder: Path, file_mo
         assert isinstance(error, IndexReadOnly)
         assert error.exit_code == 20
         assert isinstance(error, AccessDenied)
-        assert "can be asked, but not changed" in str(error)
+        assert "can be read, but not changed" in str(error)
         assert "server" not in str(error).partition("or name")[0]
         assert "is read-only" in str(error)
     assert path.read_bytes() == before
@@ -217,7 +217,7 @@ def test_a_file_that_may_not_be_opened_is_no_server_that_does_not_answer(folder:
 def test_an_index_cannot_be_made_where_files_cannot(folder: Path, lshdb: Run) -> None:
     ended = lshdb(folder / "nowhere" / "crawl.db", "init")
     assert ended.code == 21
-    assert "Check that its folder is there" in ended.err
+    assert "Check that its folder exists" in ended.err
     folder.chmod(0o555)
     error = as_nobody(lambda: failure(lambda: Index.create(str(folder / "crawl.db"))))
     assert isinstance(error, FileUnusable)

@@ -104,7 +104,7 @@ class Sqlite(Dialect):
             yield url.set(database=str(part))
             file.keep_log(part)
             if self.exists(url):
-                raise IndexExists(url=url.database)
+                raise IndexExists(url=str(url.database))
 
     def lock(self, connection: Connection) -> None:
         # A writing transaction begins with BEGIN IMMEDIATE, which only reads where the file cannot be written.
@@ -206,7 +206,7 @@ class Sqlite(Dialect):
 
 def _require_writable(url: URL) -> None:
     if reason := file.why_unwritable(Path(url.database or "")):
-        raise IndexReadOnly(url=url.database, reason=reason)
+        raise IndexReadOnly(url=str(url.database), reason=reason)
 
 
 def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
