@@ -33,7 +33,6 @@ __all__ = ["DelimitedReader"]
 class DelimitedReader:
     """Rows of fields, with ``id`` and ``text`` or the columns that the options name."""
 
-    holds_many = True
     textual = True
 
     def __init__(self, name: str, suffixes: tuple[str, ...], delimiter: str) -> None:

@@ -42,7 +42,6 @@ class HtmlReader:
 
     name = "html"
     suffixes = (".html", ".htm", ".xhtml", ".xht", ".shtml")
-    holds_many = False
     textual = True
 
     def recognises(self, head: bytes) -> bool:

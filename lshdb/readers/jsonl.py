@@ -33,7 +33,6 @@ class JsonLinesReader:
 
     name = "jsonl"
     suffixes = (".jsonl", ".ndjson", ".jsonlines", ".ldjson")
-    holds_many = True
     textual = True
 
     def recognises(self, head: bytes) -> bool:

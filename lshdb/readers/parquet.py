@@ -29,7 +29,6 @@ class ParquetReader:
 
     name = "parquet"
     suffixes = (".parquet", ".pq")
-    holds_many = True
     textual = False
 
     def recognises(self, head: bytes) -> bool:

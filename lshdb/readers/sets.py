@@ -21,7 +21,6 @@ class SetsReader:
 
     name = "sets"
     suffixes = (".sets",)
-    holds_many = True
     textual = True
 
     def recognises(self, head: bytes) -> bool:

@@ -28,7 +28,6 @@ class TextReader:
 
     name = "text"
     suffixes = tuple(PROSE.split() + CODE.split())
-    holds_many = False
     textual = True
 
     def recognises(self, head: bytes) -> bool:

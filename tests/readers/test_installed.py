@@ -20,7 +20,6 @@ from lshdb import Document
 class Shouting:
     name = {name!r}
     suffixes = (".shout", ".txt")
-    holds_many = False
     textual = True
 
     def recognises(self, head):
@@ -78,7 +77,7 @@ def test_it_does_not_take_an_ending_of_ours(tmp_path: Path, install: Install) ->
     [
         ("lshdb_shout:Missing", "shout", "AttributeError: module 'lshdb_shout' has no attribute 'Missing'"),
         ("nowhere:Shouting", "shout", "ModuleNotFoundError: No module named 'nowhere'"),
-        ("lshdb_shout:Silent", "shout", "it has no name, suffixes, holds_many, textual, recognises, read"),
+        ("lshdb_shout:Silent", "shout", "it has no name, suffixes, textual, recognises, read"),
         ("lshdb_shout:Shouting", "html", "there is a reader 'html' already"),
     ],
 )

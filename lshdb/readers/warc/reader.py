@@ -67,7 +67,6 @@ class WarcReader:
 
     name = "warc"
     suffixes = (".warc", ".wet", ".wat", ".arc")
-    holds_many = True
     # Compressed record by record: where each begins in the compressed file is what damage is recovered by.
     textual = False
 
