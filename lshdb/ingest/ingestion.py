@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
@@ -28,7 +28,7 @@ from lshdb.ingest.stretches import portions
 from lshdb.ingest.triage import at, is_same, resume_position
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts, Document, Rejection
-from lshdb.readers import STDIN_NAME, Found, ReadOptions, Skipped, SourceFile, path_uri, record, walk
+from lshdb.readers import STDIN_NAME, Found, ReadOptions, Skipped, SourceFile, path_uri, record, recorded, walk
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key, documents, runs, sources
 from lshdb.store.tables.held_buckets import HeldBuckets
@@ -167,7 +167,7 @@ class Ingestion:
         known = self._read(
             partial(sources.known, collection=self._options.collection, uris=[file.uri for file in files])
         )
-        known = {uri: state for uri, state in known.items() if state.options == self._read_as}
+        known = {uri: state for uri, state in known.items() if _is_read_as(self._read_as, state.options)}
         same = [file for file in files if file.uri in known and is_same(file, known[file.uri])]
         self._see([at(known[file.uri], file) for file in same])
         unchanged = {file.uri for file in same}
@@ -338,6 +338,12 @@ class Ingestion:
     def _count(self, counts: Counts) -> None:
         self.counts += counts
         self._progress.ingested(self.counts)
+
+
+@cache
+def _is_read_as(read_as: str, options: str) -> bool:
+    """Whether options that an index has recorded mean the same; earlier releases wrote some defaults out."""
+    return options == read_as or record(recorded(options, ReadOptions())) == read_as
 
 
 def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:

@@ -174,7 +174,6 @@ class Reader(Protocol):
     Attributes:
         name: what ``--input-format`` calls it.
         suffixes: the file name endings it serves, lower-case, with the dot; compression suffixes not included.
-        holds_many: whether a source is a container of many documents, each with an id of its own.
         textual: whether the bytes may lie compressed (gzip, zstd ...) and are decompressed before `read` sees them.
     """
 
@@ -183,7 +182,6 @@ class Reader(Protocol):
     @property
     def suffixes(self) -> tuple[str, ...]: ...
     @property
-    def holds_many(self) -> bool: ...
     @property
     def textual(self) -> bool: ...
 
@@ -250,7 +248,7 @@ def _check_field(name: str, value: str) -> None:
         raise InvalidParams(name=name, value=repr(value), reason=reason)
 
 
-class _Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
+class _Recorded(msgspec.Struct, frozen=True):
     id_field: str = "id"
     text_field: str = "text"
     input_format: str | None = None
@@ -259,13 +257,15 @@ class _Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
     id_prefix: str = ""
 
 
+_DEFAULTS: Final = msgspec.structs.asdict(_Recorded())
+
+
 def record(options: ReadOptions) -> str:
-    """The options as a JSON object; those at their defaults are left out."""
+    """Return the options as a JSON object; options that equal their defaults are left out."""
     base = None if options.base is None else str(options.base)
-    kept = _Recorded(
-        options.id_field, options.text_field, options.input_format, base, options.max_text, options.id_prefix
-    )
-    return msgspec.json.encode(kept).decode()
+    written = {name: getattr(options, name) for name in _DEFAULTS} | {"base": base}
+    # By value: msgspec's own omit_defaults compares by identity, and a parsed 10000000 is another object.
+    return msgspec.json.encode({name: value for name, value in written.items() if value != _DEFAULTS[name]}).decode()
 
 
 def recorded(text: str, options: ReadOptions) -> ReadOptions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,6 +70,10 @@ class Sqlite(Dialect):
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
     sizes: ClassVar[Sizes] = SQLITE_SIZES
     load_seconds: ClassVar[float] = LOAD_SECONDS
+
+    def normalised(self, url: URL) -> URL:
+        # As SQLAlchemy does for its connections: the ingest lock must not follow a later os.chdir.
+        return url.set(database=os.path.abspath(url.database)) if url.database else url  # noqa: PTH100
 
     def engine_options(self) -> dict[str, Any]:
         # The connection used last is used next: each one in use keeps a cache of its own.
