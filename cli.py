@@ -1,4 +1,4 @@
-"""Runs the command line from a checkout: ``python cli.py --help``; the commands live in lshdb/cli/."""
+"""Run the command line from a checkout: ``python cli.py --help``. The commands live in lshdb/cli/."""
 
 from lshdb.cli.app import main
 

@@ -1,1 +1,1 @@
-"""What lshdb is measured with: real corpora, an exact oracle, recall and speed. Nothing here is shipped."""
+"""Benchmarks: real corpora, an exact oracle, recall and speed. Not part of the package."""

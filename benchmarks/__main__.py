@@ -1,8 +1,8 @@
-"""The benchmarks, one command each; every measurement is a record in a folder of results.
+"""Run the benchmarks, one command each, and write every measurement as a record.
 
     python -m benchmarks all FILE.jsonl --results DIR
 
-`docs` renders docs/benchmarks.md from the records and nothing else. `quick` needs no file and leaves no record.
+`docs` generates docs/benchmarks.md from the records only. `quick` needs no file and writes no records.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ DOCS: Final = Path(__file__).parent.parent / "docs"
 
 
 def command() -> str:
-    """The command line as a reader types it; of a path only the name, for the folders are ours."""
+    """Return the command line as a reader would type it, with paths reduced to file names."""
     return shlex.join(["python", "-m", "benchmarks", *(part.rpartition("/")[2] for part in sys.argv[1:])])
 
 
 def say(line: str) -> None:
-    """Prints a line of progress."""
+    """Print a line of progress."""
     print(line, flush=True)
 
 
 def compared(asked: argparse.Namespace, question: Question, documents: int) -> None:
-    """The chosen peers on the first documents of the file."""
+    """Run the chosen peers on the first documents of the file."""
     with TemporaryDirectory(prefix="lshdb-corpus-") as work:
         corpus = corpus_of(asked.file, documents, question.min_sim, Path(work))
         say(f"{question.name}: {len(corpus.rows):,} documents, {len(corpus.truth.pairs):,} true pairs")
@@ -52,7 +52,7 @@ def compared(asked: argparse.Namespace, question: Question, documents: int) -> N
 
 
 def line_of(record: PeerRecord) -> str:
-    """What there is to say of one."""
+    """Format one result, or the reason why there is none."""
     name = f"  {record.peer:20}{record.workers:2} "
     if record.found is None:
         return f"{name}  {record.failure}"
@@ -63,7 +63,7 @@ def line_of(record: PeerRecord) -> str:
 
 
 def recorded(asked: argparse.Namespace, what: str, records: Iterable[Record]) -> None:
-    """Each record written as soon as it is known."""
+    """Write each record as soon as it is measured."""
     started = time.perf_counter()
     for record in records:
         write(asked.results, record)
@@ -71,48 +71,52 @@ def recorded(asked: argparse.Namespace, what: str, records: Iterable[Record]) ->
 
 
 def peers(asked: argparse.Namespace) -> None:
-    """Time, memory and recall of every peer, from a file to its duplicates."""
+    """Measure time, memory and recall of every peer, from a file to its duplicates."""
     compared(asked, PEERS, asked.documents)
 
 
 def quality(asked: argparse.Namespace) -> None:
-    """Which pairs of each similarity become candidates of each peer."""
+    """Count which true pairs of each similarity become candidates of each peer."""
     compared(asked, QUALITY, asked.quality_documents)
 
 
 def scales(asked: argparse.Namespace) -> None:
-    """lshdb on SQLite as the corpus grows."""
+    """Measure lshdb on SQLite at several sizes of a synthetic corpus."""
     recorded(asked, "scale", scale.measure_all(scale.SYNTHETIC, asked.sizes, asked.workers, command()))
 
 
 def large(asked: argparse.Namespace) -> None:
-    """lshdb on SQLite with many real texts, those of the file repeated with edits."""
+    """Measure lshdb on SQLite with many real texts: those of the file, repeated with edits."""
     corpus = scale.of_file(asked.file, asked.max_bytes)
     recorded(asked, "large", scale.measure_all(corpus, asked.large_documents, asked.workers, command()))
 
 
 def query(asked: argparse.Namespace) -> None:
-    """Latency of a question beside datasketch's."""
+    """Compare the latency of a query with datasketch."""
     recorded(asked, "query", questions.measure_all(asked.query_documents, command()))
 
 
 def incremental(asked: argparse.Namespace) -> None:
-    """One document in a hundred more."""
+    """Measure adding 1 % to an index."""
     recorded(asked, "incremental", additions.measure_all(asked.file, asked.documents, command()))
 
 
 def stored(asked: argparse.Namespace) -> None:
-    """Bytes of an index by table."""
+    """Measure the bytes of an index by table."""
     recorded(asked, "storage", storage.measure_all(asked.file, asked.documents, command()))
 
 
 def docs(asked: argparse.Namespace) -> None:
-    """Renders docs/benchmarks.md and its figures from the records."""
+    """Generate docs/benchmarks.md and its figures from the records."""
     say(f"wrote {page.write(asked.results, asked.docs, asked.second)}")
 
 
 def everything(asked: argparse.Namespace) -> None:
-    """All of it in order, and the page; what fails is left out of it and told at the end. Raises: StepError."""
+    """Run all commands in order and generate the page, without the commands that failed.
+
+    Raises:
+        StepError: At least one command failed.
+    """
     failures = []
     for run in (peers, quality, scales, large, query, incremental, stored):
         try:
@@ -126,12 +130,12 @@ def everything(asked: argparse.Namespace) -> None:
 
 
 def guard(asked: argparse.Namespace) -> None:
-    """Ratios against datasketch and a bare NumPy loop, in two minutes."""
+    """Compare lshdb with datasketch and a plain NumPy loop, in two minutes."""
     for line in quick.lines(asked.quick_documents):
         say(line)
 
 
-# The names of the commands, and whether they read the corpus and write records.
+# Name -> (function, whether it reads the corpus, whether it writes records).
 COMMANDS: Final[dict[str, tuple[Run, bool, bool]]] = {
     "all": (everything, True, True),
     "peers": (peers, True, True),
@@ -147,22 +151,22 @@ COMMANDS: Final[dict[str, tuple[Run, bool, bool]]] = {
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; every command takes all options, and uses its own."""
+    """Parse the command line. Every command accepts all options and ignores those it does not use."""
     options = argparse.ArgumentParser(add_help=False)
     add = options.add_argument
-    add("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the records (default results)")
-    add("--documents", type=int, default=20_000, metavar="N", help="of the file, for peers, incremental, storage")
-    add("--quality-documents", type=int, default=5_000, metavar="N", help="of the file, for quality")
-    add("--query-documents", type=int, default=50_000, metavar="N", help="synthetic ones, for query")
-    add("--quick-documents", type=int, default=quick.DOCUMENTS, metavar="N", help="synthetic ones, for quick")
+    add("--results", type=Path, default=Path("results"), metavar="DIR", help="folder for the records (default results)")
+    add("--documents", type=int, default=20_000, metavar="N", help="documents for peers, incremental, storage")
+    add("--quality-documents", type=int, default=5_000, metavar="N", help="documents for quality")
+    add("--query-documents", type=int, default=50_000, metavar="N", help="documents for query")
+    add("--quick-documents", type=int, default=quick.DOCUMENTS, metavar="N", help="documents for quick")
     add("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000], metavar="N", help="for scale")
     add("--large-documents", type=int, nargs="+", default=[100_000], metavar="N", help="for large")
-    add("--max-bytes", type=int, default=20_000, metavar="N", help="of a text, for large: 5,000 bytes on average")
-    add("--workers", type=int, default=1, metavar="N", help="processes of lshdb, for scale and large (default 1)")
-    add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers")
-    add("--timeout", type=float, default=600.0, metavar="S", help="seconds for one peer (default 600)")
-    add("--docs", type=Path, default=DOCS, metavar="DIR", help="where benchmarks.md goes")
-    add("--second", type=Path, metavar="DIR", help="records of a second run, to compare with")
+    add("--max-bytes", type=int, default=20_000, metavar="N", help="largest text for large")
+    add("--workers", type=int, default=1, metavar="N", help="processes for scale and large (default 1)")
+    add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers to run")
+    add("--timeout", type=float, default=600.0, metavar="S", help="limit for one peer in seconds (default 600)")
+    add("--docs", type=Path, default=DOCS, metavar="DIR", help="folder for benchmarks.md")
+    add("--second", type=Path, metavar="DIR", help="records of a second run to compare")
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (run, reads, _) in COMMANDS.items():
@@ -175,11 +179,11 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the command line asks for; 1 where something failed that all the rest needs."""
+    """Run the command and return the exit status."""
     asked = parsed(arguments)
-    # So that the servers and processes it started are stopped with it.
+    # Exit normally on SIGTERM, so that the servers and processes we started are stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    # Where it is set, what is installed for development is compiled again at each start, and what is not is not.
+    # If set, an editable install is compiled again at each start, but a regular install is not.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     run, _, writes = COMMANDS[asked.command]
     if writes:

@@ -1,4 +1,4 @@
-"""Runs the revisions on the connection, and in the transaction, that lshdb.store.upgrade hands over."""
+"""Run the revisions in the transaction that lshdb.store.upgrade passes in."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""Corpora with known truth: real, synthetic, and the brute force that knows every pair."""
+"""Corpora, real and synthetic, and the brute-force oracle that finds all their pairs."""

@@ -1,11 +1,11 @@
-"""All pairs of sets with an exact Jaccard similarity of at least s; no probability, no sampling.
+"""Find all pairs of sets with an exact Jaccard similarity of at least s, without sampling.
 
-Owns the exact join: an inverted index over the rare end of each set, which proves most pairs to be below s without
-looking at them, and a full count of the common members for every pair that is left.
+An inverted index over the rarest members of each set proves that most pairs are below s. For the others, the common
+members are counted in full.
 
 Source: Chaudhuri, Ganti, Kaushik, A Primitive Operator for Similarity Joins in Data Cleaning (ICDE 2006), the prefix
 filter; Bayardo, Ma, Srikant, Scaling Up All Pairs Similarity Search (WWW 2007), the order by size.
-Limitation: time grows with the number of pairs that are near each other, as it must; memory does not.
+Limitation: time grows with the number of similar pairs. Memory does not.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from benchmarks.corpora.definition import ExactSets, batches, sets_of
 
-# Members gathered at once while counting what two sets have in common: 32 MB of numbers.
+# Members gathered at once while counting common members: 32 MB.
 MAX_GATHERED: Final = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One set's pairs: ``right`` is its row, ``left`` the other rows; the counts are exact; int64, shape (m,)."""
+    """The pairs of one set: ``right`` is its row, ``left`` the other rows. Arrays are int64, shape (m,)."""
 
     left: NDArray[np.int64]
     right: int
@@ -35,19 +35,19 @@ class Found:
 
     @property
     def similarity(self) -> NDArray[np.float64]:
-        """Jaccard, the integers' quotient as float64, shape (m,)."""
+        """Jaccard similarities, float64, shape (m,): quotients of exact integers."""
         return self.common / self.united
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """An inverted index: ``keys`` int64, ascending, each ``member * num_sets + rank``."""
+    """An inverted index. ``keys`` are int64, ascending, each ``member * num_sets + rank``."""
 
     keys: NDArray[np.int64]
     num_sets: int
 
     def sharing(self, members: NDArray[np.int64], first: int, stop: int) -> NDArray[np.int64]:
-        """The ranks from `first` up to `stop` that have one of the members in their prefix, ascending."""
+        """Return the ranks in [first, stop) that have any of the members in their prefix, ascending."""
         starts = np.searchsorted(self.keys, members * self.num_sets + first)
         ends = np.searchsorted(self.keys, members * self.num_sets + stop)
         is_shared = np.zeros(max(stop - first, 0), np.bool_)
@@ -56,11 +56,11 @@ class Postings:
 
 
 def similar_pairs(sets: ExactSets, min_sim: Fraction) -> Iterator[Found]:
-    """Every pair of non-empty sets with Jaccard >= min_sim, each once, grouped by the larger set.
+    """Yield every pair of non-empty sets with Jaccard >= min_sim once, grouped by the larger set.
 
     Args:
         sets: n sets.
-        min_sim: in (0, 1], as an exact number, so that 4/5 >= 0.8 is no matter of rounding.
+        min_sim: in (0, 1]. A fraction, so that 4/5 >= 0.8 does not depend on rounding.
     """
     order = np.argsort(sets.sizes, kind="stable")
     order = order[sets.sizes[order] > 0]
@@ -80,7 +80,7 @@ def similar_pairs(sets: ExactSets, min_sim: Fraction) -> Iterator[Found]:
 
 
 def by_rarity(sets: ExactSets, order: NDArray[np.int64]) -> ExactSets:
-    """The sets of these rows in this order, their members renumbered so that rare ones come first."""
+    """Return the sets of these rows in this order, with members renumbered from rare to frequent."""
     frequency = np.bincount(sets.members, minlength=sets.bound)
     rarity = np.empty(sets.bound, np.int64)
     rarity[np.argsort(frequency, kind="stable")] = np.arange(sets.bound)
@@ -90,12 +90,12 @@ def by_rarity(sets: ExactSets, order: NDArray[np.int64]) -> ExactSets:
 
 
 def prefix_sizes(sizes: NDArray[np.int64], min_sim: Fraction) -> NDArray[np.int64]:
-    """How many of a set's first members it takes to meet every set that is near enough: n - ceil(s n) + 1."""
+    """Return how many of its rarest members a set must share one of with any similar set: n - ceil(s n) + 1."""
     return sizes + min_sim.numerator * -sizes // min_sim.denominator + 1
 
 
 def inverted(ranked: ExactSets, prefixes: NDArray[np.int64]) -> Postings:
-    """The inverted index over the first members of each set."""
+    """Return the inverted index over the first members of each set."""
     ranks = np.repeat(np.arange(len(ranked)), ranked.sizes)
     inside = np.arange(len(ranked.members)) - ranked.offsets[ranks] < prefixes[ranks]
     keys = ranked.members[inside] * len(ranked) + ranks[inside]
@@ -106,7 +106,7 @@ def inverted(ranked: ExactSets, prefixes: NDArray[np.int64]) -> Postings:
 def num_common(
     ranked: ExactSets, candidates: NDArray[np.int64], members: NDArray[np.int64], is_member: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """How many of `members` each candidate has; `is_member` is room to work in, all False before and after."""
+    """Return how many of `members` each candidate has. `is_member` is a scratch array, all False before and after."""
     is_member[members] = True
     counts = [
         np.add.reduceat(is_member[gathered(ranked, batch)], starts_of(ranked.sizes[batch]), dtype=np.int64)
@@ -117,15 +117,15 @@ def num_common(
 
 
 def gathered(ranked: ExactSets, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The members of these rows, one set after the other."""
+    """Return the members of these rows, concatenated."""
     return ranked.members[spread(ranked.offsets[rows], ranked.sizes[rows])]
 
 
 def spread(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places start, start + 1, ... of each stretch, one stretch after the other."""
+    """Return the indices start, start + 1, ... of each range, concatenated."""
     return np.repeat(starts - starts_of(lengths), lengths) + np.arange(lengths.sum())
 
 
 def starts_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each stretch begins when they are laid end to end."""
+    """Return where each range begins when they are concatenated."""
     return np.cumsum(lengths) - lengths

@@ -1,12 +1,12 @@
-"""Real corpora for the benchmarks, made at run time from Debian's documentation and source packages.
+"""Create real corpora for the benchmarks from Debian's documentation and source packages.
 
-`crawl` makes a folder of HTML pages as they are; `jsonl` one JSON object ``{"id", "text"}`` a line. The packages
-are fetched once with ``apt-get download`` and unpacked with ``dpkg -x`` (nothing is installed) into a cache folder:
-``*.deb`` in it, and ``x/NAME/`` for each package. Order and content are a function of the package versions alone:
-packages in the order below, the files of each by path.
+`crawl` creates a folder of unmodified HTML pages. `jsonl` creates a file with one JSON object ``{"id", "text"}`` per
+line. Packages are downloaded once with ``apt-get download`` and unpacked with ``dpkg -x`` into a cache folder, without
+installing them: ``*.deb``, and ``x/NAME/`` for each package. The corpus depends only on the versions of the packages:
+they are read in the order below, and their files in the order of their paths.
 
-Nothing is repeated to reach a size: a text that was written already is dropped and counted.
-Limitation: needs a Debian or Ubuntu with apt sources; the versions are the ones the release offers.
+Texts are never repeated to reach a size. Duplicates are dropped and counted.
+Limitation: needs Debian or Ubuntu with apt sources, and uses the versions of that release.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CRAWL_PACKAGES: Final = (
     "sqlite3-doc",
 )
 
-# Documentation first, source code only for what is still missing.
+# Documentation first, then source code until the size is reached.
 TEXT_PACKAGES: Final = (
     *CRAWL_PACKAGES,
     "linux-doc-6.1",
@@ -77,29 +77,30 @@ MEGABYTE: Final = 1_000_000
 
 @dataclass
 class Tally:
-    """What one corpus came to: written, and left out by reason."""
+    """The size of a corpus, and how many files were left out, by reason."""
 
     documents: int = 0
     bytes: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
 
     def leave_out(self, reason: str) -> None:
-        """Count one file that is not in the corpus."""
+        """Count a file that is not in the corpus."""
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
 
     def report(self, what: str, seconds: float) -> str:
-        """One line for the reader: documents, megabytes, and what was left out."""
+        """Return a line for people: documents, megabytes, and files left out by reason."""
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.left_out.items())) or "nothing"
         return (
             f"{what}: {self.documents} documents, {self.bytes / MEGABYTE:.1f} MB, in {seconds:.0f} s; "
-            f"left out: {reasons}; repeated to reach the size: nothing"
+            f"left out: {reasons}"
         )
 
 
 def unpacked(package: str, cache: Path) -> Path:
-    """The folder that holds the unpacked package, fetched and unpacked where it is not there yet.
+    """Return the folder of the unpacked package. Download and unpack it first if necessary.
 
-    Raises: subprocess.CalledProcessError: apt or dpkg failed.
+    Raises:
+        subprocess.CalledProcessError: apt or dpkg failed.
     """
     folder = cache / "x" / package
     if not folder.is_dir():
@@ -113,7 +114,7 @@ def unpacked(package: str, cache: Path) -> Path:
 
 
 def archive(package: str, cache: Path) -> Path:
-    """The package's .deb file in the cache, downloaded where it is not there yet."""
+    """Return the package's .deb file in the cache. Download it first if necessary."""
     cache.mkdir(parents=True, exist_ok=True)
     if not (found := sorted(cache.glob(f"{package}_*.deb"))):
         subprocess.run(["apt-get", "download", "-qq", package], cwd=cache, check=True, stdout=sys.stderr)
@@ -122,7 +123,7 @@ def archive(package: str, cache: Path) -> Path:
 
 
 def unpack_inner_archives(folder: Path) -> None:
-    """Unpack the source tarballs inside a package beside themselves, and drop them."""
+    """Unpack the source tarballs inside a package, and delete them."""
     for tarball in sorted(folder.rglob("*.tar.xz")):
         if not tarball.is_symlink():
             subprocess.run(["tar", "-xJf", str(tarball), "-C", str(tarball.parent)], check=True)
@@ -130,7 +131,7 @@ def unpack_inner_archives(folder: Path) -> None:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """The regular files under a folder by path; links are skipped, so that no file is met twice."""
+    """Yield the regular files under a folder, sorted by path. Skip links, so that no file occurs twice."""
     for parent, names, leaves in os.walk(folder):
         names.sort()
         for leaf in sorted(leaves):
@@ -140,7 +141,7 @@ def files(folder: Path) -> Iterator[Path]:
 
 
 def make_crawl(target: Path, cache: Path) -> Tally:
-    """Fill a folder with the HTML pages of `CRAWL_PACKAGES`, as ``target/PACKAGE/path``."""
+    """Write the HTML pages of `CRAWL_PACKAGES` to ``target/PACKAGE/path``."""
     tally = Tally()
     for package in CRAWL_PACKAGES:
         root = unpacked(package, cache)
@@ -153,7 +154,7 @@ def make_crawl(target: Path, cache: Path) -> Tally:
 
 
 def place(page: Path, target: Path) -> None:
-    """Put a page at its place: a hard link, or a copy where the cache is on another file system."""
+    """Create a hard link to a page, or a copy if the cache is on another file system."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
     try:
@@ -163,7 +164,7 @@ def place(page: Path, target: Path) -> None:
 
 
 def make_jsonl(target: Path, megabytes: float, cache: Path) -> Tally:
-    """Write ``{"id", "text"}`` lines until the texts come to so many megabytes of UTF-8."""
+    """Write ``{"id", "text"}`` lines until the texts reach the given size in UTF-8."""
     tally = Tally()
     with target.open("wb") as out:
         for document_id, text in distinct_texts(cache, tally):
@@ -174,7 +175,7 @@ def make_jsonl(target: Path, megabytes: float, cache: Path) -> Tally:
 
 
 def distinct_texts(cache: Path, tally: Tally) -> Iterator[tuple[str, str]]:
-    """(id, text) of each file of `TEXT_PACKAGES` that is a text, each text once, counted in the tally."""
+    """Yield (id, text) of each text file of `TEXT_PACKAGES`, each distinct text once, and count them in the tally."""
     seen: set[bytes] = set()
     for package in TEXT_PACKAGES:
         root, before = unpacked(package, cache), tally.bytes
@@ -186,9 +187,9 @@ def distinct_texts(cache: Path, tally: Tally) -> Iterator[tuple[str, str]]:
 
 
 def text_of(path: Path, tally: Tally) -> str | None:
-    """The text of one file; None (and counted) where it is no text or not of a fitting size."""
+    """Return the text of a file. If it is not a text or too large, count it and return None."""
     if (kind := kind_of(path)) is None:
-        tally.leave_out("of other kinds")
+        tally.leave_out("of other types")
         return None
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     if len(content) > MAX_FILE_BYTES:
@@ -201,7 +202,7 @@ def text_of(path: Path, tally: Tally) -> str | None:
 
 
 def kind_of(path: Path) -> str | None:
-    """``html`` or ``text`` by the name of a file, looking through ``.gz``; None for anything else."""
+    """Return ``html`` or ``text`` by the name of a file, ignoring ``.gz``, or None for anything else."""
     name = Path(path.name.lower().removesuffix(".gz"))
     if name.suffix in HTML_SUFFIXES:
         return "html"
@@ -209,13 +210,13 @@ def kind_of(path: Path) -> str | None:
 
 
 def page_text(content: bytes) -> str:
-    """The main text of an HTML page."""
+    """Return the main text of an HTML page."""
     tree = HTMLTree.parse_from_bytes(content, detect_encoding(content) or "utf-8")
     return str(extract_plain_text(tree, main_content=True))
 
 
 def plain_text(content: bytes) -> str | None:
-    """The file as it is; None where it is not UTF-8 or holds NUL."""
+    """Return the file as text, or None if it is not UTF-8 or contains NUL."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
@@ -224,11 +225,11 @@ def plain_text(content: bytes) -> str | None:
 
 
 def is_new(text: str, seen: set[bytes], tally: Tally) -> bool:
-    """Whether a text is long enough and was not met before; counts it either way."""
+    """Return whether a text is long enough and not a duplicate. Count it either way."""
     encoded = text.encode()
     digest = hashlib.blake2b(encoded, digest_size=16).digest()
     if len(encoded) < MIN_TEXT_BYTES or digest in seen:
-        tally.leave_out("repeats" if digest in seen else f"under {MIN_TEXT_BYTES} bytes of text")
+        tally.leave_out("duplicates" if digest in seen else f"under {MIN_TEXT_BYTES} bytes of text")
         return False
     seen.add(digest)
     tally.documents += 1
@@ -237,21 +238,21 @@ def is_new(text: str, seen: set[bytes], tally: Tally) -> bool:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.data", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     crawl = commands.add_parser("crawl", help="a folder of HTML pages")
-    jsonl = commands.add_parser("jsonl", help="one file of texts, a JSON object a line")
+    jsonl = commands.add_parser("jsonl", help="a file of texts, one JSON object per line")
     crawl.add_argument("target", type=Path, metavar="DIR")
     jsonl.add_argument("target", type=Path, metavar="FILE")
-    jsonl.add_argument("--megabytes", type=float, default=550.0, help="of text (default 550)")
+    jsonl.add_argument("--megabytes", type=float, default=550.0, help="size of the texts (default 550)")
     for command in (crawl, jsonl):
-        command.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help=f"of packages (default {DEFAULT_CACHE})")
+        command.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help=f"packages (default {DEFAULT_CACHE})")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the corpus that the command line asks for, and say what it came to."""
+    """Create the corpus and print its size."""
     asked, started = parsed(arguments), time.perf_counter()
     cache = asked.cache.expanduser().resolve()
     if asked.command == "crawl":
@@ -260,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tally = make_jsonl(asked.target, asked.megabytes, cache)
     print(tally.report(str(asked.target), time.perf_counter() - started))
     if asked.command == "jsonl" and tally.bytes < asked.megabytes * MEGABYTE:
-        print(f"the packages hold no more than {tally.bytes / MEGABYTE:.1f} MB", file=sys.stderr)
+        print(f"the packages contain only {tally.bytes / MEGABYTE:.1f} MB", file=sys.stderr)
         return 1
     return 0
 

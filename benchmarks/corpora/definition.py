@@ -1,19 +1,19 @@
-"""Texts to exact shingle sets, straight from the definition: the oracle's own half.
+"""Convert texts to exact shingle sets, for the oracle.
 
-Written apart from lshdb: no table, no hash and no kernel of it is used. The rules, over Python's `unicodedata`:
+This implements the definition independently: it uses no table, hash or kernel of lshdb. The rules are based on Python's
+`unicodedata`:
 
-- Fold until nothing changes: NFKC, drop the characters that are not seen (category Cf, the variation selectors, the
-  combining grapheme joiner), lower-case one to one (U+0130 becomes i, final sigma is sigma). The zero width space
-  U+200B stays: it stands between words.
+- Fold until nothing changes: apply NFKC, drop invisible characters (category Cf, the variation selectors, the combining
+  grapheme joiner), and lower-case one to one (U+0130 becomes i, final sigma becomes sigma). Keep the zero width space
+  U+200B, which separates words.
 - A word is a run of letters, numbers, combining marks and underscores (categories L, N, M and U+005F).
-- A letter or mark of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) is a word of its
-  own, and so are the Han numbers; the other digits of those scripts make ordinary words.
-- Everything else separates.
-- A shingle is five consecutive words; a text of one to four words is one shingle of all its words; a text without words
-  has none.
+- Each letter or mark of a script without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) is a word, and so is each Han
+  number. The other digits of these scripts form ordinary words.
+- Everything else separates words.
+- A shingle is five consecutive words. A text of one to four words is a single shingle. A text without words has none.
 
-Shingles are *numbered*, not hashed: two shingles have one number if and only if their words are equal.
-Limitation: all words of the corpus are held as 8-byte numbers, about 40 bytes a word at the peak.
+Shingles are *numbered*, not hashed: two shingles have the same number if and only if their words are equal.
+Limitation: all words of the corpus are in memory as 8-byte numbers, at most about 40 bytes per word.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ SOLO_NAMES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ExactSets:
-    """The shingle sets of n texts: text i has ``members[offsets[i]:offsets[i + 1]]``, ascending, each once.
+    """The shingle sets of n texts. Text i has ``members[offsets[i]:offsets[i + 1]]``, ascending and distinct.
 
     Args:
-        members: int64, shape (S,), numbers of shingles.
+        members: int64, shape (S,): numbers of shingles.
         offsets: int64, shape (n + 1,).
-        bound: the members are below it.
+        bound: greater than every member.
     """
 
     members: NDArray[np.int64]
@@ -80,12 +80,12 @@ class ExactSets:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in order."""
+    """Return the words of a text, in order."""
     return word_pattern().findall(text.lower() if text.isascii() else fold(text))
 
 
 def fold(text: str) -> str:
-    """The text normalised, without its unseen characters and in lower case; folding it again changes nothing."""
+    """Normalise a text, drop invisible characters and lower-case it, until nothing changes."""
     while (folded := unicodedata.normalize("NFKC", text).translate(folding())) != text:
         text = folded
     return text
@@ -93,18 +93,18 @@ def fold(text: str) -> str:
 
 @cache
 def folding() -> Mapping[int, str | None]:
-    """What becomes of each character that does not stay: its lower case, or nothing where it is not seen."""
+    """Return the characters that change: each maps to its lower case, or to None if it is invisible."""
     mapping: dict[int, str | None] = {}
     for character in map(chr, range(sys.maxunicode + 1)):
-        if is_unseen(character):
+        if is_invisible(character):
             mapping[ord(character)] = None
         elif (lower := simple_lower(character)) != character:
             mapping[ord(character)] = lower
     return mapping
 
 
-def is_unseen(character: str) -> bool:
-    """Whether a character only advises how others are shown."""
+def is_invisible(character: str) -> bool:
+    """Return whether a character only affects how others are displayed."""
     if unicodedata.category(character) == "Cf":
         return character != ZERO_WIDTH_SPACE
     name = unicodedata.name(character, "")
@@ -112,19 +112,19 @@ def is_unseen(character: str) -> bool:
 
 
 def simple_lower(character: str) -> str:
-    """The one-to-one lower case, sigma for a final sigma."""
+    """Return the one-to-one lower case; final sigma becomes sigma."""
     return {"\u03c2": "\u03c3", "\u0130": "i"}.get(character) or character.lower()
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """Matches one word: a solo character, or the longest run of the other word characters."""
+    """Return the pattern of a word: a solo character, or the longest run of other word characters."""
     kinds = [kind(chr(codepoint)) for codepoint in range(sys.maxunicode + 1)]
     return re.compile(f"[{ranges(kinds, 'word')}]+|[{ranges(kinds, 'solo')}]")
 
 
 def kind(character: str) -> str:
-    """``word``, ``solo`` or ``separator``."""
+    """Return ``word``, ``solo`` or ``separator``."""
     category = unicodedata.category(character)
     name = unicodedata.name(character, "")
     is_number = category[0] == "N" and not name.startswith(("IDEOGRAPHIC NUMBER", "HANGZHOU"))
@@ -134,7 +134,7 @@ def kind(character: str) -> str:
 
 
 def ranges(kinds: list[str], wanted: str) -> str:
-    """The code points of one kind as the inside of a character class."""
+    """Return the code points of one kind, as the inside of a character class."""
     found: list[str] = []
     start = None
     for codepoint, each in enumerate([*kinds, "end"]):
@@ -147,13 +147,13 @@ def ranges(kinds: list[str], wanted: str) -> str:
 
 
 def shingle_sets(texts: Iterable[str], size: int = SHINGLE_SIZE) -> ExactSets:
-    """The exact shingle set of each text."""
+    """Return the exact shingle set of each text."""
     numbers, counts = numbered_words(texts)
     return sets_of(*numbered_shingles(numbers, counts, size), num_texts=len(counts))
 
 
 def numbered_words(texts: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(the words of all texts as numbers, how many each text has)."""
+    """Return (the words of all texts as numbers, the number of words of each text)."""
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     numbers, counts = array("q"), array("q")
@@ -167,9 +167,9 @@ def numbered_words(texts: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.
 def numbered_shingles(
     numbers: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(row of the text, number of the shingle) of each shingle of each text, repeats included.
+    """Return (row of the text, number of the shingle) of each shingle of each text, repeats included.
 
-    A short text's only shingle is its words followed by a filler, which is not the number of any word.
+    The only shingle of a short text is its words, padded with a number that no word has.
     """
     filler = int(numbers.max(initial=-1)) + 1
     padding = np.where((counts > 0) & (counts < size), size - counts, 0)
@@ -187,7 +187,7 @@ def numbered_shingles(
 
 
 def number_pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number for each pair (left[i], right[i]), the same for equal pairs only; all from 0 without gaps."""
+    """Return a number for each pair (left[i], right[i]): equal for equal pairs only, from 0 without gaps."""
     width = int(right.max()) + 1
     assert int(left.max()) < (2**63 - 1) // width, "the pair does not fit 63 bits"
     numbers: NDArray[np.int64] = np.unique(left * width + right, return_inverse=True)[1]
@@ -195,7 +195,7 @@ def number_pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[n
 
 
 def sets_of(rows: NDArray[np.int64], shingles: NDArray[np.int64], num_texts: int) -> ExactSets:
-    """The (row, shingle) entries as sets: each once, ascending."""
+    """Return the (row, shingle) entries as sets."""
     bound = int(shingles.max(initial=0)) + 1
     entries = np.unique(rows * bound + shingles)
     counts = np.bincount(entries // bound, minlength=num_texts)
@@ -204,7 +204,7 @@ def sets_of(rows: NDArray[np.int64], shingles: NDArray[np.int64], num_texts: int
 
 
 def batches(rows: NDArray[np.int64], sizes: NDArray[np.int64], max_members: int) -> Iterator[NDArray[np.int64]]:
-    """The rows in pieces whose sets have at most `max_members` members together (or are one row)."""
+    """Yield the rows in batches whose sets have at most `max_members` members in total, or of a single row."""
     total = np.cumsum(sizes[rows])
     start = 0
     while start < len(rows):

@@ -1,4 +1,4 @@
-"""From the files of a folder to texts, by lshdb's own readers: what the oracle does not check."""
+"""Read the texts of a folder with lshdb's own readers, which the oracle does not check."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from lshdb.readers import ReadOptions, SourceFile, read_source, walk
 
 
 def folder_texts(folder: Path, base: Path | None = None) -> Iterator[tuple[str, str]]:
-    """(doc_id, text) of each document under a folder, as ``lshdb ingest`` takes them.
+    """Yield (doc_id, text) of each document in a folder, without those that ``lshdb ingest`` rejects or skips.
 
-    Args: base: the folder that doc_ids are relative to; None keeps absolute paths.
-    What lshdb rejects or skips is left out here too.
+    Args:
+        folder: the folder to walk.
+        base: ids are relative to this folder; None for absolute paths.
     """
     options = ReadOptions(base=base)
     for source in walk([folder]):

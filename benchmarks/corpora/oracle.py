@@ -1,12 +1,13 @@
-"""Brute force: every pair of documents with an exact Jaccard similarity of at least s.
+"""Find every pair of documents with an exact Jaccard similarity of at least s, by brute force.
 
     python -m benchmarks.corpora.oracle FILE.jsonl|FOLDER --min-sim 0.8 [--out pairs.jsonl]
 
-Writes one ``{"left", "right", "similarity"}`` a line for every pair of *documents*, exact duplicates included, with
-left < right as strings; similarity is |A & B| / |A | B| as the float64 of two integers. The summary goes to stderr.
+Writes one line ``{"left", "right", "similarity"}`` for every pair of *documents*, including exact duplicates, with
+left < right as strings. The similarity |A & B| / |A | B| is the float64 quotient of two integers. A summary goes to
+stderr.
 
-Independent of lshdb but for one thing: a folder's files are turned into texts by lshdb's own readers, because the
-extraction is not what is being checked. A document without words has no pairs; a doc_id met twice is an error.
+The oracle shares one thing with lshdb: its readers convert the files of a folder to texts, because the oracle does not
+check extraction. Documents without words have no pairs. A repeated doc_id is an error.
 """
 
 from __future__ import annotations
@@ -40,24 +41,24 @@ class Pair(NamedTuple):
 
     @classmethod
     def of(cls, one: str, other: str, similarity: float) -> Pair:
-        """The pair of two documents, whichever comes first."""
+        """Return the pair of two documents in either order."""
         return cls(min(one, other), max(one, other), similarity)
 
 
 class Groups(NamedTuple):
-    """The distinct shingle sets of a corpus, and the ids of the documents that have each."""
+    """The distinct shingle sets of a corpus, and the ids of the documents with each set."""
 
     sets: ExactSets
     ids: list[list[str]]
 
 
 def all_pairs(documents: Iterable[tuple[str, str]], min_sim: Fraction) -> Iterator[Pair]:
-    """Every pair of (id, text) documents whose shingle sets have Jaccard >= min_sim; no order is promised."""
+    """Yield every pair of (id, text) documents whose shingle sets have Jaccard >= min_sim, in no particular order."""
     return group_pairs(grouped(documents), min_sim)
 
 
 def group_pairs(groups: Groups, min_sim: Fraction) -> Iterator[Pair]:
-    """Every pair of documents: those of one group at 1.0, those of two groups at the groups' similarity."""
+    """Yield every pair of documents: at 1.0 within a group, at the similarity of the groups otherwise."""
     for ids in groups.ids:
         yield from (Pair.of(one, other, 1.0) for one, other in combinations(ids, 2))
     for found in similar_pairs(groups.sets, min_sim):
@@ -65,11 +66,11 @@ def group_pairs(groups: Groups, min_sim: Fraction) -> Iterator[Pair]:
 
 
 def grouped(documents: Iterable[tuple[str, str]]) -> Groups:
-    """The documents by their shingle set, byte for byte; those without words are left out."""
+    """Group the documents by their shingle set, without those that have no words."""
     ids: list[str] = []
     sets = shingle_sets(noting_ids(documents, ids))
     if len(set(ids)) < len(ids):
-        raise ValueError("two documents have one id")
+        raise ValueError("two documents have the same id")
     rows_of: defaultdict[bytes, list[int]] = defaultdict(list)
     for row in np.flatnonzero(sets.sizes).tolist():
         rows_of[sets[row].tobytes()].append(row)
@@ -78,27 +79,27 @@ def grouped(documents: Iterable[tuple[str, str]]) -> Groups:
 
 
 def noting_ids(documents: Iterable[tuple[str, str]], ids: list[str]) -> Iterator[str]:
-    """The texts of the documents as they stream by, their ids appended to a list."""
+    """Yield the texts of the documents, and append their ids to a list."""
     for document_id, text in documents:
         ids.append(document_id)
         yield text
 
 
 def only(sets: ExactSets, rows: Sequence[int]) -> ExactSets:
-    """The sets of these rows."""
+    """Return the sets of these rows."""
     members = np.concatenate([sets[row] for row in rows] or [sets.members[:0]])
     offsets = np.concatenate(([0], np.cumsum(sets.sizes[np.asarray(rows, np.int64)]))).astype(np.int64)
     return ExactSets(members, offsets, sets.bound)
 
 
 def expanded(found: Found, ids: Sequence[Sequence[str]]) -> Iterator[Pair]:
-    """The pairs of documents behind the pairs of sets."""
+    """Yield the pairs of documents for the given pairs of sets."""
     for row, similarity in zip(found.left.tolist(), found.similarity.tolist(), strict=True):
         yield from (Pair.of(one, other, similarity) for one, other in product(ids[row], ids[found.right]))
 
 
 def read_documents(path: Path, base: Path | None) -> Iterator[tuple[str, str]]:
-    """(id, text) of each document of a folder, or of a file with one JSON object a line."""
+    """Yield (id, text) of each document of a folder, or of a JSON lines file."""
     if path.is_dir():
         yield from folder_texts(path, base)
         return
@@ -109,7 +110,7 @@ def read_documents(path: Path, base: Path | None) -> Iterator[tuple[str, str]]:
 
 
 def write_pairs(pairs: Iterable[Pair], path: Path | None) -> int:
-    """Write one JSON object a line to the file, else to stdout; returns how many."""
+    """Write one JSON object per line to the file or to stdout. Return the number of lines."""
     encoder, num_pairs = msgspec.json.Encoder(), 0
     with nullcontext(sys.stdout.buffer) if path is None else path.open("wb") as out:
         for pair in pairs:
@@ -119,12 +120,12 @@ def write_pairs(pairs: Iterable[Pair], path: Path | None) -> int:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.oracle", description=__doc__.split("\n")[0])
     parser.add_argument("corpus", type=Path, metavar="FILE.jsonl|FOLDER")
     parser.add_argument("--min-sim", type=Fraction, default=Fraction("0.8"), help="in (0, 1] (default 0.8)")
     parser.add_argument(
-        "--base", type=Path, help="folder that a folder's ids are relative to (default: absolute paths)"
+        "--base", type=Path, help="for a folder: its ids are relative to this one (default: absolute paths)"
     )
     parser.add_argument("--out", type=Path, help="file for the pairs (default stdout)")
     asked = parser.parse_args(arguments)
@@ -134,7 +135,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write all pairs of the corpus and say on stderr what it took."""
+    """Write all pairs of the corpus, and a summary to stderr."""
     asked, started = parsed(arguments), time.perf_counter()
     groups = grouped(read_documents(asked.corpus, asked.base))
     read = time.perf_counter()

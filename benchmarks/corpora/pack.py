@@ -1,9 +1,9 @@
-"""Packs a folder of HTML pages as a crawl: one WARC, whose answers must be those of the folder.
+"""Pack a folder of HTML pages into one WARC file, which must give the same answers as the folder.
 
     python -m benchmarks.corpora.pack FOLDER OUT.warc.gz
 
-Every page becomes a response record with the target URI ``https://crawl.example/PATH``, PATH relative to the folder and
-percent-encoded, in a gzip member of its own, as crawlers write them. Dates are the files' modification times.
+Every page becomes a response record with the target URI ``https://crawl.example/PATH``. PATH is relative to the folder
+and percent-encoded. As crawlers do, it compresses each record separately. Dates are the files' modification times.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SITE = "https://crawl.example/"
 
 
 def pages(folder: Path) -> Iterator[Path]:
-    """The HTML files under a folder, in the order of their names."""
+    """Return the HTML files under a folder, sorted by path."""
     return (path for path in sorted(folder.rglob("*.htm*")) if path.is_file())
 
 
 def pack(folder: Path, out: Path) -> int:
-    """Writes the WARC. Returns: the number of pages."""
+    """Write the WARC file. Return the number of pages."""
     num_pages = 0
     with out.open("wb") as file:
         writer = WARCWriter(file, gzip=True)
@@ -38,7 +38,7 @@ def pack(folder: Path, out: Path) -> int:
 
 
 def response(writer: WARCWriter, folder: Path, path: Path) -> object:
-    """The record of a page."""
+    """Return the record of a page."""
     seen = datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     http = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
     return writer.create_warc_record(
@@ -51,7 +51,7 @@ def response(writer: WARCWriter, folder: Path, path: Path) -> object:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)

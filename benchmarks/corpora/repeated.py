@@ -1,10 +1,10 @@
-"""More documents than there are real ones: the texts of a file, then the same again with edits, as often as it takes.
+"""Create a larger corpus from a file: its texts, then the same texts with edits, round by round.
 
     python -m benchmarks.corpora.repeated FILE.jsonl OUT.jsonl --documents 100000 [--max-bytes 20000]
 
-The first round is the file as it is; in every later one each text has 1 to 100 in 1,000 of its words replaced by words
-of the text that came before it, which leaves it at a Jaccard similarity of 0.4 to 0.99 to itself in the first round.
-The same file, number and seed give the same documents; their ids tell the round: ``ID#2``.
+The first round is the unmodified file. In later rounds, 0.1 to 10 % of the words of each text are replaced by words of
+the text before it. Its Jaccard similarity to the original is then 0.4 to 0.99. The same file, number and seed give the
+same documents. Their ids contain the round: ``ID#2``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHARE_REPLACED: Final = (0.001, 0.1)
 
 
 def documents(source: Path, max_bytes: int | None = None, seed: int = SEED) -> Iterator[Record]:
-    """The documents without end, round by round; of texts that are longer than `max_bytes` none."""
+    """Yield documents endlessly, round by round, without texts longer than `max_bytes`."""
     chance = np.random.default_rng(seed)
     yield from short(source, max_bytes)
     for number in count(2):
@@ -40,12 +40,12 @@ def documents(source: Path, max_bytes: int | None = None, seed: int = SEED) -> I
 
 
 def short(source: Path, max_bytes: int | None) -> Iterator[Record]:
-    """The documents of the file as it is, but for those of longer texts."""
+    """Yield the documents of the file, without texts longer than `max_bytes`."""
     return (record for record in read_records(source) if max_bytes is None or record.num_bytes <= max_bytes)
 
 
 def edited(chance: np.random.Generator, words: list[str], others: list[str]) -> str:
-    """The text of these words, some of them replaced by others."""
+    """Return the text of these words, some of them replaced by others."""
     share = chance.uniform(*SHARE_REPLACED)
     replaced = (chance.random(len(words)) < share).tolist()
     picked = chance.integers(0, len(others), len(words)).tolist()
@@ -53,7 +53,7 @@ def edited(chance: np.random.Generator, words: list[str], others: list[str]) -> 
 
 
 def write_jsonl(source: Path, target: Path, num_documents: int, max_bytes: int | None = None) -> None:
-    """A file of so many documents."""
+    """Write a file with this number of documents."""
     encoder = msgspec.json.Encoder()
     with target.open("wb") as out:
         for record in islice(documents(source, max_bytes), num_documents):
@@ -61,12 +61,12 @@ def write_jsonl(source: Path, target: Path, num_documents: int, max_bytes: int |
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the file that the command line asks for."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.repeated", description=__doc__.split("\n")[0])
     parser.add_argument("source", type=Path, metavar="FILE.jsonl")
     parser.add_argument("target", type=Path, metavar="OUT.jsonl")
     parser.add_argument("--documents", type=int, required=True, metavar="N")
-    parser.add_argument("--max-bytes", type=int, metavar="N", help="only texts of so many bytes or fewer")
+    parser.add_argument("--max-bytes", type=int, metavar="N", help="skip longer texts")
     asked = parser.parse_args(arguments)
     write_jsonl(asked.source, asked.target, asked.documents, asked.max_bytes)
     return 0

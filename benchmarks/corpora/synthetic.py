@@ -1,9 +1,11 @@
-"""Texts for measurements of scale: synthetic, for a million real ones cannot be had in a moment, but of their shape.
+"""Generate synthetic texts for measurements at scale.
 
 Words are drawn by Zipf's law (the frequency of the n-th word is proportional to 1/n) from 50,000 words of 2 to 11
-letters; a text has 300 to 800 bytes, evenly; 5 in 100 texts are an earlier one with one to three words replaced.
-The same count and seed give the same texts. Limitation: such texts share fewer phrases than real ones, so that
-there are fewer candidates; speeds of reading and writing are what they are with real texts of that size.
+letters. Texts have 300 to 800 bytes, uniformly distributed. 5 % of them are an earlier text with one to three words
+replaced. The same count and seed give the same texts.
+
+Limitation: these texts share fewer phrases than real ones, so there are fewer candidates. Reading and writing are as
+fast as with real texts of that size.
 """
 
 from __future__ import annotations
@@ -23,15 +25,15 @@ WORD_LETTERS: Final = (2, 11)
 TEXT_BYTES: Final = (300, 800)
 SHARE_NEAR_DUPLICATES: Final = 0.05
 
-# Texts that are made at a time; a near-duplicate is one of an earlier text among them.
+# Texts generated at a time. A near-duplicate is derived from an earlier text of its block.
 BLOCK_TEXTS: Final = 1_000
-# Enough words for the longest text, even if all have the least letters.
+# Enough words for the longest text, even if all of them are short.
 DRAWN_WORDS: Final = TEXT_BYTES[1] // (WORD_LETTERS[0] + 1) + 1
 FILES_IN_FOLDER: Final = 100
 
 
 def texts(count: int, seed: int = SEED) -> Iterator[str]:
-    """The texts, one by one; a block of them is in memory."""
+    """Yield the texts. One block is in memory at a time."""
     chance = np.random.default_rng(seed)
     words = vocabulary(chance)
     shares = np.cumsum(1.0 / np.arange(1, NUM_WORDS + 1))
@@ -40,7 +42,7 @@ def texts(count: int, seed: int = SEED) -> Iterator[str]:
 
 
 def vocabulary(chance: np.random.Generator) -> list[str]:
-    """Words of random letters, the most frequent one first."""
+    """Return words of random letters, most frequent first."""
     lengths = chance.integers(WORD_LETTERS[0], WORD_LETTERS[1], NUM_WORDS, endpoint=True)
     letters = chance.integers(ord("a"), ord("z"), int(lengths.sum()), dtype=np.uint8, endpoint=True).tobytes().decode()
     ends = np.cumsum(lengths)
@@ -50,7 +52,7 @@ def vocabulary(chance: np.random.Generator) -> list[str]:
 def block(
     chance: np.random.Generator, words: list[str], shares: np.ndarray[tuple[int], np.dtype[np.float64]], count: int
 ) -> Iterator[str]:
-    """The next texts; `shares` are cumulative frequencies of the words."""
+    """Yield the next texts. `shares` are the cumulative frequencies of the words."""
     drawn = np.searchsorted(shares, chance.random((count, DRAWN_WORDS))).tolist()
     num_bytes = chance.integers(*TEXT_BYTES, count, endpoint=True).tolist()
     is_near = (chance.random(count) < SHARE_NEAR_DUPLICATES).tolist()
@@ -64,7 +66,7 @@ def block(
 
 
 def edited(chance: np.random.Generator, words: list[str], text: str) -> str:
-    """The text with one to three of its words replaced."""
+    """Return the text with one to three words replaced."""
     parts = text.split(" ")
     for _ in range(int(chance.integers(1, 3, endpoint=True))):
         parts[int(chance.integers(len(parts)))] = words[int(chance.integers(NUM_WORDS))]
@@ -72,7 +74,7 @@ def edited(chance: np.random.Generator, words: list[str], text: str) -> str:
 
 
 def write_jsonl(file: Path, count: int) -> None:
-    """A file of one text a line, written as it is made."""
+    """Write a JSON lines file, one text at a time."""
     encoder = msgspec.json.Encoder()
     with file.open("wb") as out:
         for number, text in enumerate(texts(count)):
@@ -80,7 +82,7 @@ def write_jsonl(file: Path, count: int) -> None:
 
 
 def write_files(folder: Path, count: int) -> None:
-    """A file a text, a hundred in each of many folders, a hundred folders in each of those above."""
+    """Write one file per text: 100 files per folder, and 100 such folders in each folder above."""
     for number, text in enumerate(texts(count)):
         inner = folder / f"{number // FILES_IN_FOLDER**2:03}" / f"{number // FILES_IN_FOLDER % FILES_IN_FOLDER:02}"
         if number % FILES_IN_FOLDER == 0:

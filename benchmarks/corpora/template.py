@@ -1,10 +1,11 @@
-"""A template site: pages that differ in a date and a number only, and what linking costs as they become more.
+"""Measure linking on a site whose pages differ only in a date and a number.
 
     python -m benchmarks.corpora.template [--documents 50000 100000]
 
-The hardest case for LSH: nearly all pages share nearly all buckets, and n pages have n(n-1)/2 candidate pairs unless
-hot buckets are held back. For each number of pages: ``ingest --no-link``, ``link``, ``clusters``, all of it linear
-where the last lines say about 2 for a doubling. The accounting must add up: no document without its place in a cluster.
+This is the hardest case for LSH: nearly all pages share nearly all buckets, and n pages have n(n-1)/2 candidate pairs
+unless the oversized buckets are capped. For each number of pages it runs ``ingest --no-link``, ``link`` and
+``clusters``. The last lines print the growth: a ratio of 2 when the pages double means linear. Every document must be
+in exactly one cluster.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ thanks everybody who helped to clear the slipway after the storm of last winter.
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one number of pages took."""
+    """The results for one number of pages."""
 
     documents: int
     ingest: Watched
@@ -55,14 +56,14 @@ class Row:
 
 
 def pages(count: int) -> Iterator[str]:
-    """The texts; no two are equal."""
+    """Yield the texts, all different."""
     for number in range(count):
         day = FIRST_DAY + timedelta(days=number * 7919 % NUM_DAYS)
         yield TEMPLATE.format(day=day.isoformat(), number=100_000 + number)
 
 
 def measured(documents: int, lshdb: Sequence[str], work: Path) -> Row:
-    """Makes the site, ingests it, links it, and counts its clusters. Raises: StepError."""
+    """Create, ingest and link the site, and count its clusters. Raises: StepError."""
     file, db = work / f"{documents}.jsonl", work / f"{documents}.db"
     with file.open("wb") as out:
         for number, text in enumerate(pages(documents)):
@@ -77,7 +78,7 @@ def measured(documents: int, lshdb: Sequence[str], work: Path) -> Row:
 
 
 def printed(row: Row) -> Row:
-    """Prints one line."""
+    """Print a row of the table and return it."""
     print(
         f"{row.documents:>10}{row.ingest.seconds:>10.1f}{row.link.seconds:>8.1f}{row.clusters.seconds:>10.1f}"
         f"{row.link.peak_rss / 1e6:>9.0f}{row.database_bytes / 1e6:>10.0f}{row.figures['pairs']:>12}"
@@ -89,12 +90,12 @@ def printed(row: Row) -> Row:
 
 HEADER: Final = (
     f"{'documents':>10}{'ingest s':>10}{'link s':>8}{'clusters':>10}{'RSS MB':>9}{'file MB':>10}{'pairs':>12}"
-    f"{'not expanded':>16}{'clusters':>10}{'members':>9}"
+    f"{'skipped pairs':>16}{'clusters':>10}{'members':>9}"
 )
 
 
 def growth(before: Row, after: Row) -> str:
-    """What a larger site costs, in multiples of a smaller one."""
+    """Return the cost of a larger site relative to a smaller one."""
     ratios = {
         "documents": after.documents / before.documents,
         "ingest": after.ingest.seconds / before.ingest.seconds,
@@ -107,10 +108,10 @@ def growth(before: Row, after: Row) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the benchmark and prints the table; 1 where a process failed or a document is in no cluster or in two."""
+    """Run the benchmark. Return 1 if a process failed, or if a document is not in exactly one cluster."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.template", description=__doc__.split("\n")[0])
     parser.add_argument("--documents", type=int, nargs="+", default=[50_000, 100_000], metavar="N")
-    parser.add_argument("--lshdb", default=default_command(), metavar="COMMAND", help="how lshdb is called")
+    parser.add_argument("--lshdb", default=default_command(), metavar="COMMAND", help="command that runs lshdb")
     asked = parser.parse_args(arguments)
     print(f"{machine()}\n\n{HEADER}", flush=True)
     rows = []
@@ -122,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     for before, after in pairwise(rows):
-        print(f"\nin multiples: {growth(before, after)}")
+        print(f"\nratios: {growth(before, after)}")
     return 0 if all(row.num_clusters == 1 and row.num_members == row.documents for row in rows) else 1
 
 

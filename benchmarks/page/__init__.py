@@ -1,1 +1,1 @@
-"""docs/benchmarks.md, made from the records of the runs and from nothing else."""
+"""Generate docs/benchmarks.md from the records of a run."""

@@ -1,4 +1,4 @@
-"""The figures of docs/benchmarks.md, as SVG: the same records give the same bytes."""
+"""The figures of docs/benchmarks.md, as SVG. The same records give the same bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STEPS: Final = 100
 
 
 def times(records: Sequence[PeerRecord], path: Path) -> None:
-    """Seconds from the file to the duplicates, the fastest first, wall time over processor time."""
+    """Plot the seconds from the file to the duplicates, fastest first, with the processor time."""
     done = sorted((record for record in records if record.found), key=lambda record: record.seconds, reverse=True)
     figure, axes = _figure(0.35 * len(done) + 1)
     names = [f"{record.peer} ({record.workers})" for record in done]
@@ -35,7 +35,7 @@ def times(records: Sequence[PeerRecord], path: Path) -> None:
 
 
 def curves(records: Sequence[PeerRecord], path: Path) -> None:
-    """The share of the true pairs of each similarity that become candidates, and the formula."""
+    """Plot the share of true pairs of each similarity that become candidates, and the formula."""
     figure, axes = _figure(5.0)
     similarities = [step / STEPS for step in range(30, STEPS + 1)]
     expected = [1 - (1 - similarity**ROWS) ** BANDS for similarity in similarities]
@@ -52,7 +52,7 @@ def curves(records: Sequence[PeerRecord], path: Path) -> None:
 
 
 def growth(groups: Sequence[Sequence[ScaleRecord]], path: Path) -> None:
-    """Seconds of an ingest and of the link by the number of documents, both logarithmic; a group is a corpus."""
+    """Plot the seconds of ingest and link by the number of documents, on logarithmic axes. A group is a corpus."""
     figure, axes = _figure(4.5)
     for records in groups:
         sizes, corpus = [record.documents for record in records], records[0].corpus
@@ -64,7 +64,7 @@ def growth(groups: Sequence[Sequence[ScaleRecord]], path: Path) -> None:
 
 
 def latencies(groups: Sequence[Sequence[ScaleRecord]], asked: Sequence[QueryRecord], path: Path) -> None:
-    """Milliseconds of a question by the number of documents; datasketch's beside them."""
+    """Plot the milliseconds of a query by the number of documents, for lshdb and datasketch."""
     figure, axes = _figure(4.5)
     for number, records in enumerate(groups):
         sizes, corpus = [record.documents for record in records], records[0].corpus

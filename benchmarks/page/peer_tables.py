@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md about lshdb and its peers, and who is better than lshdb in what."""
+"""The tables of docs/benchmarks.md that compare lshdb with its peers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ MODULES: Final = Path(__file__).parents[1] / "peers"
 
 
 def corpus(record: PeerRecord) -> str:
-    """What the peers read."""
+    """Describe the corpus and the columns of the table."""
     return (
-        f"{record.documents:,} real texts, {megabytes(record.text_bytes)} MB, in `{record.corpus}`. Brute force finds "
-        f"{record.num_true:,} pairs at {record.min_sim:g} or more; with one document of each group kept, "
-        f"{record.true_redundant:,} go. Memory is that of all processes (PSS), Postgres's own included where it works. "
-        "Precision counts each pair that is listed and less similar than that as wrong: of the peers only lshdb "
-        "computes the similarities, the others list candidates, or clusters of them, as they are."
+        f"`{record.corpus}` has {record.documents:,} real texts, {megabytes(record.text_bytes)} MB. Brute force finds "
+        f"{record.num_true:,} pairs at {record.min_sim:g} or above. If one document of each group is kept, "
+        f"{record.true_redundant:,} are redundant.\n\n"
+        "- **Relative** is the time relative to the first row.\n"
+        "- **Memory** is the sum of all processes (PSS), including Postgres.\n"
+        f"- **Precision** counts every listed pair below {record.min_sim:g} as wrong. Only lshdb computes "
+        "similarities. The other tools list candidates, or clusters of candidates."
     )
 
 
 def peers(records: Sequence[PeerRecord]) -> str:
-    """Every peer with its figures, or with the reason why there are none."""
-    header = ("peer", "processes", "s", "over the first", "CPU s", "MB/s", "peak MB", "MB on disk", "after the process")
+    """Return the table of all peers, each with its figures or the reason why it has none."""
+    header = ("tool", "processes", "s", "relative", "CPU s", "MB/s", "peak MB", "MB on disk", "result")
     first = next((record.seconds for record in records if record.found), 0.0)
     rows = (_peer_row(record, first) for record in records)
     return table((*header, "pairs", "recall", "precision", "redundant"), rows)
@@ -48,7 +50,7 @@ def _peer_row(record: PeerRecord, first: float) -> list[str]:
         f"{record.text_bytes / 1e6 / record.seconds:.1f}",
         megabytes(record.peak_bytes),
         megabytes(record.disk_bytes) if record.survives else "0",
-        "stays" if record.survives else "gone",
+        "on disk" if record.survives else "in memory",
         f"{record.found.num_pairs:,}",
         f"{record.found.recall:.4f}",
         f"{record.found.precision:.4f}",
@@ -57,7 +59,7 @@ def _peer_row(record: PeerRecord, first: float) -> list[str]:
 
 
 def unflattering(records: Sequence[PeerRecord]) -> str:
-    """Who beats lshdb on SQLite with one process, and in what."""
+    """List the peers that beat lshdb on SQLite with one process, by figure."""
     done = [record for record in records if record.found]
     ours = [record for record in done if record.peer == "lshdb, SQLite" and record.workers == 1]
     others = [record for record in done if not record.peer.startswith("lshdb")]
@@ -69,7 +71,7 @@ def unflattering(records: Sequence[PeerRecord]) -> str:
         ("less memory", lambda record: record.peak_bytes),
         ("fewer missed pairs", lambda record: -record.found.recall if record.found else 0.0),
     ]
-    lines = ["Better than lshdb on SQLite with one process, in this run:", ""]
+    lines = ["Tools that beat lshdb on SQLite with one process (number of processes in brackets):", ""]
     for what, figure in questions:
         better = [f"{record.peer} ({record.workers})" for record in others if figure(record) < figure(ours[0])]
         lines.append(f"- {what}: {', '.join(better) or 'none'}")
@@ -77,7 +79,7 @@ def unflattering(records: Sequence[PeerRecord]) -> str:
 
 
 def recalls(records: Sequence[PeerRecord]) -> str:
-    """The recall of each stretch of similarities, of one process."""
+    """Return the recall by range of similarity, of the runs with one process."""
     return _by_stretch([record for record in records if record.workers == 1])
 
 
@@ -97,12 +99,13 @@ def _shares(found: Quality) -> list[str]:
 
 
 def candidates(records: Sequence[PeerRecord]) -> str:
-    """The share of true pairs of each similarity that becomes candidates, and the formula's."""
+    """Return the share of true pairs that become candidates, by range of similarity, and that of the formula."""
     first = records[0]
     about = (
-        f"{first.documents:,} texts, {megabytes(first.text_bytes)} MB; {first.num_true:,} pairs at {first.min_sim:g} "
-        f"or more. A pair of similarity s is to become a candidate with probability 1 - (1 - s^{ROWS})^{BANDS}; the "
-        "last line has it for the middle of each stretch. Who answers with clusters finds more than its candidates."
+        f"{first.documents:,} texts, {megabytes(first.text_bytes)} MB, with {first.num_true:,} pairs at "
+        f"{first.min_sim:g} or above. A pair of similarity s should become a candidate with probability "
+        f"1 - (1 - s^{ROWS})^{BANDS}. The last row shows this for the middle of each range. Tools that answer with "
+        "clusters find additional pairs."
     )
     middles = [(each.low + each.high) / 2 for record in records if record.found for each in record.found.stretches]
     width = len(records[0].found.stretches) if records[0].found else 0
@@ -112,19 +115,19 @@ def candidates(records: Sequence[PeerRecord]) -> str:
 
 
 def estimates(records: Sequence[PeerRecord]) -> str:
-    """What is left of the answers where a peer's own similarity is to be high enough."""
+    """Return the quality of the answers after filtering by the peer's own similarity."""
     kept = [(record, record.estimated) for record in records if record.workers == 1 and record.estimated]
-    header = ("peer", "pairs", "recall", "precision", "redundant")
+    header = ("tool", "pairs", "recall", "precision", "redundant")
     rows = [
         [record.peer, f"{best.num_pairs:,}", f"{best.recall:.4f}", f"{best.precision:.4f}", f"{best.num_redundant:,}"]
         for record, best in kept
     ]
-    about = "The pairs that are kept if a pair's similarity, as the peer says it, is to be as high as was asked for."
+    about = "The same answers without the pairs that the tool itself estimates below the threshold."
     return f"{about}\n\n{table(header, rows)}" if rows else ""
 
 
 def adapters() -> str:
-    """What each adapter says of itself."""
+    """Return the description of each adapter: its module docstring."""
     names = dict.fromkeys(entry.module for entry in ENTRIES)
     return "\n".join(f"- `{name}`: {_said(MODULES / f'{name}.py')}" for name in names)
 

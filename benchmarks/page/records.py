@@ -1,6 +1,6 @@
-"""What is measured, as JSON files in a folder of results: the only thing that docs/benchmarks.md is made from.
+"""The records of measurements, as JSON files in a folder. docs/benchmarks.md is generated from them.
 
-One file a record, named after its kind and what it is of; a later measurement of the same thing takes its place.
+Each record is a file, named after its kind and its subject. A later record of the same subject replaces it.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ PACKAGES = (
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What all records say: the command that made it, and when it was made (UTC)."""
+    """The command that produced the record, and the time (UTC)."""
 
     command: str
     measured: str = msgspec.field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     @property
     def name(self) -> str:
-        """What it is of, among those of its kind."""
+        """Identifies the record among those of its kind."""
         raise NotImplementedError
 
 
 class MachineRecord(Record, frozen=True, kw_only=True):
-    """What it ran on."""
+    """The machine, and the versions of the packages."""
 
     processor: str
     cores: int
@@ -69,13 +69,13 @@ class PeerRecord(Record, frozen=True, kw_only=True):
     """A peer on a corpus, from the file to the list of duplicates.
 
     Args:
-        question: what it was run for: ``peers`` or ``quality``.
-        corpus: the file's name; `documents` and `text_bytes` (UTF-8) are what was in it.
-        seconds, cpu_seconds, peak_bytes: of all its processes, from start to exit; the memory is PSS, sampled.
-        disk_bytes: what it leaves on disk; 0 where nothing survives the process.
-        found: all its answers; `estimated` those that it itself holds for similar enough, where it says.
-        true: the number of true pairs and what they would make redundant.
-        failure: why there is no result; empty where there is one.
+        question: ``peers`` or ``quality``.
+        corpus: the name of the file, with `documents` texts of `text_bytes` in total (UTF-8).
+        num_true, true_redundant: the number of true pairs, and of documents that they make redundant.
+        seconds, cpu_seconds, peak_bytes: of all its processes, from start to exit. Memory is PSS, sampled.
+        disk_bytes: files left on disk; 0 if the result does not survive the process.
+        found, estimated: the quality of all answers, and of those above the peer's own threshold, if it has estimates.
+        failure: the reason if there is no result, else empty.
     """
 
     question: str
@@ -102,9 +102,10 @@ class PeerRecord(Record, frozen=True, kw_only=True):
 
 
 class ScaleRecord(Record, frozen=True, kw_only=True):
-    """lshdb at one size; seconds of the steps' processes, milliseconds of a query.
+    """lshdb at one size: seconds of each step, milliseconds of a query.
 
-    Args: read_seconds: of a process that reads and decodes the file and does nothing else.
+    Args:
+        read_seconds: of a process that only reads and decodes the file.
     """
 
     corpus: str
@@ -128,9 +129,11 @@ class ScaleRecord(Record, frozen=True, kw_only=True):
 
 
 class QueryRecord(Record, frozen=True, kw_only=True):
-    """Latency of a question in the process that has the index, milliseconds.
+    """Latency of a query in the process that has the index open, in milliseconds.
 
-    Args: opening_seconds: until the first answer. cpu: mean processor time of the asking process.
+    Args:
+        opening_seconds: until the first answer.
+        cpu: mean processor time of the process.
     """
 
     peer: str
@@ -149,9 +152,11 @@ class QueryRecord(Record, frozen=True, kw_only=True):
 
 
 class IncrementalRecord(Record, frozen=True, kw_only=True):
-    """lshdb takes the last documents of the corpus after the others; processes from start to exit.
+    """lshdb adds the last documents of the corpus after the others. Processes are measured from start to exit.
 
-    Args: whole_seconds: of an index that took all of them at once. same_pairs: both hold the same.
+    Args:
+        whole_seconds: of an index built at once.
+        same_pairs: both indexes have the same pairs.
     """
 
     peer: str
@@ -171,7 +176,7 @@ class IncrementalRecord(Record, frozen=True, kw_only=True):
 
 
 class StorageRecord(Record, frozen=True, kw_only=True):
-    """Bytes of an index by table, each with its indexes; `total_bytes` of the database's files."""
+    """Bytes of an index by table, including indexes. `total_bytes` is the size of the database's files."""
 
     store: str
     keeps_text: bool
@@ -190,14 +195,14 @@ Kind = TypeVar("Kind", bound=Record)
 
 
 def write(folder: Path, record: Record) -> None:
-    """Writes one record."""
+    """Write a record."""
     folder.mkdir(parents=True, exist_ok=True)
     encoded = msgspec.json.format(msgspec.json.encode(record), indent=2)
     (folder / f"{_prefix(type(record))}{_slug(record.name)}.json").write_bytes(encoded + b"\n")
 
 
 def read(folder: Path, kind: type[Kind]) -> list[Kind]:
-    """The records of a kind, in the order in which they were made."""
+    """Return the records of a kind, oldest first."""
     return sorted(_records(folder, kind), key=lambda record: (record.measured, record.name))
 
 
@@ -215,7 +220,7 @@ def _slug(name: str) -> str:
 
 
 def machine_record(command: str) -> MachineRecord:
-    """This machine, and the versions of what is installed."""
+    """Return the record of this machine and the installed versions."""
     return MachineRecord(
         command=command,
         processor=processor(),

@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md about lshdb itself, each from its records; nothing is known beforehand."""
+"""The tables of docs/benchmarks.md about lshdb itself, and what all tables share."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from benchmarks.runs.scale import exponent
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown; all columns but the first are figures."""
+    """Return a Markdown table. All columns but the first are right-aligned."""
     lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def megabytes(number: float) -> str:
-    """In millions of bytes."""
+    """Format a number of bytes in millions."""
     return f"{number / 1e6:,.0f}" if number >= 1e7 else f"{number / 1e6:.1f}"
 
 
 def machine(record: MachineRecord) -> str:
-    """What it ran on."""
+    """Describe the machine and the versions."""
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
     return (
         f"{record.processor}, {record.cores} cores, {record.memory_bytes / 1e9:.0f} GB; {record.system}; "
@@ -38,7 +38,7 @@ def machine(record: MachineRecord) -> str:
 
 
 def scale(records: Sequence[ScaleRecord]) -> str:
-    """lshdb at each size, and how fast each figure grows."""
+    """Return the table of lshdb at each size, and the growth of each figure."""
     first = records[0]
     header = ("documents", "MB", "bare read s", "ingest s", "documents/s", "link s", "pairs", "file MB")
     rows = [
@@ -59,31 +59,32 @@ def scale(records: Sequence[ScaleRecord]) -> str:
         for each in records
     ]
     processes = "one process" if first.workers == 1 else f"{first.workers} processes"
-    about = f"lshdb on SQLite, {processes}; texts: {first.corpus}."
-    shown = table((*header, "bytes a document", "peak MB", "query p50 ms", "p99 ms"), rows)
+    about = f"lshdb on SQLite, {processes}. Texts: {first.corpus}."
+    shown = table((*header, "bytes per document", "peak MB", "query p50 ms", "p99 ms"), rows)
     return f"{about}\n\n{shown}\n\n{exponents(records)}"
 
 
 def exponents(records: Sequence[ScaleRecord]) -> str:
-    """The fitted growth of each figure."""
+    """Return the exponents of growth, or nothing for a single size."""
     if len(records) < 2:
         return ""
     sizes = [record.documents for record in records]
     figures: dict[str, list[float]] = {
         "ingest": [record.ingest_seconds for record in records],
-        "ingest, processor": [record.ingest_cpu_seconds for record in records],
+        "ingest, CPU": [record.ingest_cpu_seconds for record in records],
         "link": [record.link_seconds for record in records],
-        "link, processor": [record.link_cpu_seconds for record in records],
+        "link, CPU": [record.link_cpu_seconds for record in records],
         "file": [record.database_bytes for record in records],
         "memory": [record.peak_bytes for record in records],
         "query p50": [record.query_p50 for record in records],
     }
-    fitted = ", ".join(f"{name} {exponent(sizes, values):.2f}" for name, values in figures.items())
-    return f"Growth as a power of the number of documents, by least squares of the logarithms (1 is linear): {fitted}."
+    rows = [[name, f"{exponent(sizes, values):.2f}"] for name, values in figures.items()]
+    about = "Each figure grows as a power of the number of documents. An exponent of 1 is linear."
+    return f"{about}\n\n{table(('', 'exponent'), rows)}"
 
 
 def queries(records: Sequence[QueryRecord]) -> str:
-    """Each index that was asked."""
+    """Return the table of query latencies."""
     first = records[0]
     header = ("index", "first answer after s", "CPU ms", "p50 ms", "p99 ms", "longest ms", "peak MB")
     rows = [
@@ -99,40 +100,39 @@ def queries(records: Sequence[QueryRecord]) -> str:
         for each in records
     ]
     about = (
-        f"{first.num_queries:,} texts asked of {first.documents:,} synthetic ones, in the process that has the index: "
-        "from raw text to near-duplicates. lshdb verifies what it answers; datasketch answers with candidates, "
-        "and must first read all documents into memory."
+        f"{first.num_queries:,} queries of {first.documents:,} synthetic texts, from raw text to near-duplicates, in "
+        "the process that has the index open. lshdb verifies its answers. datasketch answers with candidates, and must "
+        "read all documents into memory first."
     )
     return f"{about}\n\n{table(header, rows)}"
 
 
 def incremental(records: Sequence[IncrementalRecord], peers: Sequence[PeerRecord]) -> str:
-    """What the last documents cost lshdb, and all of them the peers."""
+    """Compare adding the last documents to lshdb with processing all documents in each peer."""
     first = records[0]
     whole = f"{first.documents:,}"
     took = [
-        (f"{each.peer}: {each.added:,} more to {each.documents - each.added:,}, linked", each.seconds)
+        (f"{each.peer}: add {each.added:,} to {each.documents - each.added:,} and link", each.seconds)
         for each in records
     ]
-    took += [(f"{each.peer}: all {whole} at once, linked", each.whole_seconds) for each in records]
+    took += [(f"{each.peer}: add and link all {whole}", each.whole_seconds) for each in records]
     took += [
-        (f"{each.peer}: all {whole} again", each.seconds)
+        (f"{each.peer}: process all {whole}", each.seconds)
         for each in peers
         if each.found and each.workers == 1 and each.documents == first.documents and not each.peer.startswith("lshdb")
     ]
     rows = [[what, f"{seconds:.1f}", f"{seconds / first.seconds:.1f}"] for what, seconds in took]
     same = ", ".join(f"{each.peer}: {'yes' if each.same_pairs else 'NO'}" for each in records)
-    shown = table(("", "s", "over the first line"), rows)
-    return f"{shown}\n\nThe pairs are those of an index that took all at once: {same}."
+    shown = table(("", "s", "relative to the first row"), rows)
+    return f"{shown}\n\nAre the pairs the same as those of an index built at once? {same}."
 
 
 def storage(records: Sequence[StorageRecord]) -> str:
-    """Bytes a document by table."""
+    """Return the bytes per document by table."""
     first = records[0]
     names = list(first.table_bytes)
-    about = (
-        f"Bytes a document; {first.documents:,} texts of {first.text_bytes / first.documents:,.0f} bytes on average."
-    )
+    mean_bytes = first.text_bytes / first.documents
+    about = f"Bytes per document, for {first.documents:,} texts of {mean_bytes:,.0f} bytes on average."
     rows = [
         [
             f"{each.store}, {'with' if each.keeps_text else 'without'} texts",
@@ -142,11 +142,11 @@ def storage(records: Sequence[StorageRecord]) -> str:
         ]
         for each in records
     ]
-    return f"{about}\n\n{table(['index', *(f'`{name}`' for name in names), 'other', 'all'], rows)}"
+    return f"{about}\n\n{table(['index', *(f'`{name}`' for name in names), 'other', 'total'], rows)}"
 
 
 def commands(records: Iterable[Record]) -> str:
-    """The commands that made the records, each once."""
+    """Return the commands that produced the records."""
     made = dict.fromkeys(record.command for record in records)
     return "\n".join(f"    {command}" for command in made)
 
@@ -157,7 +157,7 @@ def agreement(
     others: Sequence[PeerRecord],
     again: Sequence[ScaleRecord],
 ) -> str:
-    """The second run over the first one, figure by figure."""
+    """Return the ratios of the second run to the first."""
     second = {record.name: record for record in others if record.found}
     both = [(one, second[one.name]) for one in peers if one.found and one.name in second]
     ratios = {
@@ -177,7 +177,7 @@ def agreement(
     ]
     same = sum(one.found == other.found for one, other in both)
     return (
-        "The second run over the first:\n\n"
-        + table(("", "figures", "median", "least", "most"), rows)
-        + f"\n\nThe answers are the same in {same} of {len(both)}."
+        "Ratios of the second run to the first:\n\n"
+        + table(("", "figures", "median", "smallest", "largest"), rows)
+        + f"\n\nThe answers are the same in {same} of {len(both)} runs."
     )

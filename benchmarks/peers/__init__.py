@@ -1,1 +1,1 @@
-"""What lshdb is compared with; each runs as a process of its own: ``python -m benchmarks.peers.NAME``."""
+"""The tools that lshdb is compared with. Each is a command: ``python -m benchmarks.peers.NAME``."""

@@ -1,7 +1,7 @@
-"""The answers of a peer against the true pairs: recall, precision, and the recall of every stretch of similarities.
+"""Compare the answers of a peer with the true pairs: recall, precision, and recall by range of similarity.
 
-Pairs are numbers here, ``left * num_documents + right`` of the documents' rows, so that millions of them fit. A cluster
-counts as all pairs of its members, which are never written out: ten thousand documents in one are fifty million pairs.
+A pair is a number, ``left * num_documents + right``, so that millions of them fit into memory. A cluster counts as all
+pairs of its members. They are not listed, because ten thousand documents in a cluster are fifty million pairs.
 """
 
 from __future__ import annotations
@@ -23,23 +23,28 @@ __all__ = ["Clusters", "Found", "Pairs", "Quality", "Stretch", "compare", "found
 
 
 class Found(Protocol):
-    """What a peer found, in either form."""
+    """The pairs or clusters that a peer found."""
 
     @property
     def num_pairs(self) -> int:
-        """How many pairs that are."""
+        """The number of pairs."""
 
     @property
     def num_redundant(self) -> int:
-        """How many documents go if one of each connected component stays."""
+        """The number of documents to drop if one of each connected component is kept."""
 
     def contains(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each pair is among them, bool, shape (m,)."""
+        """Return whether each pair was found, bool, shape (m,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs, ascending, none twice: int64 and float64 (NaN where there is no similarity), shape (m,)."""
+    """Distinct pairs, ascending.
+
+    Args:
+        pairs: int64, shape (m,).
+        similarities: float64, shape (m,); NaN if unknown.
+    """
 
     pairs: NDArray[np.int64]
     similarities: NDArray[np.float64]
@@ -47,22 +52,22 @@ class Pairs:
 
     @property
     def num_pairs(self) -> int:
-        """How many there are."""
+        """The number of pairs."""
         return len(self.pairs)
 
     @property
     def num_redundant(self) -> int:
-        """How many documents go if one of each connected component stays."""
+        """The number of documents to drop if one of each connected component is kept."""
         rows = np.column_stack([self.pairs // self.num_documents, self.pairs % self.num_documents])
         labels = components(Rows(np.arange(self.num_documents)), self.num_documents, [rows])
         return self.num_documents - len(np.unique(labels))
 
     def contains(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each pair is among them, bool, shape (m,)."""
+        """Return whether each pair was found, bool, shape (m,)."""
         return np.isin(pairs, self.pairs)
 
     def at_least(self, min_sim: float) -> Pairs | None:
-        """The pairs that the peer itself holds for so similar; None where it does not say."""
+        """Return the pairs that the peer itself estimates at `min_sim` or above, or None if it has no estimates."""
         if len(self.pairs) and np.isnan(self.similarities).all():
             return None
         near = self.similarities >= min_sim
@@ -71,30 +76,30 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The cluster of each document, int64, shape (num_documents,): a number of its own where it is in none."""
+    """The cluster of each document, int64, shape (num_documents,). Documents outside any cluster have unique labels."""
 
     labels: NDArray[np.int64]
 
     @property
     def num_pairs(self) -> int:
-        """How many pairs have both documents in one cluster."""
+        """The number of pairs with both documents in the same cluster."""
         sizes = np.unique(self.labels, return_counts=True)[1]
         return int((sizes * (sizes - 1) // 2).sum())
 
     @property
     def num_redundant(self) -> int:
-        """How many documents go if one of each cluster stays."""
+        """The number of documents to drop if one of each cluster is kept."""
         return len(self.labels) - len(np.unique(self.labels))
 
     def contains(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each pair is within a cluster, bool, shape (m,)."""
+        """Return whether each pair is within a cluster, bool, shape (m,)."""
         size = len(self.labels)
         together: NDArray[np.bool_] = self.labels[pairs // size] == self.labels[pairs % size]
         return together
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """The true pairs with ``low <= similarity < high`` (1.0 itself is in the last), and how many of them were found."""
+    """The true pairs with ``low <= similarity < high`` (the last range includes 1.0), and how many were found."""
 
     low: float
     high: float
@@ -103,7 +108,7 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """What an answer is worth; precision counts every found pair that is no true one as wrong."""
+    """The quality of an answer. Precision counts every pair that is not a true pair as wrong."""
 
     num_pairs: int
     recall: float
@@ -113,27 +118,27 @@ class Quality(msgspec.Struct, frozen=True):
 
 
 def read_answers(path: Path, rows: Mapping[str, int]) -> Pairs | Clusters:
-    """What a file of answers says. Raises: KeyError: a document that the corpus does not have; and as `found_of`."""
+    """Return the answers in a file. Raises: KeyError: a document is not in the corpus; ValueError: see `found_of`."""
     with path.open("rb") as lines:
         return found_of(map(msgspec.json.Decoder(Answer).decode, lines), rows)
 
 
 def found_of(answers: Iterable[Answer], rows: Mapping[str, int]) -> Pairs | Clusters:
-    """Pairs, or clusters where the first answer is one. Raises: ValueError: there are both."""
+    """Return the answers as pairs, or as clusters if the first one is a cluster. Raises: ValueError: both occur."""
     listed = list(answers)
     if not (listed and listed[0].cluster):
         return pairs_of(listed, rows)
     labels = np.arange(len(rows))
     for answer in listed:
         if not answer.cluster:
-            raise ValueError("a peer answers with pairs or with clusters, not with both")
+            raise ValueError("a peer must answer with pairs or with clusters, not with both")
         members = [rows[each] for each in answer.cluster]
         labels[members] = min(members)
     return Clusters(labels)
 
 
 def pairs_of(answers: Iterable[Answer], rows: Mapping[str, int]) -> Pairs:
-    """The pairs of the answers. Raises: KeyError: a document that the corpus does not have, or a cluster."""
+    """Return the pairs of the answers. Raises: KeyError: a document is not in the corpus, or an answer is a cluster."""
     size, pairs, similarities = len(rows), list[int](), list[float]()
     for answer in answers:
         left, right = sorted((rows[answer.left], rows[answer.right]))
@@ -144,7 +149,7 @@ def pairs_of(answers: Iterable[Answer], rows: Mapping[str, int]) -> Pairs:
 
 
 def compare(true: Pairs, found: Found, edges: Iterable[float]) -> Quality:
-    """The answer against the truth; `edges` are those of the stretches, ascending."""
+    """Compare an answer with the truth. `edges` are the ascending bounds of the ranges of similarity."""
     is_found = found.contains(true.pairs)
     bounds, stretches = list(edges), list[Stretch]()
     for low, high in pairwise(bounds):

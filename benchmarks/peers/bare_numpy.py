@@ -1,4 +1,4 @@
-"""The textbook in sixty lines of NumPy, in memory: universal hashing a document, then one sort a band; not verified."""
+"""Textbook MinHash in sixty lines of NumPy, in memory: universal hashing, then one sort per band. Lists candidates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benchmarks.peers.figures import read_records
 from benchmarks.peers.protocol import BANDS, NUM_PERM, ROWS, SEED, Answer, Task, run
 from benchmarks.peers.shingles import hashes
 
-# Shingles that are hashed at a time: 100 rows of them stay in the second-level cache.
+# Shingles hashed at a time: 100 rows of them fit into the second-level cache.
 CHUNK: Final = 1_024
 
 
 def sign(hashed: NDArray[np.uint64], factors: NDArray[np.uint64], summands: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """The minima of ``a * x + b`` mod 2^64, their upper halves, uint32, shape (num_perm,)."""
+    """Return the upper halves of the minima of ``a * x + b`` mod 2^64, uint32, shape (num_perm,)."""
     minima = np.full(NUM_PERM, np.iinfo(np.uint64).max, np.uint64)
     for begin in range(0, len(hashed), CHUNK):
         rows = factors * hashed[begin : begin + CHUNK] + summands
@@ -27,7 +27,7 @@ def sign(hashed: NDArray[np.uint64], factors: NDArray[np.uint64], summands: NDAr
 
 
 def buckets(signatures: NDArray[np.uint32]) -> Iterator[list[int]]:
-    """The rows that agree on a band, two or more."""
+    """Yield the rows of each bucket with two or more."""
     for band in range(BANDS):
         part = np.ascontiguousarray(signatures[:, band * ROWS : (band + 1) * ROWS])
         keys = part.view(np.dtype((np.void, part.itemsize * ROWS))).ravel()
@@ -39,7 +39,7 @@ def buckets(signatures: NDArray[np.uint32]) -> Iterator[list[int]]:
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The candidates with their estimates; a document without words has none."""
+    """Yield the candidates with their estimates. Documents without words have none."""
     chance = np.random.default_rng(SEED)
     factors, summands = chance.integers(0, 2**64, (2, NUM_PERM, 1), np.uint64)
     factors |= np.uint64(1)

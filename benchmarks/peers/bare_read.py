@@ -1,4 +1,4 @@
-"""The floor: read a file of JSON lines and decode each, keep nothing.
+"""Read and decode a JSON lines file without keeping anything: the lower bound of any ingest.
 
 python -m benchmarks.peers.bare_read FILE.jsonl
 """
@@ -12,7 +12,7 @@ from benchmarks.peers.figures import Figures, read_records, show
 
 
 def main() -> None:
-    """Print how many documents there are, and their size."""
+    """Print the number of documents and their size."""
     documents = num_bytes = 0
     for record in read_records(Path(sys.argv[1])):
         documents += 1

@@ -1,12 +1,12 @@
-"""Every peer on the same documents, each as processes of its own, timed from start to exit and held against the oracle.
+"""Run every peer on the same documents, measure it from start to exit, and compare its answers with the oracle.
 
     python -m benchmarks peers FILE.jsonl --documents 20000
-    python -m benchmarks quality FILE.jsonl --documents 5000
+    python -m benchmarks quality FILE.jsonl --quality-documents 5000
 
-``peers`` asks for the pairs at 0.8; ``quality`` takes all that a peer calls a candidate and counts how many of the true
-pairs of each similarity are among them, which the formula of the bands foretells. Before each run the peer works on a
-hundred documents that do not count, so that nothing is compiled and no library is read from disk while the clock runs.
-A peer that is not installed, fails or takes too long is recorded with the reason.
+``peers`` asks for pairs at 0.8. ``quality`` takes all candidates of a peer and counts how many true pairs of each
+similarity are among them, which the formula of the bands predicts. Before each measured run, the peer processes a
+hundred documents, so that compiling and loading libraries is not measured. If a peer is not installed, fails or takes
+too long, the record has the reason.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ WARM_UP_DOCUMENTS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the table.
+    """A row of the table.
 
     Args:
-        name: as the reader knows it.
-        module: of `benchmarks.peers`.
-        needs: the module that must be installed; empty where lshdb's own dependencies are enough.
-        survives: whether its result is there after the process.
-        on_postgres: it is given a database.
+        name: for people.
+        module: in `benchmarks.peers`.
+        needs: the module that must be installed; empty if lshdb's own dependencies are enough.
+        survives: the result remains after the process has ended.
+        on_postgres: the peer needs a database.
     """
 
     name: str
@@ -76,11 +76,11 @@ ENTRIES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the peers.
+    """A question to the peers.
 
     Args:
-        min_sim: of the pairs that are true ones.
-        edges: of the stretches of similarities, ascending.
+        min_sim: pairs at this similarity or above are true.
+        edges: bounds of the ranges of similarity, ascending.
     """
 
     name: str
@@ -94,7 +94,7 @@ QUALITY: Final = Question("quality", 0.3, tuple(round(0.3 + 0.05 * step, 2) for 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents, their rows by id, and their true pairs."""
+    """A file of documents, their rows by id, and their true pairs."""
 
     file: Path
     name: str
@@ -104,12 +104,12 @@ class Corpus:
 
 
 def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> Corpus:
-    """The first documents of a file, with the truth that the oracle finds in them."""
+    """Return the first documents of a file, with the true pairs found by the oracle."""
     part = head(file, documents, work / "corpus.jsonl") if documents else file
     records = list(read_records(part))
     rows = {record.id: row for row, record in enumerate(records)}
     pairs = work / "true.jsonl"
-    # A process of its own: what it takes, 2 GB for 300 MB of text, is free again while the peers run.
+    # In another process, so that its memory (2 GB for 300 MB of text) is free while the peers run.
     oracle = [
         sys.executable,
         "-m",
@@ -129,7 +129,7 @@ def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> 
 def measure_all(
     corpus: Corpus, entries: Iterable[Entry], question: Question, results: Path, command: str, timeout: float
 ) -> Iterator[PeerRecord]:
-    """One entry after the other, each recorded as soon as it is known."""
+    """Measure the entries in order, and write each record as soon as it is known."""
     chosen = list(entries)
     with ExitStack() as stack:
         postgres = stack.enter_context(server()) if any(entry.on_postgres for entry in chosen) else None
@@ -142,7 +142,7 @@ def measure_all(
 def measure(
     corpus: Corpus, entry: Entry, question: Question, postgres: Server | None, command: str, timeout: float
 ) -> PeerRecord:
-    """One entry; a failure is a record too."""
+    """Return the record of an entry. A failure is a record too."""
     blank = PeerRecord(
         command=command,
         question=question.name,
@@ -167,7 +167,7 @@ def measure(
 def measured(
     blank: PeerRecord, corpus: Corpus, entry: Entry, question: Question, postgres: Server | None, timeout: float
 ) -> PeerRecord:
-    """The record with its figures. Raises: StepError."""
+    """Run the peer and return its record. Raises: StepError."""
     with TemporaryDirectory(prefix="lshdb-peer-") as folder:
         work = Path(folder)
         with place(work / "warm-up", entry, postgres) as (url, room):
@@ -192,21 +192,21 @@ def measured(
 
 
 def call_of(file: Path, entry: Entry, question: Question, room: Path, url: str) -> list[str]:
-    """The command line of a peer."""
+    """Return the command line of a peer."""
     call = [sys.executable, "-m", f"benchmarks.peers.{entry.module}", str(file), "--out", str(answers_of(room))]
     call += ["--work", str(room), "--workers", str(entry.workers), "--min-sim", str(question.min_sim)]
     return [*call, "--url", url] if url else call
 
 
 def threads_of(entry: Entry) -> dict[str, str]:
-    """The environment in which a peer has as many threads as workers, and hashes a word as the others do."""
+    """Return an environment that limits threads to the number of workers and fixes Python's hash seed."""
     libraries = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     return dict.fromkeys(libraries, str(entry.workers)) | {"PYTHONHASHSEED": "0"}
 
 
 @contextmanager
 def place(room: Path, entry: Entry, postgres: Server | None) -> Iterator[tuple[str, Path]]:
-    """The database and the folder in which a peer works."""
+    """Provide a database and a folder for a peer."""
     room.mkdir()
     with ExitStack() as stack:
         url = ""
@@ -217,10 +217,10 @@ def place(room: Path, entry: Entry, postgres: Server | None) -> Iterator[tuple[s
 
 
 def answers_of(room: Path) -> Path:
-    """The file for the answers, outside of the folder whose size is measured."""
+    """Return the file for the answers, which is outside the folder whose size is measured."""
     return room.with_suffix(".answers.jsonl")
 
 
 def folder_bytes(folder: Path) -> int:
-    """The bytes of all files under a folder."""
+    """Return the total size of the files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

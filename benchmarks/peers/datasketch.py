@@ -1,7 +1,7 @@
-"""datasketch in memory: a MinHash a document, MinHashLSH asked and filled document by document; nothing is verified.
+"""datasketch in memory: one MinHash per document, queried and inserted one by one. Lists candidates.
 
-Fed as fast as its interface allows: 32-bit hashes made outside, so that its hash function is `int`, one `update_batch`
-a document, the permutations made once and copied, no check for double keys.
+Used as fast as its interface allows: it receives 32-bit hashes (its hash function is `int`), one `update_batch` per
+document, permutations that are created once and copied, and no check for repeated keys.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ HALF: Final = np.uint64(32)
 
 
 def index_of() -> MinHashLSH:
-    """An empty index."""
+    """Return an empty index."""
     return MinHashLSH(num_perm=NUM_PERM, params=(BANDS, ROWS))
 
 
 def sign(blank: MinHash, text: str) -> MinHash:
-    """The signature of a text."""
+    """Return the signature of a text."""
     signature = blank.copy()
     signature.update_batch((hashes(text) >> HALF).tolist())
     return signature
 
 
 def blank_signature() -> MinHash:
-    """The signature of nothing, from which the others are copied."""
+    """Return an empty signature, to be copied for each document."""
     return MinHash(num_perm=NUM_PERM, seed=SEED, hashfunc=int)
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The candidates with their estimates; a document without words has none."""
+    """Yield the candidates with their estimates. Documents without words have none."""
     blank, index, signatures = blank_signature(), index_of(), dict[str, MinHash]()
     for record in read_records(task.file):
         signature = sign(blank, record.text)

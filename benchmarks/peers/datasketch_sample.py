@@ -1,11 +1,11 @@
-"""datasketch on a sample: word 5-shingles, MinHash of 100 permutations, MinHashLSH of 20 bands by 5 rows, in memory.
+"""Measure datasketch on a sample: word 5-shingles, 100 permutations, MinHashLSH with 20 bands of 5 rows, in memory.
 
     python -m benchmarks.peers.datasketch_sample FILE.jsonl --megabytes 30 --hash sha1|xxhash
 
-Set up to be as fast as its interface allows: shingles by `zip` over encoded words, one `update_batch` a document, the
-permutations made once and copied, no check for double keys, an insertion session. ``sha1`` is its default hash
-function, ``xxhash`` the fastest one for it. The sample is every k-th document, held in memory before the clock starts:
-reading and decoding cost it nothing. Limitation: it keeps no text, writes no file, and verifies nothing.
+Used as fast as its interface allows: shingles by `zip` over encoded words, one `update_batch` per document,
+permutations that are created once and copied, no check for repeated keys, and an insertion session. ``sha1`` is its
+default hash function, ``xxhash`` the fastest. The sample is every k-th document. It is in memory before the clock
+starts, so reading and decoding are not measured. Limitation: stores no texts, writes no file, and verifies nothing.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ HASHES: Final[dict[str, Callable[[bytes], int]]] = {"sha1": sha1_hash32, "xxhash
 
 
 def sample(path: Path, num_bytes: int) -> list[Record]:
-    """Every k-th document, with k such that they come to about so many bytes."""
+    """Return every k-th document, with k chosen so that they have about `num_bytes` in total."""
     total = sum(record.num_bytes for record in read_records(path))
     return list(islice(read_records(path), 0, None, max(1, round(total / num_bytes))))
 
 
 def shingles(text: str) -> list[bytes]:
-    """The word 5-shingles; a text with fewer words is one shingle, one without words none."""
+    """Return the word 5-shingles. A shorter text is one shingle; a text without words has none."""
     words = [word.encode() for word in WORD.findall(text.lower())]
     if 0 < len(words) < 5:
         return [b" ".join(words)]
@@ -44,7 +44,7 @@ def shingles(text: str) -> list[bytes]:
 
 
 def index(records: Sequence[Record], hash_function: Callable[[bytes], int]) -> MinHashLSH:
-    """The index over all records."""
+    """Return an index of all records."""
     blank = MinHash(num_perm=BANDS * ROWS, hashfunc=hash_function)
     lsh = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
     with lsh.insertion_session() as session:
@@ -56,7 +56,7 @@ def index(records: Sequence[Record], hash_function: Callable[[bytes], int]) -> M
 
 
 def main() -> None:
-    """Index the sample and print what it took."""
+    """Index the sample and print the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers.datasketch_sample")
     parser.add_argument("file", type=Path)
     parser.add_argument("--megabytes", type=float, default=30.0)

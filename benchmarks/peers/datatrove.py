@@ -1,8 +1,8 @@
 """datatrove's MinHash pipeline on disk: signatures, buckets and clusters, run by its local executor.
 
-Its words are replaced by those of the others, for its English ones need spaCy; its other normalisation is switched off
-but the lower case. It hands out work by the file: for several workers the file is first divided. Its answer is
-clusters (of every bucket it lists neighbours only), so that all documents of one are counted as pairs.
+It uses the words of the other peers, because its English tokenizer needs spaCy. Of its normalisation, only lower-casing
+is on. It parallelises by file, so the file is split for several workers. It answers with clusters, because it lists
+only neighbours within each bucket; all documents of a cluster count as pairs.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ CONFIG = MinhashConfig(n_grams=SHINGLE_SIZE, num_buckets=BANDS, hashes_per_bucke
 
 
 class Words(WordTokenizer):  # type: ignore[misc]
-    """The words of the other peers; the pipeline asks for nothing else."""
+    """A tokenizer with the words of the other peers."""
 
     def word_tokenize(self, text: str) -> list[str]:
-        """The words in order."""
+        """Return the words, in order."""
         return shingles.words(text)
 
     def sent_tokenize(self, text: str) -> list[str]:
-        """The text as one sentence."""
+        """Return the text as a single sentence."""
         return [text]
 
     def span_tokenize(self, text: str) -> list[tuple[int, int]]:
-        """The one sentence's span."""
+        """Return the span of the single sentence."""
         return [(0, len(text))]
 
 
 def divided(task: Task) -> Path:
-    """A folder with the lines of the file in as many files as there are workers."""
+    """Split the file into one file per worker and return their folder."""
     folder = task.work / "documents"
     folder.mkdir()
     parts = [(folder / f"{number:05}.jsonl").open("wb") for number in range(task.workers)]
@@ -62,13 +62,13 @@ def divided(task: Task) -> Path:
 
 
 def execute(task: Task, name: str, steps: list[PipelineStep], tasks: int) -> None:
-    """Runs one stage to its end."""
+    """Run one stage of the pipeline."""
     logs = str(task.work / "logs" / name)
     LocalPipelineExecutor(steps, tasks=tasks, workers=min(task.workers, tasks), logging_dir=logs).run()
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The clusters; their files name documents by their place in a file."""
+    """Yield the clusters. Their files identify a document by its line in a file."""
     folder = divided(task)
     signatures, buckets, found = (str(task.work / name) for name in ("signatures", "buckets", "clusters"))
     sign = [JsonlReader(str(folder)), MinhashDedupSignature(signatures, CONFIG, language=Words())]
@@ -80,7 +80,7 @@ def duplicates(task: Task) -> Iterator[Answer]:
         ids = [record.id for record in read_records(folder / f"{int(part.stem):05}.jsonl")]
         for row, cluster in struct.iter_unpack("<2I", part.read_bytes()):
             clusters[cluster].append(ids[row])
-    # The copy of the documents is no part of what it keeps.
+    # The copy of the documents is not part of the result.
     shutil.rmtree(folder)
     yield from (Answer(cluster=members) for members in clusters.values())
 

@@ -1,6 +1,6 @@
-"""dedup-pg on Postgres: each document asks for the cluster of its bands, which inserts it; one transaction a document.
+"""dedup-pg on Postgres: each document is queried and inserted in its own transaction. Its tokens are 8-byte hashes.
 
-Its answer is a cluster, so that all documents of one are counted as pairs. Its tokens are the shingles as 8 bytes.
+It answers with clusters; all documents of a cluster count as pairs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.peers.shingles import tokens
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The clusters of two or more; a document without words is in none."""
+    """Yield the clusters of two or more documents. Documents without words are in none."""
     engine, metadata = create_engine(task.url.replace("postgresql://", "postgresql+psycopg2://")), MetaData()
     backend = SQLAlchemyBackend(engine=engine, base_or_metadata=metadata, table_name="dedup_index")
     metadata.create_all(engine)

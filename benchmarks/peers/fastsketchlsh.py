@@ -1,6 +1,7 @@
-"""FastSketchLSH in memory: Fast Similarity Sketches of hashes made outside, and its LSH; nothing is verified.
+"""FastSketchLSH in memory: Fast Similarity Sketches of prepared hashes, and its LSH. Lists candidates.
 
-A sketch must have a power of two of slots: 128 are made and the first 100 of them used, to have 20 bands of 5 rows.
+The number of slots of a sketch must be a power of two. To get 20 bands of 5 rows, 128 are computed and the
+first 100 used.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ BATCH: Final = 256
 
 
 def sign(sketcher: FastSimilaritySketch, texts: list[NDArray[np.uint64]], workers: int) -> NDArray[np.uint64]:
-    """The signatures of a batch, uint64, shape (n, num_perm)."""
+    """Return the signatures of a batch, uint64, shape (n, num_perm)."""
     offsets = np.concatenate(([0], np.cumsum([len(each) for each in texts]))).astype(np.uint64)
     sketches = sketcher.batch_csr(np.concatenate(texts), offsets, prehashed=True, num_threads=workers)
     return np.ascontiguousarray(sketches[:, :NUM_PERM])
 
 
 def batches(task: Task) -> Iterator[list[Record]]:
-    """The records, some at a time."""
+    """Yield the records in batches."""
     records = read_records(task.file)
     while batch := list(islice(records, BATCH)):
         yield batch
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The candidates with their estimates; a document without words has none."""
+    """Yield the candidates with their estimates. Documents without words have none."""
     ids, signed = list[str](), list[NDArray[np.uint64]]()
     sketcher = FastSimilaritySketch(size=NUM_SLOTS, seed=SEED)
     for batch in batches(task):

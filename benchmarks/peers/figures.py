@@ -1,4 +1,4 @@
-"""What a peer prints about itself, and the documents it reads."""
+"""The documents that peers read, and the figures that they print."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import msgspec
 
 
 class Record(msgspec.Struct):
-    """One line of the corpus."""
+    """A line of the corpus."""
 
     id: str
     text: str
 
     @property
     def num_bytes(self) -> int:
-        """The text's size in UTF-8."""
+        """The size of the text in UTF-8."""
         return len(self.text) if self.text.isascii() else len(self.text.encode())
 
 
 class Figures(msgspec.Struct):
-    """What one peer did.
+    """The figures of a peer.
 
     Args:
-        documents, bytes: how many texts were worked on, and their size in UTF-8.
-        seconds: for the work alone; None where the whole process counts.
-        note: what the reader of the table must know.
+        documents, bytes: the number of texts, and their size in UTF-8.
+        seconds: for the work alone; None if the whole process counts.
+        note: a remark for the table.
     """
 
     documents: int
@@ -36,12 +36,12 @@ class Figures(msgspec.Struct):
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The documents of a file with one JSON object a line."""
+    """Yield the documents of a JSON lines file."""
     decoder = msgspec.json.Decoder(Record)
     with path.open("rb", buffering=1 << 20) as lines:
         yield from map(decoder.decode, lines)
 
 
 def show(figures: Figures) -> None:
-    """Print the figures for the process that started this one."""
+    """Print the figures for the parent process."""
     print(msgspec.json.encode(figures).decode())

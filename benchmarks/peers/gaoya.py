@@ -1,8 +1,8 @@
-"""gaoya in memory: MinHashStringIndex with its own word 5-grams in Rust, asked for everything that shares a band.
+"""gaoya in memory: MinHashStringIndex with its own word 5-grams, in Rust. Lists everything that shares a band.
 
-It is told the similarity 0, so that its estimates drop nothing; they come with the answers. Its words are its own, its
-threads as many as RAYON_NUM_THREADS says, which the harness sets. It cuts and signs every text twice, to insert it
-and to ask for it: there is no other way to ask.
+Its threshold is set to 0, so that its estimates drop nothing. It has its own definition of a word. The benchmark sets
+RAYON_NUM_THREADS to the number of workers. gaoya shingles every text twice, to insert it and to query it; its interface
+has no other way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchmarks.peers.protocol import BANDS, ROWS, SHINGLE_SIZE, Answer, Task, r
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The candidates with their estimates."""
+    """Yield the candidates with their estimates."""
     records = list(read_records(task.file))
     index = MinHashStringIndex(
         hash_size=32,

@@ -1,4 +1,4 @@
-"""lshdb from the command line: ``ingest``, which links, and ``dupes``; on SQLite, or on Postgres by a URL."""
+"""lshdb from the command line: ``ingest``, which also links, then ``dupes``. On SQLite, or on Postgres with a URL."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import msgspec
 from benchmarks.peers.protocol import BANDS, ROWS, Answer, Task, run
 from benchmarks.runs.ingest import default_command
 
-# Pairs from here on are kept by default.
-USUAL_FLOOR: Final = 0.5
+DEFAULT_FLOOR: Final = 0.5
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The pairs with their exact similarity. Raises: subprocess.CalledProcessError."""
+    """Yield the pairs with their exact similarity. Raises: subprocess.CalledProcessError."""
     call = [*default_command().split(), "--quiet", "--db", task.url or str(task.work / "index.db")]
     settings = ["--bands", str(BANDS), "--rows", str(ROWS), "--workers", str(task.workers)]
-    settings += ["--floor", str(min(USUAL_FLOOR, task.min_sim))]
+    settings += ["--floor", str(min(DEFAULT_FLOOR, task.min_sim))]
     subprocess.run([*call, "ingest", *settings, str(task.file)], check=True, stdout=subprocess.DEVNULL)
     dupes = [*call, "dupes", "--min-sim", str(task.min_sim), "--expand", "--format", "jsonl"]
     done = subprocess.run(dupes, check=True, stdout=subprocess.PIPE)

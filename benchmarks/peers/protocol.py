@@ -1,12 +1,12 @@
-"""What every peer is asked, what it answers, and the command line that all of them have.
+"""The protocol and the command line of all peers.
 
     python -m benchmarks.peers.NAME FILE.jsonl --out ANSWERS.jsonl --work FOLDER [--workers 1] [--url URL]
 
-The answers are JSON lines: ``{"left", "right", "similarity"}`` for a pair, with an estimate where the peer has one, or
-``{"cluster": [ids]}`` for documents that the peer calls duplicates of each other without saying which of which.
+The answers are JSON lines: ``{"left", "right", "similarity"}`` for a pair, with the peer's own estimate if it has one,
+or ``{"cluster": [ids]}`` for a group of duplicates.
 
-The settings are the same for all: words of letters, digits and underscores in lower case, shingles of five, signatures
-of 100 minima in 20 bands of 5 rows.
+All peers have the same settings: lower-case words of letters, digits and underscores, shingles of five words, and
+signatures of 100 minima in 20 bands of 5 rows.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ SEED: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a peer works on.
+    """The input of a peer.
 
     Args:
-        file: the documents, one ``{"id", "text"}`` a line.
-        work: an empty folder for what it writes.
-        workers: processes, or threads where it has those.
-        url: a database of its own on Postgres; empty where it was given none.
-        min_sim: what a peer that verifies keeps; the others keep all candidates.
+        file: the documents, one ``{"id", "text"}`` per line.
+        work: an empty folder for its files.
+        workers: processes, or threads if the peer uses threads.
+        url: an empty Postgres database; empty if the peer needs none.
+        min_sim: the threshold of a peer that verifies; the others keep all candidates.
     """
 
     file: Path
@@ -48,7 +48,7 @@ class Task:
 
 
 class Answer(msgspec.Struct, omit_defaults=True):
-    """A pair of documents, or a cluster of two or more; the similarity is the peer's own."""
+    """A pair of documents, or a cluster of two or more. The similarity is the peer's own estimate."""
 
     left: str = ""
     right: str = ""
@@ -57,14 +57,14 @@ class Answer(msgspec.Struct, omit_defaults=True):
 
 
 class Peer(Protocol):
-    """From a file to what is found in it."""
+    """A function from a file to the duplicates in it."""
 
     def __call__(self, task: Task) -> Iterable[Answer]:
-        """The answers, none of a document with itself; a pair may come twice."""
+        """Yield the answers. A pair has two different documents and may be repeated."""
 
 
 def run(peer: Peer) -> None:
-    """Does what the command line says."""
+    """Run a peer from the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("file", type=Path)
     parser.add_argument("--out", type=Path, required=True)

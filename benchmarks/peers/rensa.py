@@ -1,6 +1,6 @@
-"""rensa in memory: full-set R-MinHash (not its sampling pipeline) and RMinHashLSH; nothing is verified.
+"""rensa in memory: R-MinHash of the full set (not its sampling pipeline) and RMinHashLSH. Lists candidates.
 
-One thread; its tokens are the shingles as 8 bytes, its signatures are kept to estimate what it finds.
+It uses one thread. Its tokens are 8-byte hashes. Its signatures are kept for the estimates.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.peers.shingles import tokens
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The candidates with their estimates; a document without words has none."""
+    """Yield the candidates with their estimates. Documents without words have none."""
     ids, signatures = list[str](), list[RMinHash]()
     index = RMinHashLSH(threshold=0.8, num_perm=NUM_PERM, num_bands=BANDS)
     for record in read_records(task.file):

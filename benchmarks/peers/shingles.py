@@ -1,7 +1,8 @@
-"""Word 5-shingles as fast as Python cuts them, for peers that do not cut them themselves.
+"""Fast word 5-shingles in Python, for peers that do not shingle texts themselves.
 
-Words are runs of ``\\w`` of the lower-cased text: those of lshdb but for texts that are not in NFKC, and for scripts
-without spaces. Their hashes are Python's own, the same in all processes under one PYTHONHASHSEED; the harness sets it.
+Words are runs of ``\\w`` in the lower-cased text. They equal lshdb's words except in texts that are not NFKC, and in
+scripts without spaces. Words are hashed by Python's own hash. The benchmark sets PYTHONHASHSEED, so that the hash is
+the same in all processes.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from benchmarks.peers.protocol import SHINGLE_SIZE
 __all__ = ["hashes", "tokens", "words"]
 
 WORD: Final = re.compile(r"\w+")
-# Knuth's multiplier for 64 bits: odd, so that no word of a shingle is lost.
+# Knuth's multiplier for 64 bits. It is odd, so that no word of a shingle is lost.
 MULTIPLIER: Final = np.uint64(6364136223846793005)
 
 
 def words(text: str) -> list[str]:
-    """The words in order."""
+    """Return the words, in order."""
     return WORD.findall(text.lower())
 
 
 def hashes(text: str) -> NDArray[np.uint64]:
-    """The hash of each shingle in order, repeats included, uint64, shape (n,).
+    """Return the hash of each shingle in order, repeats included, uint64, shape (n,).
 
-    A text with fewer words is one shingle of all its words; one without words has none.
+    A shorter text is one shingle of all its words. A text without words has none.
     """
     found = words(text)
     hashed = np.fromiter(map(hash, found), np.int64, len(found)).view(np.uint64)
@@ -41,6 +42,6 @@ def hashes(text: str) -> NDArray[np.uint64]:
 
 
 def tokens(text: str) -> list[bytes]:
-    """The same as 8 bytes each, for peers that hash bytes themselves."""
+    """Return the same hashes as 8 bytes each, for peers that hash bytes."""
     found: list[bytes] = hashes(text).view("V8").tolist()
     return found

@@ -1,7 +1,7 @@
-"""text-dedup's MinHash command: Hugging Face datasets on disk, candidates joined to clusters, the kept texts saved.
+"""text-dedup's MinHash command: reads Hugging Face datasets, joins candidates to clusters, and saves the kept texts.
 
-Its words are its own: what stands between two separators, even if it is nothing. Its answer is the table of clusters
-that ``--debug`` leaves behind, so that all documents of one are counted as pairs.
+It has its own definition of a word: anything between two separators, even nothing. Its answer is the table of clusters
+that ``--debug`` writes; all documents of a cluster count as pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.peers.protocol import BANDS, NUM_PERM, ROWS, SHINGLE_SIZE, Answe
 
 
 def command(task: Task) -> list[str]:
-    """The call; a text of one word has its one shingle."""
+    """Return the command line. Texts of a single word count too."""
     options = {
         "path": "json",
         "data_files": task.file,
@@ -38,7 +38,7 @@ def command(task: Task) -> list[str]:
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
-    """The clusters of two or more. Raises: subprocess.CalledProcessError."""
+    """Yield the clusters of two or more documents. Raises: subprocess.CalledProcessError."""
     subprocess.run(command(task), check=True, stdout=subprocess.DEVNULL)
     with (task.work / "output" / "uf.pkl").open("rb") as saved:
         forest = pickle.load(saved)

@@ -1,1 +1,1 @@
-"""Measurements, one module each; most are commands, `python -m benchmarks.runs.NAME`."""
+"""Measurements, one module each. Most are commands: `python -m benchmarks.runs.NAME`."""

@@ -1,4 +1,4 @@
-"""Bands that can change: minima of their own, other bands on their way in, and what was measured."""
+"""Add the tables and columns for changing bands and for measuring recall."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ VERBS = "ingest, add, remove, reband, tune"
 
 def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
-        make_params_anew()
+        recreate_params()
     else:
         add_params()
         op.alter_column("run", "verb", existing_type=sa.String(), comment=VERBS, existing_comment="ingest, add, remove")
@@ -55,7 +55,7 @@ def upgrade() -> None:
 
 
 def add_params() -> None:
-    """Adds the columns in place: the rights that others have on the table stay."""
+    """Add the columns in place, so that privileges on the table survive."""
     op.add_column("index_params", sa.Column("num_perm", sa.Integer(), nullable=True, comment="minima of a signature"))
     op.add_column(
         "index_params",
@@ -66,8 +66,8 @@ def add_params() -> None:
     op.alter_column("index_params", "first_band", existing_type=sa.SmallInteger(), nullable=False)
 
 
-def make_params_anew() -> None:
-    """Makes the table again: SQLite cannot add a column that is never NULL."""
+def recreate_params() -> None:
+    """Recreate the table, because SQLite cannot add a NOT NULL column without a default."""
     bind = op.get_bind()
     kept = [dict(row) for row in bind.execute(sa.text("SELECT * FROM index_params")).mappings()]
     op.drop_table("index_params")

@@ -1,1 +1,1 @@
-"""One module a revision. A revision names its tables by itself: it must mean the same for ever."""
+"""One module per revision. Revisions spell out their tables, so that their meaning never changes."""

@@ -1,4 +1,4 @@
-"""The page is made of the records and nothing else."""
+"""The page is generated from the records only."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ def results(tmp_path: Path) -> Path:
 
 def test_every_record_is_on_the_page(results: Path, tmp_path: Path) -> None:
     text = page.write(results, tmp_path / "docs").read_text()
-    assert "| rensa | 1 | 2.5 | 0.50 | 2.5 | 4.0 | 30 | 5.0 | stays | 6 | 0.7500 | 0.5000 | 3 |" in text
+    assert "| rensa | 1 | 2.5 | 0.50 | 2.5 | 4.0 | 30 | 5.0 | on disk | 6 | 0.7500 | 0.5000 | 3 |" in text
     assert "| gaoya | 1 | no result: not installed |" in text
     assert "- less time: rensa (1)\n" in text
     assert "| rensa | 0.7500 |  |" in text
-    assert "ingest 1.00" in text
-    assert "| lshdb, SQLite: 10 more to 990, linked | 0.5 | 1.0 |" in text
-    assert "| rensa: all 1,000 again | 2.5 | 5.0 |" in text
+    assert "| ingest | 1.00 |" in text
+    assert "| lshdb, SQLite: add 10 to 990 and link | 0.5 | 1.0 |" in text
+    assert "| rensa: process all 1,000 | 2.5 | 5.0 |" in text
     assert "| SQLite, without texts | 400 | 500 | 100 | 1,000 |" in text
     assert "| datasketch, in memory | 3.00 | 0.20 | 0.25 | 0.50 | 0.8 | 70 |" in text
     assert text.count(f"    {COMMAND}\n") == 1
@@ -140,15 +140,15 @@ def test_two_runs_are_compared_figure_by_figure(results: Path, tmp_path: Path) -
     write(second, peer("rensa", 2.0))
     text = page.write(results, tmp_path / "docs", second).read_text()
     assert "| wall time | 2 | 0.95 | 0.80 | 1.10 |" in text
-    assert "The answers are the same in 2 of 2." in text
+    assert "The answers are the same in 2 of 2 runs." in text
 
 
 def test_what_was_not_measured_has_no_section(tmp_path: Path) -> None:
     write(tmp_path / "results", scale(1_000, 1.0))
     text = page.write(tmp_path / "results", tmp_path / "docs").read_text()
     assert "## As the corpus grows" in text
-    assert "## Bytes" not in text
-    assert "least squares" not in text
+    assert "## Disk space" not in text
+    assert "exponent" not in text
 
 
 def test_an_exponent_is_the_slope_of_the_logarithms() -> None:
