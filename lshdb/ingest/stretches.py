@@ -19,7 +19,7 @@ from lshdb.ingest.engines.share import Share
 from lshdb.ingest.portions import STRETCH_BYTES, Portion, SourceProgress, Task
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection
-from lshdb.readers import Deferred, Item, Reading, ReadOptions, make
+from lshdb.readers import Deferred, Item, Reading, ReadOptions, made
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 
 __all__ = ["portions"]
@@ -120,6 +120,7 @@ class _TaskReading:
     def __init__(self, task: Task, options: ReadOptions, params: Params) -> None:
         self._task = task
         self._params = params
+        self._options = options
         self._reading = Reading(task.source, options)
         self._position = self._num_documents = self._num_bytes = 0
         self._stretch_start = self._stretch_items = 0
@@ -136,15 +137,15 @@ class _TaskReading:
 
     def made(self, item: Item | Deferred) -> Item:
         """The item itself; a document that does not suit the index is rejected."""
-        made = make(item)
-        if not isinstance(made, Document):
-            return made
+        item = made(item, self._options)
+        if not isinstance(item, Document):
+            return item
         try:
-            require_fit(made, self._params)
+            require_fit(item, self._params)
         except BadDocument as error:
-            return Rejection(made.source or made.doc_id, made.locator, str(error.reason))
+            return Rejection(item.source or item.doc_id, item.locator, str(error.reason))
         self._num_documents += 1
-        return made
+        return item
 
     @property
     def has_stretched(self) -> bool:

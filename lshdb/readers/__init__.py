@@ -16,7 +16,6 @@ from lshdb.readers.base import (
     Rejection,
     Skipped,
     SourceFile,
-    make,
     record,
     recorded,
 )
@@ -24,6 +23,7 @@ from lshdb.readers.bytes.streams import digest
 from lshdb.readers.registry import (
     READERS,
     Reading,
+    made,
     may_hold_pages,
     read_source,
     read_stream,
@@ -46,7 +46,7 @@ __all__ = [
     "SourceFile",
     "digest",
     "listed_paths",
-    "make",
+    "made",
     "may_hold_pages",
     "path_uri",
     "read_source",

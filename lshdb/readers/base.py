@@ -37,7 +37,6 @@ __all__ = [
     "absolute",
     "column_names",
     "file_doc_id",
-    "make",
     "megabytes",
     "reason_of",
     "record",
@@ -97,28 +96,28 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """An item that is not made yet: making it takes time, and may be another worker's.
+    """An item whose bytes are read and whose document is yet to be made, perhaps by another process.
 
-    Args: source, locator: where it is, for its rejection. parse: makes it; raises Unfit.
+    Args:
+        source, locator: where it is.
+        raw: its bytes.
+        parse: makes the item of ``(raw, source, locator)``; raises Unfit. Items of one source that share one function
+            cross to another process most cheaply; one that cannot be pickled is called in the process that reads.
     """
 
     source: str
     locator: str
-    parse: Callable[[], Item]
+    raw: bytes
+    parse: Callable[[bytes, str, str], Item]
 
     def make(self) -> Item:
-        """The item; a Rejection where there is none in it."""
+        """Return the item; a Rejection if there is none in it."""
         try:
-            return self.parse()
+            return self.parse(self.raw, self.source, self.locator)
         except Unfit as error:
             return Rejection(self.source, self.locator, str(error))
         except Exception as error:  # A mistake in one reader costs one item, not the run.
             return Rejection(self.source, self.locator, f"{type(error).__name__}: {error}")
-
-
-def make(item: Item | Deferred) -> Item:
-    """The item itself."""
-    return item.make() if isinstance(item, Deferred) else item
 
 
 Item: TypeAlias = Document | Rejection | Skipped
@@ -195,7 +194,7 @@ class Reader(Protocol):
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
         """The documents of `stream` in their order, and a Rejection or Skipped for every item that is none.
 
-        What takes time beyond finding where an item ends is best left to a Deferred.
+        Leave what takes time, beyond finding where an item ends, to a Deferred.
 
         ``stream.read(n)`` gives at most n bytes, as soon as it has some, and b"" at the end; it may raise
         OSError. A container's reader yields what it had before that and then one Rejection that says where.

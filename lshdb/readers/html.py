@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO, Final
 
 from resiliparse.extract.html2text import extract_plain_text
@@ -23,7 +24,16 @@ from resiliparse.parse.encoding import map_encoding_to_html5
 
 from lshdb.model.params import HtmlText
 from lshdb.model.values import Document
-from lshdb.readers.base import MAX_PAGE_BYTES, ReadOptions, Rejection, SourceFile, Unfit, file_doc_id, megabytes
+from lshdb.readers.base import (
+    MAX_PAGE_BYTES,
+    Deferred,
+    ReadOptions,
+    Rejection,
+    SourceFile,
+    Unfit,
+    file_doc_id,
+    megabytes,
+)
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.bytes.sniffing import looks_like_html
 from lshdb.readers.bytes.streams import read_whole
@@ -48,19 +58,19 @@ class HtmlReader:
         """Whether the first element is one that a page begins with."""
         return looks_like_html(head)
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """One document, or one Rejection of a page that is too large or cannot be parsed."""
         raw = read_whole(stream, MAX_PAGE_BYTES)
         if raw is None:
             yield Rejection(source.uri, "", f"page larger than {megabytes(MAX_PAGE_BYTES)}")
-            return
-        page, num_replaced = decode(raw, declared_charset(raw))
-        try:
-            text = page_text(page, options.html)
-        except Unfit as error:
-            yield Rejection(source.uri, "", str(error))
-            return
-        yield Document(file_doc_id(source, options), text, source=source.uri, num_replaced=num_replaced)
+        else:
+            yield Deferred(source.uri, "", raw, partial(_page, file_doc_id(source, options), options.html))
+
+
+def _page(doc_id: str, html: HtmlText, raw: bytes, uri: str, _locator: str) -> Document:
+    """Return the document of a page. Raises: Unfit."""
+    page, num_replaced = decode(raw, declared_charset(raw))
+    return Document(doc_id, page_text(page, html), source=uri, num_replaced=num_replaced)
 
 
 def declared_charset(raw: bytes) -> str | None:

@@ -9,6 +9,7 @@ an object over several lines, are not JSON lines.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, Protocol, cast
@@ -41,7 +42,7 @@ class JsonLinesReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """A Document or a Rejection for every line that is not blank."""
-        return read_documents(source, stream, options, _RecordParser(options).parse)
+        return read_documents(source, stream, options, _record_parser(options).parse)
 
 
 class _Record(Protocol):
@@ -51,9 +52,14 @@ class _Record(Protocol):
 
 class _RecordParser:
     def __init__(self, options: ReadOptions) -> None:
+        self._options = options
         self._id_field, self._text_field = options.id_field, options.text_field
         self._holds_set = options.kind == "set"
         self._record = _record_decoder(options)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The compiled decoder cannot be pickled; another process makes its own.
+        return _record_parser, (self._options,)
 
     def parse(self, line: bytes, uri: str, locator: str) -> Document:
         """The document of a line. Raises: Unfit."""
@@ -75,6 +81,11 @@ class _RecordParser:
         if self._holds_set:
             return Document(doc_id, "", _features(content, self._text_field), uri, locator, num_replaced)
         return Document(doc_id, _text(content, self._text_field), None, uri, locator, num_replaced)
+
+
+@functools.cache
+def _record_parser(options: ReadOptions) -> _RecordParser:
+    return _RecordParser(options)
 
 
 def _record_decoder(options: ReadOptions) -> msgspec.json.Decoder[_Record]:

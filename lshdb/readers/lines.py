@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import BinaryIO, TypeAlias
 
 from lshdb.model.values import Document
@@ -31,8 +30,7 @@ def read_documents(
             if line is None:
                 yield Rejection(source.uri, f"line {number}", f"longer than {megabytes(options.max_line)}")
             elif line and not line.isspace():
-                locator = f"line {number}"
-                yield Deferred(source.uri, locator, partial(parse, line, source.uri, locator))
+                yield Deferred(source.uri, f"line {number}", line, parse)
     except OSError as error:
         yield Rejection(source.uri, f"line {number + 1}", f"{reason_of(error)} after line {number}")
 

@@ -13,7 +13,6 @@ import functools
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -27,8 +26,6 @@ from lshdb.readers.base import (
     Rejection,
     Skipped,
     SourceFile,
-    Unfit,
-    make,
     reason_of,
     too_large,
 )
@@ -45,12 +42,12 @@ from lshdb.readers.text import TextReader
 from lshdb.readers.warc.reader import WarcReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 __all__ = [
     "READERS",
     "Reading",
-    "admit",
+    "made",
     "may_hold_pages",
     "read_source",
     "read_stream",
@@ -109,10 +106,10 @@ class Reading:
         """The documents in their order, and a Rejection or Skipped for what is none."""
         # A generator, not a map: whoever gives up closes it, and with it the file.
         for step in self.steps():
-            yield make(step)
+            yield made(step, self._options)
 
     def steps(self) -> Iterator[Item | Deferred]:
-        """The same items, some of them yet to be made; an unmade one costs next to nothing."""
+        """The same items as the reader yields them; `made` makes each of them what iterating would have given."""
         try:
             file = open_stdin() if self.source.is_stdin else open_regular(self.source.path)
         except OSError as error:
@@ -142,7 +139,7 @@ def read_stream(source: SourceFile, stream: BinaryIO | ByteStream, options: Read
 
     Raises: InvalidParams: there is no such input format; SourceError: an installed reader does not load.
     """
-    return map(make, _steps(source, stream, options))
+    return (made(step, options) for step in _steps(source, stream, options))
 
 
 def _steps(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptions) -> Iterator[Item | Deferred]:
@@ -150,8 +147,7 @@ def _steps(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptio
     if not isinstance(stream, ByteStream):
         stream = ByteStream(iter(functools.partial(stream.read, BLOCK_BYTES), b""))
     try:
-        for step in _items(source, stream, reader, options):
-            yield admit(step, options)
+        yield from _items(source, stream, reader, options)
     except OSError as error:
         yield Rejection(source.uri, "", reason_of(error))
     except Exception as error:  # A mistake in one reader costs one source, not the run.
@@ -251,28 +247,14 @@ def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader
     return reader
 
 
-def admit(step: Item | Deferred, options: ReadOptions) -> Item | Deferred:
-    """The item with its id prefixed; a Rejection in place of a document whose text exceeds the limit."""
-    if isinstance(step, Deferred):
-        return Deferred(step.source, step.locator, partial(_parsed, step.parse, options))
-    try:
-        return _admitted(step, options)
-    except Unfit as error:
-        assert isinstance(step, Document)
-        return Rejection(step.source or step.doc_id, step.locator, str(error))
-
-
-def _parsed(parse: Callable[[], Item], options: ReadOptions) -> Item:
-    return _admitted(parse(), options)
-
-
-def _admitted(item: Item, options: ReadOptions) -> Item:
-    """Raises: Unfit: its text is too large."""
+def made(step: Item | Deferred, options: ReadOptions) -> Item:
+    """Return the item of a step: with its id prefixed; a Rejection instead of a document whose text is too large."""
+    item = step.make() if isinstance(step, Deferred) else step
     if not isinstance(item, Document):
         return item
     # A character is four bytes at most: few texts have to be measured.
     if 4 * len(item.text) > options.max_text and (size := _num_bytes(item.text)) > options.max_text:
-        raise Unfit(too_large(options.max_text, size))
+        return Rejection(item.source or item.doc_id, item.locator, too_large(options.max_text, size))
     return replace(item, doc_id=options.id_prefix + item.doc_id) if options.id_prefix else item
 
 

@@ -156,10 +156,12 @@ def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fiel
     if (raw := read_whole(body.binary, max_bytes)) is None:
         raise Unfit(too_large(max_bytes) if html is None else f"page larger than {megabytes(max_bytes)}")
     untold = Document(doc_id, "", None, source.uri, record.locator, 0, microseconds(record.fields.get("warc-date", "")))
-    return Deferred(source.uri, record.locator, partial(_told, untold, raw, named_charset(fields), html))
+    return Deferred(source.uri, record.locator, raw, partial(_told, untold, named_charset(fields), html))
 
 
-def _told(untold: Document, raw: bytes, charset: str | None, html: HtmlText | None) -> Document:
+def _told(
+    untold: Document, charset: str | None, html: HtmlText | None, raw: bytes, _uri: str, _locator: str
+) -> Document:
     """The document with the text of its bytes: a page, where `html` says what of it. Raises: Unfit."""
     declared = None if charset is None else map_encoding_to_html5(charset, fallback_utf8=False)
     text, num_replaced = decode(raw, declared, None if html is None else declared_charset(raw), detect=True)
