@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo.db
 
-.PHONY: demo test lint bench bench-quick clean
+.PHONY: demo test test-quick lint bench bench-quick clean
 
 demo: $(VENV)/.installed
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -13,6 +13,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.tested
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+# What needs neither a database nor more than a moment, for the time between two edits.
+test-quick: $(VENV)/.tested
+	$(BIN)/python -m pytest --numprocesses 2 -m "not sqlite and not postgres and not slow"
 
 lint: $(VENV)/.linted
 	$(BIN)/ruff check .

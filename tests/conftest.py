@@ -21,6 +21,18 @@ settings.load_profile("lshdb")
 SERVER_VARIABLE = "LSHDB_TEST_POSTGRES_URL"
 
 
+# Tests in these folders work on an index, also where they take no URL from a fixture.
+WITH_AN_INDEX = ("audit", "benchmarking", "cli", "docs", "oracle", "recovery", "store", "test_imports.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a database, so that ``-m "not sqlite and not postgres"`` selects what needs none."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in WITH_AN_INDEX and not item.get_closest_marker("postgres"):
+            item.add_marker(pytest.mark.sqlite)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of a database on a running Postgres: the one that is named, else one of our own."""

@@ -20,6 +20,7 @@ PROGRAM = "tests.readers.fuzzing"
 FAMILIES = list(families())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_mutants_neither_crash_nor_hang_nor_lose_their_neighbours(family: str) -> None:
     command = [sys.executable, "-W", "error", "-m", PROGRAM, family, str(FIRST_SEED), str(COUNT)]

@@ -367,6 +367,7 @@ def test_an_index_of_sets_reads_no_crawl(tmp_path: Path) -> None:
     assert isinstance(item, Rejection)
 
 
+@pytest.mark.slow
 def test_pages_and_texts_that_are_too_large_are_rejected_in_bounded_memory(tmp_path: Path) -> None:
     bomb = gzip.compress(gzip.compress(bytes(500_000_000)))
     records = [

@@ -219,7 +219,8 @@ def test_vacuum_does_not_come_between_an_ingest(index_path: Path) -> None:
 
 
 @pytest.mark.sqlite
-def test_readers_go_on_while_an_index_is_vacuumed(index_path: Path) -> None:
+def test_readers_go_on_while_an_index_is_vacuumed(index_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lshdb.store.sqlite.dialect.BUSY_SECONDS", 0.5)
     with Store.open(str(index_path)) as reader, reader.reading() as transaction:
         count = text("SELECT count(*) FROM document")
         assert transaction.execute(count).scalar_one() == NUM_DOCUMENTS

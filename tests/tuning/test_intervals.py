@@ -66,6 +66,7 @@ def clustered(chance: np.random.Generator, recall: float, apart: float) -> tuple
     return np.array(found), np.array(there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recall", [0.5, 0.9, 0.99, 0.9996])
 @pytest.mark.parametrize("apart", [0.0, 0.2, 0.9])
 def test_the_interval_holds_the_truth_as_often_as_it_says(recall: float, apart: float) -> None:

@@ -33,6 +33,7 @@ def test_the_table_version_names_the_unicode_version_of_the_table() -> None:
 
 
 @needs_same_unicode
+@pytest.mark.slow
 def test_the_shipped_table_is_what_the_script_makes() -> None:
     made = runpy.run_path(str(ROOT / "scripts" / "make_codepoints.py"))["make_table"]()
     with np.load(ROOT / "lshdb" / "sketch" / "kernels" / "codepoints.npz") as shipped:

@@ -37,6 +37,7 @@ def run(code: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     ["sketch.kernels", "sketch.sketch", "linking.jaccard", "sketch.kernels.reference"],
@@ -46,6 +47,7 @@ def test_importing_the_pure_half_does_not_load_numba(module: str) -> None:
     assert run(code, ROOT) == "False\n"
 
 
+@pytest.mark.slow
 def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "lshdb", tmp_path / "lshdb", ignore=shutil.ignore_patterns("__pycache__"))
     # A file in place of the folder, because permission bits do not stop root.
