@@ -1,9 +1,9 @@
-"""One document in a hundred more: lshdb takes the last ones of a corpus into an index of the others.
+"""Measure adding 1 % of a corpus to an index of the rest.
 
     python -m benchmarks incremental FILE.jsonl --documents 20000
 
-A peer that keeps nothing does all of it again, which is what ``peers`` measures on the same documents. The pairs must
-be those of an index that took all of them at once.
+A peer without an index must process all documents again, which ``peers`` measures on the same documents. The pairs must
+be those of an index built at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PARTS: Final = 100
 
 
 def measure_all(file: Path, documents: int, command: str) -> Iterator[IncrementalRecord]:
-    """SQLite, then Postgres."""
+    """Measure SQLite, then Postgres."""
     with TemporaryDirectory(prefix="lshdb-incremental-") as folder:
         work = Path(folder)
         corpus = head(file, documents, work / "all.jsonl")
@@ -38,7 +38,7 @@ def measure_all(file: Path, documents: int, command: str) -> Iterator[Incrementa
 def measure(
     corpus: Path, parts: str, at_once: str, name: str, command: str, postgres: Server | None = None
 ) -> IncrementalRecord:
-    """The corpus into two empty places, in two parts and at once. Raises: StepError."""
+    """Build one index in two parts and another at once, and compare them. Raises: StepError."""
     total = sum(1 for _ in read_records(corpus))
     added = max(1, total // PARTS)
     base = head(corpus, total - added, corpus.with_name("base.jsonl"))
@@ -63,13 +63,13 @@ def measure(
 
 
 def tail(file: Path, begin: int, target: Path) -> Path:
-    """The documents from `begin` on as a file of their own."""
+    """Write the documents from number `begin` to a new file."""
     with file.open("rb") as lines, target.open("wb") as out:
         out.writelines(islice(lines, begin, None))
     return target
 
 
 def lshdb(url: str, postgres: Server | None, *arguments: str) -> Watched:
-    """One command on an index."""
+    """Run an lshdb command on an index."""
     servers = [postgres.pid] if postgres else []
     return watch([*default_command().split(), "--quiet", "--db", url, *arguments], servers=servers)

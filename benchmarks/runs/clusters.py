@@ -1,12 +1,11 @@
-"""Time and memory from pairs to clusters.
+"""Measure the time and memory of clustering.
 
     python -m benchmarks.runs.clusters [--pairs 10000000] [--contents 10000000]
 
-Synthetic pairs of contents, each with one document: 99 of 100 pairs are of two contents of one group of 32, the others
-join a group to the first of 3,000. A content's key says nothing of its group. They are clustered as they are in memory,
-sorted as a table holds them, with the document that is kept and the order in which clusters are listed; and again while
-they are streamed out of the table `pair` of a SQLite index. Each way is a process of its own, whose peak has the pairs
-in it.
+The pairs are synthetic, and each text has one document. 99 % of the pairs are within a group of 32 texts, the others
+connect a group to the first of 3,000 groups. Keys are shuffled. The pairs are clustered twice, including the choice of
+the kept document and the order of the clusters: from a sorted array in memory, and from the table `pair` of a SQLite
+index. Each is a separate process, whose peak memory includes the pairs.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ JOINED: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one way took."""
+    """The figures of one process."""
 
     name: str
     seconds: float
@@ -56,7 +55,7 @@ class Row:
 
 
 def synthetic_pairs(num_pairs: int, num_contents: int) -> NDArray[np.int64]:
-    """About so many pairs of content keys, int64, shape (m, 2), left < right, sorted, none twice."""
+    """Return about `num_pairs` distinct pairs of content keys, int64, shape (m, 2), left < right, sorted."""
     chance = np.random.default_rng(4)
     left = chance.integers(0, num_contents, num_pairs)
     right = left // GROUP * GROUP + chance.integers(0, GROUP, num_pairs)
@@ -69,7 +68,7 @@ def synthetic_pairs(num_pairs: int, num_contents: int) -> NDArray[np.int64]:
 
 
 def clustered(num_contents: int, blocks: Iterator[NDArray[np.int64]]) -> Clusters:
-    """What `lshdb clusters` does between the database and the names."""
+    """Do what `lshdb clusters` does between the database and the names."""
     keys = np.arange(1, num_contents + 1)
     labels = components(Rows(keys), num_contents, blocks)
     is_repeated, labels = repeated(labels, np.ones(num_contents, dtype=np.int64))
@@ -81,25 +80,25 @@ def clustered(num_contents: int, blocks: Iterator[NDArray[np.int64]]) -> Cluster
 
 
 def from_memory(num_pairs: int, num_contents: int, _: Path) -> Row:
-    """From the array of pairs."""
+    """Cluster an array of pairs."""
     pairs = synthetic_pairs(num_pairs, num_contents)
-    clustered(2, iter([pairs[:0]]))  # Compiled kernels are loaded.
+    clustered(2, iter([pairs[:0]]))  # Load the compiled kernels.
     started = time.perf_counter(), time.process_time()
     found = clustered(num_contents, (pairs[begin : begin + BLOCK_PAIRS] for begin in range(0, len(pairs), BLOCK_PAIRS)))
     return _row(f"{len(pairs):,} pairs in memory", started, found)
 
 
 def from_sqlite(_: int, num_contents: int, folder: Path) -> Row:
-    """From the table, which another process filled."""
+    """Cluster the pairs of a table that another process has filled."""
     clustered(2, iter([np.empty((0, 2), dtype=np.int64)]))
     with Store.open(str(folder / "pairs.db")) as store, store.reading() as snapshot:
         started = time.perf_counter(), time.process_time()
         found = clustered(num_contents, clusters.near_pairs(snapshot, MIN_SIM))
-        return _row("the same out of SQLite", started, found)
+        return _row("the same pairs in SQLite", started, found)
 
 
 def fill(num_pairs: int, num_contents: int, folder: Path) -> None:
-    """Makes the index whose pairs are to be clustered."""
+    """Create the index whose pairs are clustered."""
     pairs = synthetic_pairs(num_pairs, num_contents)
     with Store.create(str(folder / "pairs.db"), Params(), "benchmark") as store:
         for begin in range(0, len(pairs), BLOCK_PAIRS):
@@ -116,16 +115,16 @@ def _row(name: str, started: tuple[float, float], found: Clusters) -> Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the benchmark and prints the table."""
+    """Run the benchmark and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.clusters", description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", type=int, default=10_000_000, metavar="N")
     parser.add_argument("--contents", type=int, default=10_000_000, metavar="N")
     asked = parser.parse_args(arguments)
-    print(f"{machine()}\n\n{'':32}{'seconds':>9}{'of CPU':>9}{'peak MB':>9}{'clusters':>12}{'largest':>12}", flush=True)
+    print(f"{machine()}\n\n{'':32}{'seconds':>9}{'CPU s':>9}{'peak MB':>9}{'clusters':>12}{'largest':>12}", flush=True)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for way in (from_memory, fill, from_sqlite):
-            # A process each: a peak is never given back.
+            # One process each, because the peak of a process never falls.
             with get_context("spawn").Pool(1) as processes:
                 row = processes.apply(way, (asked.pairs, asked.contents, Path(folder)))
             if row is not None:
@@ -135,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"{row.num_clusters:>12,}{row.largest:>12,}",
                     flush=True,
                 )
-    print(f"\nasked of pairs in memory: {MAX_SECONDS:g} s, {MAX_BYTES / 1e6:g} MB")
+    print(f"\ntarget for pairs in memory: {MAX_SECONDS:g} s, {MAX_BYTES / 1e6:g} MB")
     return 0
 
 

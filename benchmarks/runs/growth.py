@@ -1,11 +1,10 @@
-"""What an index is like as it grows: rates, bytes by table, link time, latency of a query, and 1 % more documents.
+"""Measure an index as it grows: rates, bytes by table, linking, queries, and adding 1 %.
 
     python -m benchmarks.runs.growth URL_OR_PATH [--documents 1000000] [--workers 1]
 
-Synthetic texts (see `benchmarks.corpora.synthetic`) in ten JSONL files of one size, ingested one after the other
-without
-linking; then one link, 2,000 queries in this process with texts of the index (5 in 100 of them have a near-duplicate),
-and a hundredth of new documents, linked. The index must not be there yet, and stays.
+It ingests synthetic texts (`benchmarks.corpora.synthetic`) from ten JSONL files of equal size without linking. Then it
+links, runs 2,000 queries in this process with texts of the index (5 % of them have a near-duplicate), and adds and
+links 1 % of new documents. The index must not exist before, and is kept.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ MEGA: Final = 1e6
 
 
 def write_parts(folder: Path, count: int, seed: int, name: str, parts: int) -> Iterator[Path]:
-    """Files of `count` documents together, each written when it is asked for."""
+    """Yield files with `count` documents in total, and write each just before."""
     encoder, texts = msgspec.json.Encoder(), enumerate(synthetic.texts(count, seed))
     for part in range(parts):
         file = folder / f"{name}-{part}.jsonl"
@@ -50,7 +49,7 @@ def write_parts(folder: Path, count: int, seed: int, name: str, parts: int) -> I
 
 
 def ingested(index: Index, files: Iterator[Path], workers: int) -> list[float]:
-    """Seconds of each file; written before its clock starts, and deleted."""
+    """Ingest and delete each file. Return the seconds of each, without writing it."""
     seconds = []
     for file in files:
         started = time.perf_counter()
@@ -62,7 +61,7 @@ def ingested(index: Index, files: Iterator[Path], workers: int) -> list[float]:
 
 
 def latencies(index: Index, count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Milliseconds of each query, the first hundred left out."""
+    """Return the milliseconds of each query, without the first hundred."""
     measured = []
     for number, one in enumerate(islice(synthetic.texts(count, synthetic.SEED), NUM_QUERIES + 100)):
         started = time.perf_counter()
@@ -73,7 +72,7 @@ def latencies(index: Index, count: int) -> np.ndarray[tuple[int], np.dtype[np.fl
 
 
 def table_bytes(url: str) -> dict[str, int]:
-    """Bytes by table, with its indexes."""
+    """Return the bytes of each table, including its indexes."""
     with Store.open(url) as store, store.reading() as transaction:
         if transaction.connection.dialect.name == "postgresql":
             asked = "SELECT :name, pg_total_relation_size(to_regclass(:name))"
@@ -86,12 +85,12 @@ def table_bytes(url: str) -> dict[str, int]:
 
 
 def peak_memory() -> int:
-    """Bytes of this process, not of its workers."""
+    """Return the peak memory of this process in bytes, without its workers."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the benchmark and prints its figures."""
+    """Run the benchmark and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.growth", description=__doc__.split("\n")[0])
     parser.add_argument("url")
     parser.add_argument("--documents", type=int, default=1_000_000, metavar="N")
@@ -101,26 +100,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{machine()}\n{count:,} documents, {asked.workers} workers\n", flush=True)
     with tempfile.TemporaryDirectory() as work, Index.create(asked.url) as index:
         folder = Path(work)
-        # The kernels are loaded before a clock runs.
+        # Load the kernels before measuring.
         index.query(Document("nothing", "like this"))
         parts = ingested(index, write_parts(folder, count, synthetic.SEED, "text", NUM_PARTS), asked.workers)
         started = time.perf_counter()
         num_pairs = index.link()
         link = time.perf_counter() - started
         build = sum(parts) + link
-        print(f"rate of the last tenth over that of the first: {parts[0] / parts[-1]:.0%}")
+        print(f"rate of the last tenth relative to the first: {parts[0] / parts[-1]:.0%}")
         print(f"link: {link:.1f} s, {num_pairs:,} pairs; build: {build:.1f} s, {count / build:,.0f} documents/s")
         gc.collect()
         measured = latencies(index, count)
         p50, p99 = np.percentile(measured, (50, 99))
-        print(f"query: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {measured.max():.1f} ms, of {NUM_QUERIES:,}")
+        print(f"{NUM_QUERIES:,} queries: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {measured.max():.1f} ms")
         (more,) = write_parts(folder, count // 100, OTHER_SEED, "more", 1)
         started = time.perf_counter()
         index.ingest([more], IngestOptions(workers=1))
         added = time.perf_counter() - started
-        print(f"1 % more: {added:.2f} s, {added / build:.1%} of the build")
+        print(f"adding 1 %: {added:.2f} s, {added / build:.1%} of the build")
     for name, num_bytes in table_bytes(asked.url).items():
-        print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01):>8,.0f} bytes a document")
+        print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01):>8,.0f} bytes per document")
     return 0
 
 

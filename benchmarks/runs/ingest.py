@@ -1,16 +1,16 @@
-"""Speed of ingest: JSONL to committed SQLite, beside a bare read and datasketch, in one run on one machine.
+"""Measure the speed of an ingest into SQLite, compared with plain reading and datasketch.
 
     python -m benchmarks.runs.ingest FILE.jsonl [--documents N]
 
-Every line of the table is a process of its own, one after the other:
+Each row of the table is a separate process:
 
-- a bare read and decode of the file (it also brings the file into the page cache),
-- datasketch on a sample, with its default hash function and with its fastest (`benchmarks.peers.datasketch_sample`),
-- ``lshdb ingest --no-link`` of the whole file with one worker, wall time of the process from start to exit,
-- the linking that was left out.
+- reading and decoding the file, which also loads it into the page cache,
+- datasketch on a sample, with its default and its fastest hash function (`benchmarks.peers.datasketch_sample`),
+- ``lshdb ingest --no-link`` of the whole file with one worker, from start to exit,
+- ``lshdb link``.
 
-MB/s are megabytes (10^6) of UTF-8 *text*, without the JSON around it. Before the table a hundred documents are ingested
-and thrown away, so that no kernel is compiled while the clock runs. The databases go to a temporary folder.
+MB/s are megabytes (10^6) of UTF-8 *text*, without JSON. A hundred documents are ingested beforehand, so that no kernel
+is compiled while the clock runs. The databases are in a temporary folder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import msgspec
 
 from benchmarks.peers.figures import Figures
 
-# What is appended to the lshdb command; {db} and {file} are filled in.
+# Arguments of the lshdb command.
 INGEST: Final = ("--db", "{db}", "ingest", "{file}", "--no-link", "--json", "--workers", "1")
 LINK: Final = ("--db", "{db}", "link")
 
@@ -47,7 +47,7 @@ MIN_RATIO: Final = 10.0  # times datasketch
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One process: its exit code, output and cost."""
+    """The exit code, output and cost of a process."""
 
     exit_code: int
     output: str
@@ -58,7 +58,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table."""
+    """A row of the table."""
 
     name: str
     figures: Figures
@@ -68,24 +68,25 @@ class Row:
 
     @property
     def speed(self) -> float:
-        """MB of text a second."""
+        """Megabytes of text per second."""
         return self.figures.bytes / 1e6 / self.seconds
 
     @classmethod
     def of(cls, name: str, figures: Figures, measured: Measured) -> Row:
-        """The line for a process that worked on these documents."""
+        """Return the row of a process that processed these documents."""
         seconds = measured.seconds if figures.seconds is None else figures.seconds
         return cls(name, figures, seconds, measured.cpu_seconds, measured.peak_bytes)
 
 
 class StepError(Exception):
-    """A process of the benchmark ended with an error; what it printed is on stderr above."""
+    """A process of the benchmark failed."""
 
 
 def measure(command: Sequence[str]) -> Measured:
-    """Run a command to its end; its stderr passes through.
+    """Run a command and measure it. Its stderr is passed through.
 
-    Raises: StepError: it exits with another code than 0.
+    Raises:
+        StepError: The exit code is not 0.
     """
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
@@ -102,47 +103,47 @@ def measure(command: Sequence[str]) -> Measured:
 
 
 def peer(name: str, module: str, *arguments: str) -> Row:
-    """Run one of `benchmarks.peers`."""
+    """Run a module of `benchmarks.peers`."""
     measured = measure([sys.executable, "-m", f"benchmarks.peers.{module}", *arguments])
     return Row.of(name, msgspec.json.decode(measured.output, type=Figures), measured)
 
 
 def run_lshdb(lshdb: Sequence[str], arguments: Sequence[str], db: Path, file: Path) -> Measured:
-    """Run one lshdb command on a database and a file."""
+    """Run an lshdb command on a database and a file."""
     return measure([*lshdb, *(argument.format(db=db, file=file) for argument in arguments)])
 
 
 def ingest_row(lshdb: Sequence[str], db: Path, file: Path, corpus: Figures) -> Row:
-    """Ingest the file, and compare what lshdb counted with the corpus."""
+    """Ingest the file, and check that lshdb counts as many documents as the corpus has."""
     measured = run_lshdb(lshdb, INGEST, db, file)
     taken = msgspec.json.decode(measured.output)["documents"]["added"]
     if taken != corpus.documents:
-        raise StepError(f"the file has {corpus.documents} documents, lshdb took {taken}")
+        raise StepError(f"the file has {corpus.documents} documents, but lshdb added {taken}")
     figures = Figures(taken, corpus.bytes, note=f"database {size_of(db) / 1e6:.0f} MB")
     return Row.of("lshdb ingest --no-link", figures, measured)
 
 
 def link_row(lshdb: Sequence[str], db: Path, file: Path, corpus: Figures) -> Row:
-    """Link what was ingested."""
+    """Link the index."""
     measured = run_lshdb(lshdb, LINK, db, file)
     figures = Figures(corpus.documents, corpus.bytes, note=f"database {size_of(db) / 1e6:.0f} MB")
     return Row.of("lshdb link", figures, measured)
 
 
 def size_of(db: Path) -> int:
-    """The bytes of a SQLite database and the files beside it."""
+    """Return the size of a SQLite database, including its log."""
     return sum(path.stat().st_size for path in db.parent.glob(db.name + "*"))
 
 
 def head(file: Path, documents: int, target: Path) -> Path:
-    """The first documents of a file as a file of their own."""
+    """Write the first documents of a file to a new file."""
     with file.open("rb") as lines, target.open("wb") as out:
         out.writelines(islice(lines, documents))
     return target
 
 
 def compare(file: Path, lshdb: Sequence[str], sample: float, work: Path) -> list[Row]:
-    """Run everything but the linking, in order; each line is printed as it is known."""
+    """Run everything except linking, and print each row as soon as it is known."""
     run_lshdb(lshdb, INGEST, work / "warm-up.db", head(file, WARM_UP_DOCUMENTS, work / "warm-up.jsonl"))
     table = [printed(peer("read and decode", "bare_read", str(file)))]
     sampled = ("datasketch_sample", str(file), "--megabytes", str(sample), "--hash")
@@ -154,7 +155,7 @@ HEADER: Final = f"{'':<24}{'documents':>10}{'MB':>8}{'wall s':>9}{'CPU s':>8}{'M
 
 
 def printed(row: Row) -> Row:
-    """Print a line of the table."""
+    """Print a row of the table and return it."""
     figures = row.figures
     print(
         f"{row.name:<24}{figures.documents:>10}{figures.bytes / 1e6:>8.1f}{row.seconds:>9.2f}{row.cpu_seconds:>8.1f}"
@@ -165,15 +166,15 @@ def printed(row: Row) -> Row:
 
 
 def verdict(table: Sequence[Row]) -> str:
-    """The speed of ingest against what is asked of it."""
+    """Compare the speed of the ingest with its targets."""
     _, *peers, ingest = table
-    lines = [f"ingest {ingest.speed:.1f} MB/s of text (asked: {MIN_SPEED:g})"]
-    lines += [f"{ingest.speed / row.speed:.1f} times {row.name} (asked: {MIN_RATIO:g})" for row in peers]
+    lines = [f"ingest {ingest.speed:.1f} MB/s of text (target: {MIN_SPEED:g})"]
+    lines += [f"{ingest.speed / row.speed:.1f} times as fast as {row.name} (target: {MIN_RATIO:g})" for row in peers]
     return "\n".join(lines)
 
 
 def machine() -> str:
-    """What it runs on: processor, cores, system, Python and packages."""
+    """Describe the machine: processor, cores, system, Python and packages."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     python = f"{platform.python_implementation()} {platform.python_version()}"
     packages = ", ".join(f"{name} {version_of(name)}" for name in PACKAGES)
@@ -181,7 +182,7 @@ def machine() -> str:
 
 
 def processor() -> str:
-    """The processor's name."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -190,7 +191,7 @@ def processor() -> str:
 
 
 def version_of(package: str) -> str:
-    """The installed version of a package."""
+    """Return the installed version of a package."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -198,25 +199,25 @@ def version_of(package: str) -> str:
 
 
 def default_command() -> str:
-    """The lshdb beside the running Python, else the one on the path."""
+    """Return the lshdb installed with the running Python, else the one on the path."""
     beside = Path(sys.executable).with_name("lshdb")
     return str(beside) if beside.exists() else shutil.which("lshdb") or "lshdb"
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.ingest", description=__doc__.split("\n")[0])
     parser.add_argument("file", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--documents", type=int, metavar="N", help="only the first N documents of the file")
     parser.add_argument("--sample", type=float, default=30.0, metavar="MB", help="text for datasketch (default 30)")
-    parser.add_argument("--lshdb", default=default_command(), metavar="COMMAND", help="how lshdb is called")
-    parser.add_argument("--work", type=Path, help="folder for the databases (default: a temporary one of the system)")
-    parser.add_argument("--no-link", dest="link", action="store_false", help="leave the linking out")
+    parser.add_argument("--lshdb", default=default_command(), metavar="COMMAND", help="command that runs lshdb")
+    parser.add_argument("--work", type=Path, help="folder for the databases (default: a temporary one)")
+    parser.add_argument("--no-link", dest="link", action="store_false", help="skip linking")
     return parser.parse_args(arguments)
 
 
 def run_all(file: Path, lshdb: Sequence[str], asked: argparse.Namespace, work: Path) -> None:
-    """Print the table, the verdict, and what the linking takes on top."""
+    """Print the table, the verdict, and the row for linking."""
     table = compare(file, lshdb, asked.sample, work)
     print(f"\n{verdict(table)}\n", flush=True)
     if asked.link:
@@ -224,7 +225,7 @@ def run_all(file: Path, lshdb: Sequence[str], asked: argparse.Namespace, work: P
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark and print the table; 1 where a process failed."""
+    """Run the benchmark and print the table. Return 1 if a process failed."""
     asked = parsed(arguments)
     with tempfile.TemporaryDirectory(dir=asked.work) as folder:
         work, file = Path(folder), asked.file

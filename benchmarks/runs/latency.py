@@ -1,9 +1,9 @@
-"""How long a question takes in a process that has the index: the raw text of a document in, its near-duplicates out.
+"""Measure the latency of a query in a process that has the index open, from raw text to near-duplicates.
 
     python -m benchmarks.runs.latency lshdb|datasketch FILE.jsonl [--url INDEX] [--queries 2000]
 
-Asks with documents of the file, evenly spread, and prints one JSON object. lshdb opens the index that is there, and
-verifies what it finds; datasketch reads the file and builds its index in memory first, and verifies nothing.
+It queries documents spread evenly over the file, and prints one JSON object. lshdb opens an existing index and verifies
+its answers. datasketch reads the file, builds its index in memory, and does not verify.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchmarks.runs.processes import Watched, watch
 __all__ = ["Latency", "asked_in_a_process"]
 
 NUM_QUERIES: Final = 2_000
-# Before the clock counts: caches fill, kernels load.
+# Queries that are not measured: they fill caches and load kernels.
 WARM_UP: Final = 100
 
 # The number of documents found.
@@ -33,9 +33,11 @@ Ask = Callable[[str], int]
 
 
 class Latency(msgspec.Struct, frozen=True):
-    """Milliseconds of a question; `opening_seconds` from the start of the program's own work to the first answer.
+    """Milliseconds per query.
 
-    Args: cpu: the mean processor time of the asking process, which another load on the machine hardly moves.
+    Args:
+        opening_seconds: until the first answer, without importing.
+        cpu: mean processor time of this process. Other load on the machine hardly affects it.
     """
 
     num_queries: int
@@ -47,7 +49,7 @@ class Latency(msgspec.Struct, frozen=True):
 
 
 def lshdb(_: Path, url: str) -> Ask:
-    """Asks an index that is there."""
+    """Return a function that queries an existing index."""
     from lshdb import Document, Index
 
     index = Index.open(url)
@@ -55,7 +57,7 @@ def lshdb(_: Path, url: str) -> Ask:
 
 
 def datasketch(file: Path, _: str) -> Ask:
-    """Asks an index that is made here, of all documents of the file."""
+    """Return a function that queries a new index of all documents in the file."""
     from benchmarks.peers import datasketch as peer
 
     blank, index = peer.blank_signature(), peer.index_of()
@@ -68,7 +70,7 @@ PEERS: Final = {"lshdb": lshdb, "datasketch": datasketch}
 
 
 def measured(peer: str, file: Path, url: str, num_queries: int) -> Latency:
-    """Opens the index, and asks. Raises: AssertionError: a document did not find itself."""
+    """Open the index and run the queries. Raises: AssertionError: a document does not find itself."""
     total = sum(1 for _ in read_records(file))
     step = max(1, total // (num_queries + WARM_UP))
     texts = [record.text for record in islice(read_records(file), 0, None, step)][: num_queries + WARM_UP]
@@ -91,7 +93,7 @@ def measured(peer: str, file: Path, url: str, num_queries: int) -> Latency:
 def asked_in_a_process(
     peer: str, file: Path, url: str = "", num_queries: int = NUM_QUERIES, servers: Sequence[int] = ()
 ) -> tuple[Latency, Watched]:
-    """What a process of its own measures. Raises: StepError."""
+    """Measure in another process. Raises: StepError."""
     call = [
         sys.executable,
         "-m",
@@ -108,7 +110,7 @@ def asked_in_a_process(
 
 
 def main() -> None:
-    """Prints what was measured."""
+    """Print the latency as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.latency")
     parser.add_argument("peer", choices=PEERS)
     parser.add_argument("file", type=Path)

@@ -1,10 +1,10 @@
-"""What settings and layouts of Postgres do to an ingest: each variant into a schema of its own, one after the other.
+"""Compare layouts and settings of Postgres.
 
     python -m benchmarks.runs.postgres postgresql://... [--documents 200000] [--variants shipped key-in-place ...]
 
-Synthetic texts (see `benchmarks.corpora.synthetic`) in one JSONL file, one worker; ingest and link apart, then the
-bytes of
-band_bucket. The variants that change the server's settings need a superuser, and set them back. Each schema is dropped.
+For each variant, it ingests synthetic texts (`benchmarks.corpora.synthetic`) into a new schema with one worker, links
+them, and prints the size of band_bucket. Variants that change settings of the server need a superuser. The settings are
+reset and the schema is dropped at the end.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ SCHEMA: Final = "lshdb_benchmark"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """SQL before the ingest; settings of the sessions, and of the server."""
+    """SQL to run before the ingest, settings of the session, and settings of the server."""
 
     before: tuple[LiteralString, ...] = ()
     session: str = ""
     server: tuple[tuple[LiteralString, LiteralString], ...] = ()
 
 
-# An index with a content, which no document has, is not loaded for the first time.
+# With a content in it, the index is not empty, so that its key stays in place.
 NOT_EMPTY: Final[LiteralString] = "INSERT INTO content VALUES (0, '', 0, '')"
 PARTITIONED: Final[LiteralString] = """
     DROP TABLE band_bucket;
@@ -65,7 +65,7 @@ VARIANTS: Final[dict[str, Variant]] = {
 
 
 def measured(url: str, variant: Variant, file: Path) -> tuple[float, float, int]:
-    """Seconds of the ingest, seconds of the link, bytes of band_bucket."""
+    """Return (seconds of the ingest, seconds of the link, bytes of band_bucket)."""
     place = f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{SCHEMA}%20{variant.session}"
     with psycopg.connect(url, autocommit=True) as admin, configured(admin, variant), Index.ensure(place, {}) as index:
         execute(admin, *variant.before)
@@ -79,7 +79,7 @@ def measured(url: str, variant: Variant, file: Path) -> tuple[float, float, int]
 
 @contextmanager
 def configured(admin: psycopg.Connection[tuple[object, ...]], variant: Variant) -> Iterator[None]:
-    """An empty schema, and the server's settings, which are set back."""
+    """Create an empty schema and change the settings. Drop and reset them at the end."""
     execute(admin, f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE", f"CREATE SCHEMA {SCHEMA}", f"SET search_path = {SCHEMA}")
     for name, value in variant.server:
         admin.execute(sql.SQL("ALTER SYSTEM SET {} = {}").format(sql.Identifier(name), sql.Literal(value)))
@@ -94,13 +94,13 @@ def configured(admin: psycopg.Connection[tuple[object, ...]], variant: Variant) 
 
 
 def execute(admin: psycopg.Connection[tuple[object, ...]], *statements: LiteralString) -> None:
-    """Executes statements, one by one."""
+    """Execute some statements."""
     for statement in statements:
         admin.execute(statement)
 
 
 def size(admin: psycopg.Connection[tuple[object, ...]]) -> int:
-    """Bytes of band_bucket, its partitions and indexes."""
+    """Return the bytes of band_bucket with its partitions and indexes."""
     row = admin.execute(
         "SELECT sum(pg_total_relation_size(part)) FROM (SELECT 'band_bucket'::regclass::oid AS part"
         " UNION SELECT inhrelid FROM pg_inherits WHERE inhparent = 'band_bucket'::regclass) AS parts"
@@ -109,7 +109,7 @@ def size(admin: psycopg.Connection[tuple[object, ...]]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the variants, each as often as asked, in turn, and prints a line for each."""
+    """Run all variants, round by round, and print a row for each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.postgres", description=__doc__.split("\n")[0])
     parser.add_argument("url")
     parser.add_argument("--documents", type=int, default=200_000, metavar="N")

@@ -1,4 +1,4 @@
-"""The memory and processor time of a process and all that it started, sampled while they run."""
+"""Measure the memory and processor time of a process and its descendants."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from benchmarks.runs.ingest import StepError
 
 __all__ = ["Watched", "watch"]
 
-# To find all processes takes some milliseconds of one core, which a measured program may want too.
+# Finding all processes takes a few milliseconds of a core, which the measured program may need.
 SAMPLE_SECONDS: Final = 0.1
-# PSS has the kernel walk all page tables, some milliseconds a process: it is taken at every fourth sample.
+# For PSS the kernel walks all page tables, which takes milliseconds per process. Every fourth sample includes it.
 SAMPLES_A_PSS: Final = 4
-SHOWN_BYTES: Final = 2_000  # of the end of a failed process's stderr
+SHOWN_BYTES: Final = 2_000  # shown from the end of the stderr of a failed process
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """One call, and the most memory that its processes had together.
+    """The output, time and peak memory of a process and its descendants.
 
     Args:
-        cpu_seconds: processor time of all of them, and what the servers beside them used meanwhile.
-        peak_rss: the sum of their resident sets, bytes; pages that they share count once for each.
-        peak_pss: the sum of their proportional shares, bytes; a shared page counts once. 0 where Linux does not say.
+        cpu_seconds: processor time of all of them, and of the servers in the meantime.
+        peak_rss: largest sum of their resident sets in bytes. Shared pages count once for each process.
+        peak_pss: largest sum of their proportional sets in bytes. Shared pages count once. 0 if unavailable.
     """
 
     output: str
@@ -45,7 +45,7 @@ class Watched:
 
 @dataclass(slots=True)
 class Samples:
-    """What was seen so far; processor seconds by process."""
+    """The peaks so far, and the processor seconds of each process."""
 
     peak_rss: int = 0
     peak_pss: int = 0
@@ -59,14 +59,16 @@ def watch(
     timeout: float | None = None,
     quiet: bool = False,
 ) -> Watched:
-    """Runs a command to its end.
+    """Run a command and measure it.
 
     Args:
-        environment: variables to set beside those of this process.
-        servers: processes that work for it though it did not start them; their memory and time count as its own.
-        timeout: seconds until it is stopped.
-        quiet: its stderr is kept back, and its end told where it fails; else it passes through.
-    Raises: StepError: it exits with another code than 0, or was stopped.
+        environment: additional environment variables.
+        servers: ids of running servers that the command uses. Their memory and time are included.
+        timeout: seconds after which the command is killed.
+        quiet: hide its stderr, except for the end if it fails.
+
+    Raises:
+        StepError: The exit code is not 0, or the command was killed.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         before, started = _cpu_of_children() + _cpu_of_servers(servers), time.perf_counter()
@@ -78,7 +80,7 @@ def watch(
         finally:
             _stop(process)
         seconds = time.perf_counter() - started
-        # Children of children that nobody waited for are in the samples only.
+        # Descendants that nobody waited for are only in the samples.
         of_servers = _cpu_of_servers(servers)
         counted = max(_cpu_of_children() + of_servers - before, sum(samples.cpu_seconds.values()))
         if process.returncode:
@@ -87,7 +89,7 @@ def watch(
 
 
 def _sampled(process: subprocess.Popen[bytes], servers: Sequence[int], timeout: float | None) -> Samples:
-    """Samples until the process has ended. Raises: StepError: it took too long."""
+    """Take samples until the process has ended. Raises: StepError: it took too long."""
     root, samples, number = psutil.Process(process.pid), Samples(), 0
     ends = time.perf_counter() + (timeout or float("inf"))
     while process.poll() is None:
@@ -105,7 +107,7 @@ def _sampled(process: subprocess.Popen[bytes], servers: Sequence[int], timeout: 
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Leaves none of its processes behind where it has not ended by itself."""
+    """Kill the process and its descendants if it is still running."""
     if process.poll() is None:
         for each in _tree(psutil.Process(process.pid)):
             with suppress(psutil.NoSuchProcess):
@@ -124,13 +126,13 @@ def _end_of(errors: IO[bytes]) -> str:
 
 
 def _cpu_of_children() -> float:
-    """Of the processes that have ended and were waited for, seconds."""
+    """Return the processor seconds of the children that have ended and were waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def _cpu_of_servers(servers: Sequence[int]) -> float:
-    """Of the servers, their processes, and those of them that have ended, seconds."""
+    """Return the processor seconds of the servers and their processes, including those that have ended."""
     total = 0.0
     for server in map(psutil.Process, servers):
         times = server.cpu_times()

@@ -1,4 +1,4 @@
-"""Latency of a question, lshdb on SQLite and Postgres beside datasketch in memory, on the same synthetic documents.
+"""Compare the latency of queries: lshdb on SQLite and Postgres, and datasketch, on the same synthetic documents.
 
 python -m benchmarks query [--query-documents 50000]
 """
@@ -20,7 +20,7 @@ __all__ = ["measure_all"]
 
 
 def measure_all(documents: int, command: str) -> Iterator[QueryRecord]:
-    """Each index is asked the same."""
+    """Run the same queries on each index."""
     with TemporaryDirectory(prefix="lshdb-query-") as folder:
         work = Path(folder)
         file, db = work / "corpus.jsonl", str(work / "index.db")
@@ -35,7 +35,7 @@ def measure_all(documents: int, command: str) -> Iterator[QueryRecord]:
 
 
 def record_of(peer: str, documents: int, command: str, latency: Latency, watched: Watched) -> QueryRecord:
-    """The record of one index."""
+    """Return the record of an index."""
     return QueryRecord(
         command=command,
         peer=peer,

@@ -1,9 +1,9 @@
-"""A guard against slow-downs, for any machine: lshdb's processor time over datasketch's and over a bare NumPy loop's.
+"""Detect a slowdown on any machine: compare lshdb's processor time with datasketch and a plain NumPy loop.
 
     python -m benchmarks quick
 
-Synthetic texts, in one run, each as processes of its own from the file to the list of duplicates; the best of a few.
-Ratios of processor time hardly depend on the machine or on what else it does, seconds do.
+Each tool processes the same synthetic texts, from the file to the list of duplicates. The best of a few runs counts.
+Unlike seconds, ratios of processor time hardly depend on the machine or its load.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OTHERS: Final = (Entry("datasketch", "datasketch"), Entry("NumPy loop", "bare_nu
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The least that a peer took."""
+    """The best figures of a peer."""
 
     name: str
     seconds: float
@@ -40,13 +40,13 @@ class Best:
 
 
 def lines(documents: int) -> Iterator[str]:
-    """The report, line by line as it is known. Raises: StepError: one of them failed."""
+    """Yield the lines of the report as soon as they are known. Raises: StepError: a peer failed."""
     with TemporaryDirectory(prefix="lshdb-quick-") as work:
         file = Path(work) / "synthetic.jsonl"
         synthetic.write_jsonl(file, documents)
         corpus = corpus_of(file, None, PEERS.min_sim, Path(work))
         yield f"{documents:,} texts, {corpus.text_bytes / 1e6:.1f} MB, {len(corpus.truth.pairs):,} true pairs"
-        yield f"{'':16}{'wall s':>9}{'CPU s':>9}{'recall':>10}{'lshdb takes, CPU':>20}{'wall':>9}"
+        yield f"{'':16}{'wall s':>9}{'CPU s':>9}{'recall':>10}{'lshdb needs, CPU':>20}{'wall':>9}"
         ours = best(corpus, OURS)
         for one in (ours, *(best(corpus, each) for each in OTHERS)):
             ratios = f"{ours.cpu_seconds / one.cpu_seconds:>19.2f}x{ours.seconds / one.seconds:>8.2f}x"
@@ -54,12 +54,12 @@ def lines(documents: int) -> Iterator[str]:
 
 
 def best(corpus: Corpus, entry: Entry) -> Best:
-    """The best of a few runs."""
+    """Return the best of a few runs."""
     return least(entry.name, [measure(corpus, entry, PEERS, None, "", TIMEOUT) for _ in range(ROUNDS)])
 
 
 def least(name: str, records: Iterable[PeerRecord]) -> Best:
-    """The least of each figure; the recall is the same in all. Raises: StepError: there is no result."""
+    """Return the smallest of each figure; all runs have the same recall. Raises: StepError: a run has no result."""
     done = list(records)
     for record in done:
         if record.found is None:

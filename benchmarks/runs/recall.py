@@ -1,14 +1,13 @@
-"""How many of the true pairs were found, and whether their similarities are the true ones.
+"""Compare pairs with the true ones: recall, precision, and errors of the similarities.
 
     python -m benchmarks.runs.recall PAIRS_FROM_ORACLE PAIRS_FROM_LSHDB
 
-Both files hold one ``{"left", "right", "similarity"}`` a line for pairs of documents, made with one --min-sim:
-the first by ``python -m benchmarks.corpora.oracle``, the second by ``lshdb dupes --min-sim 0.8 --expand --format
-jsonl``.
-Which document of a pair stands left does not matter. Exit code 1 where the recall is below ``--min-recall``, a
-similarity differs by more than 1e-12, or a pair was found that is none.
+Both files have one line ``{"left", "right", "similarity"}`` per pair of documents, for the same --min-sim. The first
+comes from ``python -m benchmarks.corpora.oracle``, the second from ``lshdb dupes --min-sim 0.8 --expand --format
+jsonl``. The order within a pair does not matter. Exits with status 1 if the recall is below ``--min-recall``, a
+similarity differs by more than 1e-12, or a pair is wrong.
 
-Limitation: both files are held in memory, some 300 bytes a pair.
+Limitation: both files are held in memory, about 300 bytes per pair.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ Pairs = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The found pairs against the true ones.
+    """The result of a comparison.
 
     Args:
         num_true, num_found: pairs in each file.
-        missed: the true pairs that were not found, with their similarity.
-        invented: the found pairs that are no true ones, with the similarity that was claimed.
-        max_difference: the largest absolute difference of a similarity over the pairs in both.
+        missed: true pairs that were not found, with their similarity.
+        invented: pairs that are not true, with the similarity that was reported.
+        max_difference: largest absolute difference between two similarities of a pair.
     """
 
     num_true: int
@@ -49,21 +48,21 @@ class Comparison:
 
     @property
     def recall(self) -> float:
-        """The share of the true pairs that was found; 1 where there are none."""
+        """The share of the true pairs that were found; 1 if there are no true pairs."""
         return 1 - len(self.missed) / self.num_true if self.num_true else 1.0
 
     @property
     def precision(self) -> float:
-        """The share of the found pairs that is true; 1 where there are none."""
+        """The share of the found pairs that are true; 1 if none were found."""
         return 1 - len(self.invented) / self.num_found if self.num_found else 1.0
 
     def passes(self, min_recall: float) -> bool:
-        """Whether enough was found, nothing was invented and every similarity is exact."""
+        """Return whether enough pairs were found, none is wrong, and every similarity is exact."""
         return self.recall >= min_recall and not self.invented and self.max_difference <= MAX_DIFFERENCE
 
 
 class Record(msgspec.Struct):
-    """One line of a file of pairs; other fields are ignored."""
+    """A line of a file of pairs. Other fields are ignored."""
 
     left: str
     right: str
@@ -71,22 +70,23 @@ class Record(msgspec.Struct):
 
 
 def read_pairs(path: Path) -> Pairs:
-    """The pairs of a file with the smaller id first.
+    """Return the pairs of a file, each with the smaller id first.
 
-    Raises: ValueError: a pair is listed twice, or a document with itself.
+    Raises:
+        ValueError: A pair is repeated, or pairs a document with itself.
     """
     decoder, pairs = msgspec.json.Decoder(Record), dict[tuple[str, str], float]()
     with path.open("rb") as lines:
         for record in map(decoder.decode, lines):
             pair = (min(record.left, record.right), max(record.left, record.right))
             if pair in pairs or record.left == record.right:
-                raise ValueError(f"{path}: listed twice or with itself: {pair}")
+                raise ValueError(f"{path}: repeated, or paired with itself: {pair}")
             pairs[pair] = record.similarity
     return pairs
 
 
 def compare(true: Pairs, found: Pairs) -> Comparison:
-    """The found pairs against the true ones."""
+    """Compare the found pairs with the true ones."""
     return Comparison(
         num_true=len(true),
         num_found=len(found),
@@ -97,34 +97,34 @@ def compare(true: Pairs, found: Pairs) -> Comparison:
 
 
 def histogram(similarities: Iterable[float]) -> list[str]:
-    """One line for each stretch of similarities that has any: from, to, how many."""
+    """Return a line for each non-empty range of similarities: from, to, count."""
     counts = Counter(int(similarity / BIN_WIDTH + 1e-9) for similarity in similarities)
     return [f"  {each * BIN_WIDTH:.2f} - {(each + 1) * BIN_WIDTH:.2f}  {counts[each]:>8}" for each in sorted(counts)]
 
 
 def report(comparison: Comparison) -> str:
-    """The comparison in words and figures."""
+    """Return the comparison as text."""
     lines = [
         f"true pairs      {comparison.num_true:>10}",
         f"found pairs     {comparison.num_found:>10}",
         f"recall          {comparison.recall:>10.6f}  ({len(comparison.missed)} missed)",
         f"precision       {comparison.precision:>10.6f}  ({len(comparison.invented)} invented)",
-        f"max difference  {comparison.max_difference:>10.1e}  of a similarity",
+        f"max difference  {comparison.max_difference:>10.1e}  between similarities",
     ]
     if comparison.missed:
-        lines += ["similarities of the missed pairs", *histogram(comparison.missed.values())]
+        lines += ["similarities of missed pairs", *histogram(comparison.missed.values())]
     lines += examples("missed", comparison.missed) + examples("invented", comparison.invented)
     return "\n".join(lines)
 
 
 def examples(what: str, pairs: Pairs) -> list[str]:
-    """A few of the pairs, the most similar ones first."""
+    """Return a few of the pairs, most similar first."""
     most_similar = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:MAX_EXAMPLES]
     return [f"{what}: {left} {right} {similarity:.6f}" for (left, right), similarity in most_similar]
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.recall", description=__doc__.split("\n")[0])
     parser.add_argument("true", type=Path, metavar="PAIRS_FROM_ORACLE")
     parser.add_argument("found", type=Path, metavar="PAIRS_FROM_LSHDB")
@@ -133,7 +133,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the comparison; 1 where it does not pass."""
+    """Print the comparison. Return 1 if it does not pass."""
     asked = parsed(arguments)
     comparison = compare(read_pairs(asked.true), read_pairs(asked.found))
     print(report(comparison))

