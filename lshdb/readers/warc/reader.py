@@ -44,7 +44,8 @@ from lshdb.readers.base import (
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary, looks_like_html, looks_like_text
 from lshdb.readers.bytes.streams import ByteStream, read_whole
-from lshdb.readers.html import declared_charset, page_text
+from lshdb.readers.extraction import page_text
+from lshdb.readers.html import declared_charset
 from lshdb.readers.lines import checked_doc_id
 from lshdb.readers.warc.http import media_type, named_charset, read_response
 from lshdb.readers.warc.records import ARC_MAGIC, Damage, Fields, Record, records
