@@ -93,10 +93,10 @@ class _Found:
         """Meets what the contents' hot buckets hold."""
         contents = contents_of(transaction, keys[[not self._is_copied(key) for key in keys.tolist()]], self._params)
         buckets = band_keys(contents.signatures, self._params.banding)
-        hot = collected.hot_contents(transaction, contents.keys, buckets)
+        hot, hot_buckets = collected.hot_contents(transaction, contents.keys, buckets)
         if not len(hot):
             return
-        for block in collected.hot_mates(transaction, self._train):
+        for block in collected.hot_mates(transaction, hot_buckets, self._train):
             for begin in range(0, len(block), SLICE_CONTENTS):
                 self._meet(transaction, hot, block[begin : begin + SLICE_CONTENTS])
 

@@ -87,10 +87,19 @@ class Transaction:
     ) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
         """The rows of a statement about given keys, `count` keys at a time.
 
-        Args: keys: int64, shape (n,), ascending.
+        Args: keys: int64, shape (n,) or (n, columns).
+        """
+        for part in self.parts(keys, count):
+            yield self.execute(statement, part).all()
+
+    @staticmethod
+    def parts(keys: NDArray[np.int64], count: int = GIVEN_KEYS, **others: object) -> Iterator[dict[str, object]]:
+        """The parameters of a statement about given keys, `count` keys at a time, and its other parameters.
+
+        Args: keys: int64, shape (n,) or (n, columns).
         """
         for begin in range(0, len(keys), count):
-            yield self.execute(statement, {"given": keys[begin : begin + count].tolist()}).all()
+            yield {**others, "given": keys[begin : begin + count].tolist()}
 
     def bulk_insert(self, table: Table, columns: Columns) -> None:
         """Inserts rows; every column has one value a row."""

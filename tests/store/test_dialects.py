@@ -28,8 +28,8 @@ from sqlalchemy import (
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, StoreUnreachable
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
+from lshdb.store.given import given
 from lshdb.store.schema import Key, Name, content, key_counter, skipped_bucket, unlinked
-from lshdb.store.staging import given
 from lshdb.store.store import Store
 from lshdb.store.url import masked, parse
 from tests.store.conftest import PARAMS, count

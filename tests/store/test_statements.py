@@ -365,8 +365,9 @@ def hot_mates_of_the_delta(transaction: Transaction) -> None:
     columns = bucket_rows(keys, buckets)
     bands, hashes = np.asarray(columns["band"][:1]), np.asarray(columns["bucket_hash"][:1])
     graph.put_skipped(transaction, HotBuckets(bands, hashes, np.array([2]), np.array([1])))
-    assert len(collected.hot_contents(transaction, keys, buckets)) >= 1
-    assert sum(map(len, collected.hot_mates(transaction, "default"))) >= 1
+    hot, hot_ones = collected.hot_contents(transaction, keys, buckets)
+    assert len(hot) >= 1
+    assert sum(map(len, collected.hot_mates(transaction, hot_ones, "default"))) >= 1
 
 
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {

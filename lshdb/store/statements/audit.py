@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, select
 
+from lshdb.store.given import given, given_member
 from lshdb.store.schema import band_bucket, content, skipped_bucket
-from lshdb.store.staging import staged_bucket, staged_key
 from lshdb.store.statements.statements import Rows
 
 __all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "skipped_counts"]
@@ -20,20 +20,21 @@ def audited_page() -> Rows:
 
 
 def audited_contents() -> Rows:
-    """(content_key, digest, num_shingles, signature) of the staged keys, ascending."""
-    joined = select(*_AUDITED).join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
-    return joined.order_by(staged_key.c.staged_key)
+    """(content_key, digest, num_shingles, signature) of the given keys, ascending."""
+    joined = select(*_AUDITED).join_from(given, content, content.c.content_key == given.c.value)
+    return joined.order_by(given.c.value)
 
 
 def missing_buckets() -> Rows:
-    """(band, bucket_hash, content_key) of the staged rows that are not in the table, in order."""
+    """(band, bucket_hash, content_key) of the given rows that are not in the table, in their order."""
     same = and_(
-        band_bucket.c.band == staged_bucket.c.band,
-        band_bucket.c.bucket_hash == staged_bucket.c.bucket_hash,
-        band_bucket.c.content_key == staged_bucket.c.content_key,
+        band_bucket.c.band == given_member.c.band,
+        band_bucket.c.bucket_hash == given_member.c.bucket_hash,
+        band_bucket.c.content_key == given_member.c.content_key,
     )
-    missing = select(*staged_bucket.c).outerjoin_from(staged_bucket, band_bucket, same)
-    return missing.where(band_bucket.c.content_key.is_(None)).order_by(*staged_bucket.c)
+    columns = (given_member.c.band, given_member.c.bucket_hash, given_member.c.content_key)
+    missing = select(*columns).outerjoin_from(given_member, band_bucket, same)
+    return missing.where(band_bucket.c.content_key.is_(None)).order_by(given_member.c.key)
 
 
 def band_rows() -> Rows:

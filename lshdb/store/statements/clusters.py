@@ -8,8 +8,8 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, null, or_, select
 
 from lshdb.model.values import Keep
+from lshdb.store.given import given, given_pair
 from lshdb.store.schema import content, document, pair, source
-from lshdb.store.staging import staged_key, staged_pair
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
@@ -41,7 +41,7 @@ def near_pairs() -> Rows:
 
 
 def merits(keep: Keep) -> Rows:
-    """(content_key, doc_key, doc_id, merit) of the documents of the staged contents, ascending.
+    """(content_key, doc_key, doc_id, merit) of the documents of the given contents, in their order.
 
     The merit is a number, the more the better, or NULL: how many shingles (longest), microseconds (newest), minus the
     characters of the id (shortest-id). It is the same of all documents for `first`.
@@ -55,40 +55,38 @@ def merits(keep: Keep) -> Rows:
     }
     statement = select(
         document.c.content_key, document.c.doc_key, document.c.doc_id, merit[keep].label("merit")
-    ).join_from(staged_key, document, document.c.content_key == staged_key.c.staged_key)
+    ).join_from(given, document, document.c.content_key == given.c.value)
     if keep == "longest":
-        statement = statement.join(content, content.c.content_key == staged_key.c.staged_key)
+        statement = statement.join(content, content.c.content_key == given.c.value)
     if keep == "newest":
         statement = statement.outerjoin(source, source.c.source_key == document.c.source_key)
-    return statement.where(_within()).order_by(staged_key.c.staged_key, document.c.doc_key)
+    # By their places: by their values, a cursor of Postgres would walk all documents in the order of their contents.
+    return statement.where(_within()).order_by(given.c.key, document.c.doc_key)
 
 
 def known_pairs() -> Rows:
-    """(left_key, right_key, similarity, exact) of the staged pairs that are stored, whatever their similarity."""
-    same = and_(pair.c.left_key == staged_pair.c.left_key, pair.c.right_key == staged_pair.c.right_key)
-    return (
-        select(pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
-        .join_from(staged_pair, pair, same)
-        .order_by(staged_pair.c.left_key, staged_pair.c.right_key)
-    )
+    """(left_key, right_key, similarity, exact) of the given pairs that are stored, whatever their similarity."""
+    same = and_(pair.c.left_key == given_pair.c.left_key, pair.c.right_key == given_pair.c.right_key)
+    columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
+    return select(*columns).join_from(given_pair, pair, same)
 
 
 def later_mates() -> Rows:
-    """(content_key, mate_key) for the staged contents and their pairs with later ones, at ``:min_sim`` or more."""
+    """(content_key, mate_key) for the given contents and their pairs with later ones, at ``:min_sim`` or more."""
     return _mates(pair.c.left_key, pair.c.right_key)
 
 
 def earlier_mates() -> Rows:
-    """(content_key, mate_key) for the staged contents and their pairs with earlier ones, at ``:min_sim`` or more."""
+    """(content_key, mate_key) for the given contents and their pairs with earlier ones, at ``:min_sim`` or more."""
     return _mates(pair.c.right_key, pair.c.left_key)
 
 
 def names() -> Rows:
-    """(doc_key, collection, doc_id) of the staged documents."""
+    """(doc_key, collection, doc_id) of the given documents."""
     return (
         select(document.c.doc_key, document.c.collection, document.c.doc_id)
-        .join_from(staged_key, document, document.c.doc_key == staged_key.c.staged_key)
-        .order_by(staged_key.c.staged_key)
+        .join_from(given, document, document.c.doc_key == given.c.value)
+        .order_by(given.c.value)
     )
 
 
@@ -108,10 +106,10 @@ def document_counts() -> Rows:
 def _mates(mine: ColumnElement[int], mate: ColumnElement[int]) -> Rows:
     return (
         select(mine.label("content_key"), mate.label("mate_key"))
-        .join_from(staged_key, pair, mine == staged_key.c.staged_key)
+        .join_from(given, pair, mine == given.c.value)
         .where(pair.c.similarity >= bindparam("min_sim"))
-        # By the staged key: SQLite then begins there, and not with a scan of the pairs.
-        .order_by(staged_key.c.staged_key)
+        # By their places: both databases then begin with the given keys. By their values they might walk the pairs.
+        .order_by(given.c.key)
     )
 
 

@@ -29,8 +29,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import Insert
 
+from lshdb.store.given import given, given_bucket
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
-from lshdb.store.staging import given, staged_bucket, staged_probe, staged_text
+from lshdb.store.staging import staged_bucket, staged_probe, staged_text
 
 __all__ = [
     "NO_LIMIT",
@@ -50,6 +51,7 @@ __all__ = [
     "shared_buckets",
     "signatures",
     "skipped_among",
+    "skipped_buckets",
     "spooled_texts",
 ]
 
@@ -164,6 +166,15 @@ def candidate_contents() -> Rows:
         band_bucket.c.bucket_hash == given.c.value,
     )
     return select(band_bucket.c.content_key).join_from(given, band_bucket, same).distinct()
+
+
+@cache
+def skipped_buckets() -> Rows:
+    """The places of those of the given buckets that were too hot to expand."""
+    same = and_(
+        skipped_bucket.c.band == given_bucket.c.band, skipped_bucket.c.bucket_hash == given_bucket.c.bucket_hash
+    )
+    return select(given_bucket.c.key).join_from(given_bucket, skipped_bucket, same)
 
 
 def skipped_among() -> Rows:

@@ -27,7 +27,6 @@ from lshdb.store.schema import (
     run,
     source,
 )
-from lshdb.store.staging import staged_bucket, staged_key
 from lshdb.store.statements import audit
 from lshdb.store.statements.rules import RULES, Rule, breaches
 from lshdb.store.tables import bands
@@ -160,16 +159,16 @@ def next_contents(transaction: Transaction, position: int, count: int) -> Audite
 
 def contents(transaction: Transaction, content_keys: NDArray[np.int64]) -> AuditedContents:
     """Those of the contents that exist."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    return _audited(transaction.execute(audit.audited_contents()).all())
+    return _audited([row for block in transaction.keyed(audit.audited_contents(), content_keys) for row in block])
 
 
 def missing_buckets(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
 ) -> NDArray[np.int64]:
     """(band, bucket_hash, content_key), int64, shape (m, 3), in order: the rows that these contents lack."""
-    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    return transaction.integers(audit.missing_buckets())
+    rows = np.column_stack([np.asarray(column, np.int64) for column in bucket_rows(content_keys, band_keys).values()])
+    found = [transaction.integers(audit.missing_buckets(), part) for part in transaction.parts(rows)]
+    return np.concatenate([np.empty((0, 3), dtype=np.int64), *found])
 
 
 def num_band_rows(transaction: Transaction, band: int) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 
-__all__ = ["bucket_rows", "signed_hashes"]
+__all__ = ["bucket_rows", "buckets_of", "signed_hashes"]
 
 
 def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns:
@@ -26,6 +26,13 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
         "bucket_hash": np.take_along_axis(hashes, order, axis=1).ravel(),
         "content_key": content_keys[order].ravel(),
     }
+
+
+def buckets_of(band_keys: BandKeys) -> NDArray[np.int64]:
+    """(band, bucket_hash), int64, shape (bands * n, 2): band by band, the bucket of each content."""
+    hashes = signed_hashes(band_keys)
+    numbers = np.arange(band_keys.first_band, band_keys.first_band + len(hashes))
+    return np.column_stack([np.repeat(numbers, hashes.shape[1]), hashes.ravel()])
 
 
 def signed_hashes(band_keys: BandKeys) -> NDArray[np.int64]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct
 from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
-from lshdb.store.staging import staged_key, staged_pair
 from lshdb.store.statements import clusters as statements
 from lshdb.store.tables.graph import verified_pairs
 from lshdb.store.transaction import Transaction
@@ -29,9 +27,6 @@ __all__ = [
     "near_pairs",
     "scope",
 ]
-
-# Contents whose documents are looked up at a time.
-STAGED_CONTENTS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,36 +75,31 @@ def merits(
 
     Args: content_keys: int64, ascending.
     """
-    for begin in range(0, len(content_keys), STAGED_CONTENTS):
-        transaction.stage(staged_key, {"staged_key": content_keys[begin : begin + STAGED_CONTENTS]})
-        for block in transaction.stream(statements.merits(keep), {"within": within}):
+    for part in transaction.parts(content_keys, within=within):
+        for block in transaction.stream(statements.merits(keep), part):
             keys, doc_keys, doc_ids, found = zip(*block, strict=True)
             yield Merits(np.asarray(keys, dtype=np.int64), np.asarray(doc_keys, dtype=np.int64), doc_ids, found)
 
 
 def known_pairs(transaction: Transaction, pairs: CandidatePairs) -> VerifiedPairs:
-    """Those of the pairs that are stored, whatever their similarity, in order."""
-    none = {"similarity": np.zeros(len(pairs)), "exact": np.zeros(len(pairs), dtype=np.bool_)}
-    transaction.stage(staged_pair, {"left_key": pairs.keys[:, 0], "right_key": pairs.keys[:, 1], **none})
-    return verified_pairs(transaction.execute(statements.known_pairs()).all())
+    """Those of the pairs that are stored, whatever their similarity, in any order."""
+    return verified_pairs([row for block in transaction.keyed(statements.known_pairs(), pairs.keys) for row in block])
 
 
 def mates(transaction: Transaction, content_keys: NDArray[np.int64], min_sim: float) -> NDArray[np.int64]:
     """(content_key, mate_key), int64, shape (m, 2): the pairs of the contents at `min_sim` or more."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
     blocks = [
-        block
+        transaction.integers(statement, part)
         for statement in (statements.later_mates(), statements.earlier_mates())
-        for block in transaction.stream_integers(statement, {"min_sim": min_sim})
+        for part in transaction.parts(content_keys, min_sim=min_sim)
     ]
     return np.concatenate([*blocks, np.empty((0, 2), dtype=np.int64)])
 
 
 def names(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, tuple[str, str]]:
     """(collection, doc_id) of the documents, by their keys."""
-    transaction.stage(staged_key, {"staged_key": distinct(doc_keys)})
-    rows = transaction.execute(statements.names())
-    return {doc_key: (collection, doc_id) for doc_key, collection, doc_id in rows}
+    blocks = transaction.keyed(statements.names(), distinct(doc_keys))
+    return {doc_key: (collection, doc_id) for block in blocks for doc_key, collection, doc_id in block}
 
 
 def scope(transaction: Transaction, within: str | None, rows: int) -> Iterator[list[DocumentRow]]:

@@ -13,11 +13,12 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, literal, select, tr
 
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import BandKeys
+from lshdb.store.given import given, given_bucket
 from lshdb.store.schema import band_bucket, document, pair, skipped_bucket
-from lshdb.store.staging import staged_bucket, staged_key
+from lshdb.store.statements import statements
 from lshdb.store.statements.document_pairs import first_document
 from lshdb.store.statements.statements import Rows
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -76,12 +77,11 @@ def mates(
 
     The document is the first one of the near-duplicate in the collection; those that have none there are left out.
     """
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    key = staged_key.c.staged_key
-    itself = select(key, first_document(key, _COLLECTION), literal(1.0), true())
+    itself = select(given.c.value, first_document(given.c.value, _COLLECTION), literal(1.0), true())
     for statement in (itself, _paired(pair.c.left_key, pair.c.right_key), _paired(pair.c.right_key, pair.c.left_key)):
-        for block in transaction.stream(statement, {"min_sim": min_sim, "collection": collection}):
-            yield from ((key, doc, near, bool(exact)) for key, doc, near, exact in block if doc is not None)
+        for part in transaction.parts(content_keys, min_sim=min_sim, collection=collection):
+            for block in transaction.stream(statement, part):
+                yield from ((key, doc, near, bool(exact)) for key, doc, near, exact in block if doc is not None)
 
 
 def has_hot_buckets(transaction: Transaction) -> bool:
@@ -89,53 +89,46 @@ def has_hot_buckets(transaction: Transaction) -> bool:
     return transaction.execute(select(skipped_bucket.c.band).limit(1)).first() is not None
 
 
-def hot_contents(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> NDArray[np.int64]:
-    """Those of the contents that have a bucket too hot to expand, int64, ascending; their buckets stay staged."""
-    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    mine = select(staged_bucket.c.content_key).join_from(staged_bucket, skipped_bucket, _is_skipped())
-    return np.sort(np.asarray(transaction.execute(mine.distinct()).scalars().all(), dtype=np.int64))
+def hot_contents(
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those of the contents that have a bucket too hot to expand, int64, ascending, and these buckets.
+
+    Args: content_keys: int64, shape (n,). band_keys: shape (n, bands).
+    Returns: the contents; (band, bucket_hash), int64, shape (m, 2), each bucket once.
+    """
+    buckets = buckets_of(band_keys)
+    hot = transaction.integers(statements.skipped_buckets(), {"given": buckets.tolist()})[:, 0]
+    # Band by band, so that every n-th bucket is of the same content.
+    return np.unique(content_keys[hot % max(1, len(content_keys))]), np.unique(buckets[hot], axis=0)
 
 
-def hot_mates(transaction: Transaction, collection: str) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (content_key, doc_key), int64, shape (n, 2): what the hot ones of the staged buckets hold.
+def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], collection: str) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (content_key, doc_key), int64, shape (n, 2): what buckets hold of a collection.
 
     Only contents with a document in the collection, each once, with the first of those documents.
+
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2).
     """
-    hot = (
-        select(staged_bucket.c.band, staged_bucket.c.bucket_hash)
-        .join_from(staged_bucket, skipped_bucket, _is_skipped())
-        .distinct()
-        .subquery("hot")
-    )
-    same = and_(band_bucket.c.band == hot.c.band, band_bucket.c.bucket_hash == hot.c.bucket_hash)
-    held = select(band_bucket.c.content_key).join_from(hot, band_bucket, same).distinct().subquery("held")
+    # All at once: a content that several of the buckets hold is to come once.
+    same = and_(band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
+    held = select(band_bucket.c.content_key).join_from(given_bucket, band_bucket, same).distinct().subquery("held")
     statement = select(held.c.content_key, first_document(held.c.content_key, _COLLECTION))
-    for block in transaction.stream(statement, {"collection": collection}):
+    for block in transaction.stream(statement, {"given": buckets.tolist(), "collection": collection}):
         rows = [(content_key, doc_key) for content_key, doc_key in block if doc_key is not None]
         yield np.asarray(rows, dtype=np.int64).reshape(-1, 2)
 
 
 def named(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, str]:
     """The ids of documents by their keys."""
-    transaction.stage(staged_key, {"staged_key": doc_keys})
-    statement = select(document.c.doc_key, document.c.doc_id).join_from(
-        staged_key, document, document.c.doc_key == staged_key.c.staged_key
-    )
-    statement = statement.order_by(staged_key.c.staged_key)  # SQLite then begins there.
-    return {row.doc_key: row.doc_id for row in transaction.execute(statement)}
+    mine = select(document.c.doc_key, document.c.doc_id).join_from(given, document, document.c.doc_key == given.c.value)
+    return {doc_key: doc_id for block in transaction.keyed(mine, doc_keys) for doc_key, doc_id in block}
 
 
 def _paired(mine: ColumnElement[int], theirs: ColumnElement[int]) -> Rows:
-    key = staged_key.c.staged_key
     return (
-        select(key, first_document(theirs, _COLLECTION), pair.c.similarity, pair.c.exact)
-        .join_from(staged_key, pair, and_(mine == key, pair.c.similarity >= bindparam("min_sim")))
-        # By the staged key: SQLite then begins there, and not with a scan of the pairs.
-        .order_by(key)
-    )
-
-
-def _is_skipped() -> ColumnElement[bool]:
-    return and_(
-        skipped_bucket.c.band == staged_bucket.c.band, skipped_bucket.c.bucket_hash == staged_bucket.c.bucket_hash
+        select(given.c.value, first_document(theirs, _COLLECTION), pair.c.similarity, pair.c.exact)
+        .join_from(given, pair, and_(mine == given.c.value, pair.c.similarity >= bindparam("min_sim")))
+        # By their places: both databases then begin with the given keys. By their values they might walk the pairs.
+        .order_by(given.c.key)
     )

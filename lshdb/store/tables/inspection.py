@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb.model.values import BandKeys
+from lshdb.store.given import given
 from lshdb.store.schema import content, document, pair, skipped_bucket, unlinked
-from lshdb.store.staging import staged_bucket, staged_key
 from lshdb.store.statements import statements
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -71,16 +71,14 @@ def first_document(transaction: Transaction, content_key: int) -> str | None:
 
 def unlinked_among(transaction: Transaction, content_keys: Sequence[int]) -> list[int]:
     """Those of the contents whose pairs are not computed yet."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    mine = unlinked.c.content_key.in_(select(staged_key.c.staged_key))
-    return list(transaction.execute(select(unlinked.c.content_key).where(mine)).scalars())
+    mine = select(unlinked.c.content_key).join_from(given, unlinked, unlinked.c.content_key == given.c.value)
+    return list(transaction.execute(mine, {"given": list(content_keys)}).scalars())
 
 
 def skipped_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
     """The bands in which the bucket of one sketch was too hot to expand; `band_keys` of shape (1, bands)."""
-    transaction.stage(staged_bucket, bucket_rows(np.zeros(1, dtype=np.int64), band_keys))
-    rows = transaction.execute(statements.skipped_among()).all()
-    return sorted(band - band_keys.first_band for band, _, _ in rows)
+    skipped = transaction.execute(statements.skipped_buckets(), {"given": buckets_of(band_keys).tolist()})
+    return sorted(skipped.scalars())
 
 
 def hottest(transaction: Transaction, bands: range, count: int) -> list[HotBucket]:

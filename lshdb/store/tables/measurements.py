@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sqlalchemy import insert, select
 
 from lshdb.model.reports import Measurement, Point
+from lshdb.store.given import given
 from lshdb.store.schema import content, measurement, pair
-from lshdb.store.staging import staged_key
 from lshdb.store.transaction import Transaction
 
 __all__ = ["content_keys", "last", "pairs_of", "put"]
@@ -51,12 +51,11 @@ def pairs_of(
 
     A pair of two of them is there from both ends.
     """
-    transaction.stage(staged_key, {"staged_key": content_keys})
     keys, similarities = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
     for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key)):
-        joined = select(mine, other, pair.c.similarity).join_from(staged_key, pair, mine == staged_key.c.staged_key)
-        # By the staged key: SQLite then begins there, and not with a scan of the pairs.
-        for block in transaction.stream(joined.order_by(staged_key.c.staged_key)):
-            keys.append(np.asarray([row[:2] for row in block], dtype=np.int64))
+        joined = select(mine, other, pair.c.similarity).join_from(given, pair, mine == given.c.value)
+        # By the given key: SQLite then begins there, and not with a scan of the pairs.
+        for block in transaction.keyed(joined.order_by(given.c.value), content_keys):
+            keys.append(np.asarray([row[:2] for row in block], dtype=np.int64).reshape(-1, 2))
             similarities.append(np.asarray([row[2] for row in block]))
     return np.concatenate(keys), np.concatenate(similarities)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
+from lshdb.store.given import given
 from lshdb.store.schema import content, content_text, document, pair, source
-from lshdb.store.staging import staged_key, staged_text
+from lshdb.store.staging import staged_text
 from lshdb.store.transaction import Transaction
 
 __all__ = ["LostSource", "LostText", "begin", "lost", "put"]
@@ -46,9 +47,10 @@ def lost(transaction: Transaction, content_keys: NDArray[np.int64] | None = None
     Args: content_keys: int64, shape (n,), ascending; None for all contents that have a pair.
     """
     if content_keys is None:
-        return _lost(transaction, _is_paired())
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    return _lost(transaction, content.c.content_key.in_(select(staged_key.c.staged_key)))
+        return _lost(transaction, _is_paired(), {})
+    # All at once, for each source is read once.
+    is_given = content.c.content_key.in_(select(given.c.value))
+    return _lost(transaction, is_given, {"given": content_keys.tolist()})
 
 
 def _is_paired() -> ColumnElement[bool]:
@@ -58,7 +60,9 @@ def _is_paired() -> ColumnElement[bool]:
     )
 
 
-def _lost(transaction: Transaction, is_wanted: ColumnElement[bool]) -> Iterator[LostSource]:
+def _lost(
+    transaction: Transaction, is_wanted: ColumnElement[bool], parameters: Mapping[str, object]
+) -> Iterator[LostSource]:
     mine = document.alias("mine")
     first = (
         select(func.min(mine.c.doc_key))
@@ -73,7 +77,7 @@ def _lost(transaction: Transaction, is_wanted: ColumnElement[bool]) -> Iterator[
         .where(and_(content_text.c.content_key.is_(None), is_wanted))
         .order_by(source.c.source_key, document.c.doc_key)
     )
-    rows = (row for block in transaction.stream(statement) for row in block)
+    rows = (row for block in transaction.stream(statement, parameters) for row in block)
     for (uri, options), group in groupby(rows, key=lambda row: (row[0], row[1])):
         yield LostSource(uri, options, tuple(LostText(*row[2:]) for row in group))
 

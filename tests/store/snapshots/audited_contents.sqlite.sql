@@ -1,2 +1,2 @@
 SELECT content.content_key, content.digest, content.num_shingles, content.signature
-FROM staged_key JOIN content ON content.content_key = staged_key.staged_key ORDER BY staged_key.staged_key
+FROM json_each(?) AS given JOIN content ON content.content_key = given.value ORDER BY given.value

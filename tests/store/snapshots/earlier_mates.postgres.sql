@@ -1,3 +1,3 @@
 SELECT pair.right_key AS content_key, pair.left_key AS mate_key
-FROM staged_key JOIN pair ON pair.right_key = staged_key.staged_key
-WHERE pair.similarity >= %(min_sim)s ORDER BY staged_key.staged_key
+FROM (SELECT number - 1 AS key, value FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS unfolded(value, number)) AS given JOIN pair ON pair.right_key = given.value
+WHERE pair.similarity >= %(min_sim)s ORDER BY given.key

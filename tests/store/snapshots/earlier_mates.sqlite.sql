@@ -1,3 +1,3 @@
 SELECT pair.right_key AS content_key, pair.left_key AS mate_key
-FROM staged_key JOIN pair ON pair.right_key = staged_key.staged_key
-WHERE pair.similarity >= ? ORDER BY staged_key.staged_key
+FROM json_each(?) AS given JOIN pair ON pair.right_key = given.value
+WHERE pair.similarity >= ? ORDER BY given."key"

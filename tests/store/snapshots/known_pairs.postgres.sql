@@ -1,2 +1,2 @@
 SELECT pair.left_key, pair.right_key, pair.similarity, pair.exact
-FROM staged_pair JOIN pair ON pair.left_key = staged_pair.left_key AND pair.right_key = staged_pair.right_key ORDER BY staged_pair.left_key, staged_pair.right_key
+FROM (SELECT number - 1 AS key, left_key, right_key FROM unnest((%(given)s::BIGINT[])[:][1:1], (%(given)s::BIGINT[])[:][2:2]) WITH ORDINALITY AS unfolded(left_key, right_key, number)) AS given JOIN pair ON pair.left_key = given.left_key AND pair.right_key = given.right_key

@@ -1,2 +1,2 @@
 SELECT pair.left_key, pair.right_key, pair.similarity, pair.exact
-FROM staged_pair JOIN pair ON pair.left_key = staged_pair.left_key AND pair.right_key = staged_pair.right_key ORDER BY staged_pair.left_key, staged_pair.right_key
+FROM (SELECT key, json_extract(value, '$[0]') AS left_key, json_extract(value, '$[1]') AS right_key FROM json_each(?)) AS given JOIN pair ON pair.left_key = given.left_key AND pair.right_key = given.right_key

@@ -1,2 +1,2 @@
 SELECT document.doc_key, document.collection, document.doc_id
-FROM staged_key JOIN document ON document.doc_key = staged_key.staged_key ORDER BY staged_key.staged_key
+FROM (SELECT number - 1 AS key, value FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS unfolded(value, number)) AS given JOIN document ON document.doc_key = given.value ORDER BY given.value
