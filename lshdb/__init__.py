@@ -4,77 +4,226 @@
 
     from lshdb import Index
 
-    with Index.ensure("crawl.db", {}) as index:
+    with Index.ensure("crawl.db") as index:
         index.ingest(["./crawl"])
         for pair in index.pairs(min_sim=0.8):
             print(pair.left, pair.right, pair.similarity)
+
+Everything public is here: `Index`, what its methods take and return, and every error. Classes are loaded when they are
+first used.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from lshdb.errors import (
+    AccessDenied,
+    BadDocument,
+    BelowFloor,
+    CollectionUnknown,
+    CopyDiffers,
+    DocumentUnknown,
+    FileUnusable,
+    IndexBusy,
+    IndexDamaged,
+    IndexExists,
+    IndexFaulty,
+    IndexMissing,
+    IndexOutdated,
+    IndexReadOnly,
+    IndexRebanded,
+    IndexTooNew,
+    InvalidParams,
+    LshdbError,
+    NotAnIndex,
+    NothingToRead,
+    OutputError,
+    OutputExists,
+    OutputFailed,
+    ParamsMismatch,
+    PathMissing,
+    PromiseUnreachable,
+    PruneRefused,
+    SourceError,
+    SourceUnreadable,
+    SpillFailed,
+    StoreError,
+    StoreFailed,
+    StoreUnreachable,
+    TextsNotKept,
+    UsageError,
+    WorkerLost,
+)
 
 if TYPE_CHECKING:
+    __version__: str
     from lshdb.answers.contamination import Nearest
+    from lshdb.answers.explain import Comparison, Explanation, Side
+    from lshdb.answers.hot_buckets import Hottest
     from lshdb.answers.query import Match
+    from lshdb.answers.worddiff import Hunk, WordDiff
+    from lshdb.audit import Auditing, Fault, Thoroughness
+    from lshdb.audit.verify import Scope
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
-    from lshdb.errors import LshdbError
     from lshdb.index import Index
     from lshdb.ingest.ingestion import IngestOptions
-    from lshdb.model.params import Params
+    from lshdb.model.banding import Banding, Similarities, Sizes
+    from lshdb.model.params import Params, Permutations, Shingling
     from lshdb.model.progress import Progress
-    from lshdb.model.reports import IngestReport, Pair, Stats, VerifyReport
-    from lshdb.model.values import Document
+    from lshdb.model.reports import (
+        Figures,
+        HalfRead,
+        IngestReport,
+        Measurement,
+        Outlook,
+        Pair,
+        Point,
+        RebandReport,
+        RunRow,
+        Stats,
+        StoredPair,
+        VerifyCounts,
+        VerifyReport,
+    )
+    from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
+    from lshdb.model.values import Counts, Document, Rejection
     from lshdb.readers import ReadOptions
 
 __all__ = [
+    "AccessDenied",
+    "Auditing",
+    "BackupReport",
+    "BadDocument",
+    "Banding",
+    "BelowFloor",
     "Cluster",
     "ClusterOptions",
+    "CollectionUnknown",
+    "Comparison",
+    "CopiedTable",
+    "CopyDiffers",
+    "CopyReport",
+    "Counts",
     "Document",
+    "DocumentUnknown",
+    "Explanation",
     "ExportOptions",
     "ExportReport",
+    "Fault",
+    "Figures",
+    "FileUnusable",
+    "HalfRead",
+    "Hottest",
+    "Hunk",
     "Index",
+    "IndexBusy",
+    "IndexDamaged",
+    "IndexExists",
+    "IndexFaulty",
+    "IndexMissing",
+    "IndexOutdated",
+    "IndexReadOnly",
+    "IndexRebanded",
+    "IndexTooNew",
     "IngestOptions",
     "IngestReport",
+    "InvalidParams",
     "LshdbError",
     "Match",
+    "Measurement",
     "Member",
     "Nearest",
+    "NotAnIndex",
+    "NothingToRead",
+    "Outlook",
+    "OutputError",
+    "OutputExists",
+    "OutputFailed",
     "Pair",
     "Params",
+    "ParamsMismatch",
+    "PathMissing",
+    "Permutations",
+    "Point",
     "Progress",
+    "PromiseUnreachable",
+    "PruneRefused",
     "ReadOptions",
+    "RebandReport",
+    "Rejection",
+    "RunRow",
+    "Scope",
+    "Shingling",
+    "Side",
+    "Similarities",
+    "Sizes",
+    "SourceError",
+    "SourceUnreadable",
+    "SpillFailed",
     "Stats",
+    "StoreError",
+    "StoreFailed",
+    "StoreUnreachable",
+    "StoredPair",
+    "TextsNotKept",
+    "Thoroughness",
+    "Upgrade",
+    "UsageError",
+    "VacuumReport",
+    "VerifyCounts",
     "VerifyReport",
+    "WordDiff",
+    "WorkerLost",
+    "__version__",
 ]
 
-_HOMES = {
-    "Cluster": "lshdb.clusters.members",
-    "ClusterOptions": "lshdb.clusters.clusters",
-    "Document": "lshdb.model.values",
-    "ExportOptions": "lshdb.clusters.export",
-    "ExportReport": "lshdb.clusters.export",
-    "Index": "lshdb.index",
-    "IngestOptions": "lshdb.ingest.ingestion",
-    "IngestReport": "lshdb.model.reports",
-    "LshdbError": "lshdb.errors",
-    "Match": "lshdb.answers.query",
-    "Member": "lshdb.clusters.members",
-    "Nearest": "lshdb.answers.contamination",
-    "Pair": "lshdb.model.reports",
-    "Params": "lshdb.model.params",
-    "Progress": "lshdb.model.progress",
-    "ReadOptions": "lshdb.readers",
-    "Stats": "lshdb.model.reports",
-    "VerifyReport": "lshdb.model.reports",
+# Where the classes are, but for the errors.
+_CLASSES: Final = {
+    "lshdb.answers.contamination": ("Nearest",),
+    "lshdb.answers.explain": ("Comparison", "Explanation", "Side"),
+    "lshdb.answers.hot_buckets": ("Hottest",),
+    "lshdb.answers.query": ("Match",),
+    "lshdb.answers.worddiff": ("Hunk", "WordDiff"),
+    "lshdb.audit": ("Auditing", "Fault", "Thoroughness"),
+    "lshdb.audit.verify": ("Scope",),
+    "lshdb.clusters.clusters": ("ClusterOptions",),
+    "lshdb.clusters.export": ("ExportOptions", "ExportReport"),
+    "lshdb.clusters.members": ("Cluster", "Member"),
+    "lshdb.index": ("Index",),
+    "lshdb.ingest.ingestion": ("IngestOptions",),
+    "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
+    "lshdb.model.params": ("Params", "Permutations", "Shingling"),
+    "lshdb.model.progress": ("Progress",),
+    "lshdb.model.reports": (
+        "Figures",
+        "HalfRead",
+        "IngestReport",
+        "Measurement",
+        "Outlook",
+        "Pair",
+        "Point",
+        "RebandReport",
+        "RunRow",
+        "Stats",
+        "StoredPair",
+        "VerifyCounts",
+        "VerifyReport",
+    ),
+    "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"),
+    "lshdb.model.values": ("Counts", "Document", "Rejection"),
+    "lshdb.readers": ("ReadOptions",),
 }
+_HOMES: Final = {name: module for module, names in _CLASSES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     # Loaded when first used: `lshdb --help` must not wait for NumPy and SQLAlchemy.
+    if name == "__version__":
+        return import_module("importlib.metadata").version("lshdb")
     if name not in _HOMES:
         raise AttributeError(f"module 'lshdb' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -375,8 +375,8 @@ class WorkerLost(LshdbError):
 
 
 class TextsNotKept(LshdbError):
-    """Index {url} was created with --no-keep-text and has no texts to export. Export the ids of the kept documents with
-    --what kept and take the texts from their sources, or create an index that keeps texts."""
+    """Index {url} was created with --no-keep-text and has no texts. Take them from their sources (lshdb export
+    --what kept lists the ids of the documents to keep), or create an index that keeps texts."""
 
     exit_code = 51
     url: str

@@ -1,21 +1,27 @@
-"""The index: the only door between an index and the people and programs that use it."""
+"""The index: the only door between an index and the people and programs that use it.
+
+Each method checks what it is given, asks the package that knows the answer, and returns a value of `lshdb.model` or of
+that package. Nothing here knows SQL.
+"""
 
 from __future__ import annotations
 
 import time
-import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final, Self, TextIO, TypeVar
 
 from lshdb.answers.contamination import Nearest, nearest
+from lshdb.answers.document import stored_document
 from lshdb.answers.explain import Explaining, Explanation
 from lshdb.answers.hot_buckets import Hottest, hottest
-from lshdb.answers.query import Match, matches, only_document
+from lshdb.answers.pairs import pairs
+from lshdb.answers.query import Match, matches, only_document, stored_matches
+from lshdb.answers.stats import stats_of
 from lshdb.audit import Auditing, Thoroughness
 from lshdb.audit.repair import Repairing
 from lshdb.audit.verify import Reverification, Scope
@@ -23,42 +29,34 @@ from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
 from lshdb.clusters.members import Cluster, Member, members, named
-from lshdb.errors import (
-    AccessDenied,
-    BelowFloor,
-    DocumentUnknown,
-    IndexBusy,
-    IndexExists,
-    ParamsMismatch,
-    StoreError,
-    UsageError,
-)
+from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
 from lshdb.ingest.ingestion import Ingestion, IngestOptions
 from lshdb.ingest.write import add_documents, remove_documents
 from lshdb.linking.link import Linking
+from lshdb.linking.pending import link_pending
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, Stats, Upgrade, VerifyReport
+from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, Stats, VerifyReport
+from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import ReadOptions
-from lshdb.store import interrupts, whole
+from lshdb.store import whole
+from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collected, graph, measurements, runs, sources
+from lshdb.store.tables import answers, collected, graph, inspection
 from lshdb.store.transaction import Transaction
-from lshdb.store.whole import BackupReport, CopyReport, VacuumReport
-from lshdb.tuning.choice import params_of
-from lshdb.tuning.promises import rebanded, shortfall, similarities_of
+from lshdb.tuning.choice import params_of, require_chosen
+from lshdb.tuning.promises import outlook_of, rebanded, shortfall, similarities_of
 from lshdb.tuning.reband import Rebanding
 from lshdb.tuning.recall import Measuring
 
 __all__ = ["Index"]
 
+_Row = TypeVar("_Row")
+
 # Documents of `add` and `remove` that go into one transaction.
 ADDED_DOCUMENTS: Final = 5_000
-
-SHOWN_RUNS: Final = 5
-SHOWN_SOURCES: Final = 5
 
 
 class Index:
@@ -66,83 +64,102 @@ class Index:
 
     ::
 
-        with Index.open("crawl.db") as index:
+        with Index.ensure("crawl.db") as index:
             index.ingest(["./crawl"])
             for pair in index.pairs(min_sim=0.8):
                 print(pair.left, pair.right, pair.similarity)
 
-    Args: url: a SQLAlchemy URL or a plain path. progress: hears of long work.
+    Get one from `open`, `create` or `ensure`; close it, or use it in a ``with`` statement. Questions about pairs first
+    link what is not linked yet. They check their arguments when they are called. An answer that is an iterator reads
+    one state of the index: it keeps a read transaction open until it is exhausted or closed.
     """
+
+    def __init__(self, store: Store, progress: Progress | None = None) -> None:
+        self._store = store
+        self._progress = progress or Progress()
+        store.noticed = self._progress.noticed
 
     @classmethod
     def open(cls, url: str, progress: Progress | None = None) -> Index:
-        """An index that is there already.
+        """Open an existing index.
+
+        Args:
+            url: a SQLAlchemy URL, or a plain path for SQLite.
+            progress: is told about long work.
 
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
         return cls(Store.open(url), progress)
 
     @classmethod
-    def create(cls, url: str, params: Params | None = None, progress: Progress | None = None) -> Index:
-        """A new, empty index. Raises: IndexExists: there is one already; and as `open`."""
+    def create(
+        cls, url: str, params: Params | Mapping[str, Any] | None = None, progress: Progress | None = None
+    ) -> Index:
+        """Create an empty index.
+
+        Args: params: all parameters, or those that differ from the defaults; bands and rows follow from ``min_sim`` and
+            ``recall``.
+        Raises: IndexExists: there is one already; InvalidParams, and as `open`.
+        """
+        made = params if isinstance(params, Params) else params_of(params or {})
         with Store.at(url) as place:
             if place.is_born():
                 raise IndexExists(url=place.url)
-        return cls(Store.create(url, params or Params(), version("lshdb")), progress)
+        return cls(Store.create(url, made, version("lshdb")), progress)
 
     @classmethod
-    def ensure(cls, url: str, chosen: Mapping[str, Any], progress: Progress | None = None) -> Index:
-        """The index at `url`, made with the chosen parameters (and defaults for the others) where there is none.
+    def ensure(cls, url: str, chosen: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Index:
+        """Open an index, and create it if there is none.
 
-        Raises: ParamsMismatch: there is one, and it was made with others; InvalidParams; and as `open`.
+        Args: chosen: parameters that the index must have; a new index takes defaults for the others.
+        Raises: ParamsMismatch: the index was created with other parameters; InvalidParams, and as `open`.
         """
-        store = Store.create(url, params_of(chosen), version("lshdb"))
-        for name, given in chosen.items():
-            stored = getattr(store.params, name)
-            # Bands are whole: an index promises more than was asked for.
-            if stored < given if name == "recall" else stored != given:
-                store.close()
-                raise ParamsMismatch(url=store.url, name=f"--{name.replace('_', '-')}", stored=stored, given=given)
+        store = Store.create(url, params_of(chosen or {}), version("lshdb"))
+        try:
+            require_chosen(store.params, chosen or {}, store.url)
+        except ParamsMismatch:
+            store.close()
+            raise
         return cls(store, progress)
 
     @staticmethod
     def upgrade(url: str, *, dry_run: bool = False) -> Upgrade:
-        """Brings an index to the schema of this version; a SQLite file is copied before.
+        """Bring an index to the schema of this version. A SQLite file is copied first.
 
-        Args: dry_run: roll it back, and return its SQL.
+        Args: dry_run: roll the upgrade back, and return its SQL.
         """
         with Store.at(url) as store:
             return whole.rehearse(store) if dry_run else whole.perform(store)
 
     @staticmethod
     def backup(url: str, path: str | Path, *, force: bool = False, progress: Progress | None = None) -> BackupReport:
-        """Copies a SQLite index, of whatever revision, to a file, while others use and write it.
+        """Copy a SQLite index of any revision to a file, while others use it and write to it.
 
-        Args: force: write over a file that is there.
-        Raises: OutputExists, OutputFailed; IndexDamaged; UsageError: the index is in Postgres.
+        Args: force: overwrite an existing file.
+        Raises: OutputExists, OutputFailed, IndexDamaged; UsageError: the index is in Postgres.
         """
         with Store.at(url) as store:
             return whole.back_up(store, Path(path), progress or Progress(), force=force)
 
     def copy(self, url: str) -> CopyReport:
-        """Copies the index, as it is at this moment, to a place without one, and compares both.
+        """Copy the index, as it is now, to a place without one, and compare both.
 
-        Raises: IndexExists, NotAnIndex: something is there; CopyDiffers; OutputFailed.
+        Raises: IndexExists, NotAnIndex: there is something already; CopyDiffers, OutputFailed.
         """
         return whole.copy_to(self._store, url, self._progress)
 
     def vacuum(self, *, full: bool = False) -> VacuumReport:
-        """Gives up the space that nothing takes any more.
+        """Free the space of what was removed.
 
-        Args: full: on Postgres, give it back to the system too, while nobody can use the index.
-        Raises: IndexBusy: an ingest runs.
+        Args: full: on Postgres, return the space to the system; nobody can use the index meanwhile.
+        Raises: IndexBusy: an ingest is running.
         """
         return whole.vacuum(self._store, full=full)
 
-    def __init__(self, store: Store, progress: Progress | None = None) -> None:
-        self._store = store
-        self._progress = progress or Progress()
-        store.noticed = self._progress.noticed
+    def close(self) -> None:
+        """Close the database."""
+        self._progress.done()
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -150,10 +167,23 @@ class Index:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Closes the database."""
-        self._progress.done()
-        self._store.close()
+    def __repr__(self) -> str:
+        params = self.params
+        return f"<Index {self.url!r}: {params.shingle}, {params.bands} bands of {params.rows} rows>"
+
+    def __bool__(self) -> bool:
+        # An index without documents is as open as any other.
+        return True
+
+    def __len__(self) -> int:
+        """Return the number of documents of all collections."""
+        return self._store.read(inspection.num_documents)
+
+    def __contains__(self, doc_id: object) -> bool:
+        """Return whether the collection ``default`` has a document with this id."""
+        if not isinstance(doc_id, str):
+            return False
+        return bool(self._store.read(partial(answers.doc_keys, collection="default", doc_id=doc_id)))
 
     @property
     def url(self) -> str:
@@ -162,7 +192,7 @@ class Index:
 
     @property
     def params(self) -> Params:
-        """What the index was made with."""
+        """The parameters that the index was created with."""
         return self._store.params
 
     def ingest(
@@ -173,19 +203,19 @@ class Index:
         link: bool = True,
         wait: bool = False,
     ) -> IngestReport:
-        """Adds or refreshes documents from files and folders; what did not change is not read.
+        """Add or refresh documents from files and folders; unchanged files are not read.
 
         Args:
-            link: compute the new pairs at the end; else the first question that needs them does.
-            wait: for another ingest into the same SQLite file to end.
+            link: compute the new pairs at the end; otherwise the first question that needs them does.
+            wait: wait until another ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: another ingest runs; PathMissing, NothingToRead, PruneRefused, StoreError: what was
+        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, StoreError: what was
             committed before stays.
         """
         given = options or IngestOptions()
         options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
         started = time.monotonic()
-        with self._store.sole_ingest(wait), self._run("ingest", options.collection) as run_key:
+        with self._store.sole_ingest(wait), recorded_run(self._store, "ingest", options.collection) as run_key:
             ingestion = Ingestion(self._store, run_key, options, self._progress)
             ingestion.ingest(paths)
             num_pairs = self._link(run_key) if link else 0
@@ -200,35 +230,35 @@ class Index:
         )
 
     def add(self, added: Iterable[Document], collection: str = "default", *, link: bool = True) -> IngestReport:
-        """Adds or refreshes documents that a program has at hand; their `source` is not kept.
+        """Add or refresh documents that a program has at hand; their `source` is not stored.
 
-        Args: link: compute the new pairs at the end; else the first question that needs them does.
-        Raises: BadDocument: a document does not suit the index; those of earlier transactions stay.
+        Args: link: compute the new pairs at the end; otherwise the first question that needs them does.
+        Raises: BadDocument: a document does not fit the index; those of earlier transactions stay.
         """
         started, counts, iterator = time.monotonic(), Counts(), iter(added)
-        with self._run("add", collection) as run_key:
+        with recorded_run(self._store, "add", collection) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
                 counts += add_documents(self._store, batch, run_key, collection)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
 
     def remove(self, doc_ids: Iterable[str], collection: str = "default") -> int:
-        """Removes documents, and the contents and pairs that only they held. Returns: how many documents.
+        """Remove documents, and the texts and pairs that only they had. Returns: the number of documents.
 
         Raises: DocumentUnknown: one of them is not there; nothing of its transaction is removed.
         """
         removed, iterator = 0, iter(dict.fromkeys(doc_ids))
-        with self._run("remove", collection) as run_key:
+        with recorded_run(self._store, "remove", collection) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
                 removed += remove_documents(self._store, batch, run_key, collection)
         return removed
 
     def link(self) -> int:
-        """Computes the pairs of documents that were ingested without linking. Returns: pairs more than before."""
+        """Compute the pairs of documents that were ingested without linking. Returns: how many pairs were added."""
         return self._link(None)
 
     def verify(self, scope: Scope | None = None) -> VerifyReport:
-        """Recomputes stored pairs exactly, in another pass over the texts, and stores what changed.
+        """Recompute stored pairs exactly from the texts, and store what changed.
 
         Args: scope: which pairs; all by default.
         """
@@ -237,47 +267,61 @@ class Index:
         return Reverification(self._store, options, self._progress, scope or Scope()).verify()
 
     def reband(self, min_sim: float, recall: float = DEFAULT_RECALL, *, wait: bool = False) -> RebandReport:
-        """Gives the index bands that find a pair at `min_sim` with probability `recall`, from its signatures alone.
+        """Give the index bands that find a pair at `min_sim` with probability `recall`, without reading documents.
 
-        The old bands answer until the new ones take over; then all contents are linked anew. Broken off, the same
-        call goes on.
+        The old bands answer until the new ones replace them; then everything is linked again. If the call is
+        interrupted, the same call continues it.
 
-        Raises: PromiseUnreachable: the signatures have too few minima; IndexBusy: an ingest or another reband runs.
+        Raises: PromiseUnreachable: the signatures are too short; IndexBusy: an ingest or another reband is running.
         """
         started, before = time.monotonic(), self.params
         with self._store.sole_ingest(wait):
-            with self._store.reading() as snapshot:
-                similarities = similarities_of(snapshot)
-                wanted = rebanded(before, min_sim, recall, similarities)
-            with self._run("reband", "default") as run_key:
+            wanted = rebanded(before, min_sim, recall, self._store.read(similarities_of))
+            with recorded_run(self._store, "reband") as run_key:
                 Rebanding(self._store, wanted, self._progress).reband()
                 self._link(run_key)
-        with self._store.reading() as snapshot:
-            num_pairs = graph.num_pairs(snapshot)
+        num_pairs = self._store.read(graph.num_pairs)
         return RebandReport(run_key, before, self.params, num_pairs, time.monotonic() - started)
 
     def measure(self, num_probes: int | None = None, seed: int = 1) -> Measurement:
-        """Measures recall and similarities on a sample of the index's own contents, and keeps what was measured.
+        """Measure recall and similarities on a sample of the index's own texts, and store the result.
 
-        Args: num_probes: contents that are compared with all others; by default as many as are worth their time.
+        Args: num_probes: texts that are compared with all others; by default as many as are worth their time.
         """
         self._link(None)
-        with self._run("tune", "default") as run_key:
+        with recorded_run(self._store, "tune") as run_key:
             return Measuring(self._store, run_key, self._progress).measure(num_probes, seed)
 
-    def repair(self, kinds: Collection[str], *, wait: bool = False) -> None:
-        """Mends what can be derived where an audit has found faults of these kinds, and links anew what has to be.
+    def check(self, thoroughness: Thoroughness | None = None) -> Auditing:
+        """Return an audit of everything in the index; iterate over it for the faults."""
+        return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
 
-        Args: wait: for an ingest into the same SQLite file to end.
-        Raises: IndexBusy: an ingest runs; StoreError: what was committed before stays.
+    def repair(self, kinds: Collection[str], *, wait: bool = False) -> None:
+        """Repair everything that can be derived, for faults of these kinds, and link again what has to be.
+
+        Args:
+            kinds: as the audit names them.
+            wait: wait until an ingest into the same SQLite file has finished.
+
+        Raises: IndexBusy: an ingest is running; StoreError: what was committed before stays.
         """
         with self._store.sole_ingest(wait):
             Repairing(self._store, kinds, self._progress).repair()
 
+    def get(self, doc_id: str, collection: str = "default") -> Document | None:
+        """Return a document as it is stored, or None if there is none with this id.
+
+        Its text may differ from its file in case, punctuation and white space, if another document with the same words
+        came first.
+
+        Raises: TextsNotKept: the index keeps no texts.
+        """
+        with self._store.reading() as snapshot:
+            return stored_document(snapshot, doc_id, collection, self.params, self.url)
+
     def collections(self) -> list[str]:
-        """The collections that have documents, in the order of their names."""
-        with self._store.reading() as transaction:
-            return collected.names(transaction)
+        """Return the collections that have documents, sorted by name."""
+        return self._store.read(collected.names)
 
     def pairs(
         self,
@@ -287,106 +331,93 @@ class Index:
         between: tuple[str, str] | None = None,
         within: str | None = None,
     ) -> Iterator[Pair]:
-        """Near-duplicate documents, in the order of their contents, exact copies first.
+        """Return the pairs of near-duplicates, exact copies first.
 
         Args:
             min_sim: the least similarity; the index's own by default.
-            expand: every pair of documents; else a content with many documents is named by its first one, and
-                its other documents are pairs (first, other, 1.0).
-            between: two collections, of which the left document is in the one and the right document in the other;
-                each content is named by its first document in either.
-            within: the collection that both documents are in; a content is named by its first document there.
+            expand: every pair of documents. Otherwise a text that many documents share is named by the first of them,
+                and the others are pairs (first, other, 1.0).
+            between: two collections: the left document is in the first, the right document in the second.
+            within: the collection of both documents.
 
-        Raises: BelowFloor: such pairs are not kept; CollectionUnknown; UsageError: `between` names one collection
-            twice, or is given with `within`.
+        Raises: BelowFloor: such pairs are not stored; CollectionUnknown; UsageError: `between` names one collection
+            twice, or is given together with `within`.
         """
         if between is not None and (within is not None or between[0] == between[1]):
             raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
         least = self._checked(min_sim)
-        self._link_for_answer()
-        with self._store.reading() as transaction:
-            collected.require(transaction, self.url, *(between or ()), *([within] if within is not None else ()))
-            if between is None:
-                rows = answers.pairs(transaction, least, expand=expand, within=within)
-            else:
-                rows = answers.pairs_between(transaction, least, *between, expand=expand)
-            yield from (Pair(*row) for row in rows)
+        self._complete(*(between or ()), *([within] if within is not None else ()))
+        return self._stream(lambda snapshot: pairs(snapshot, least, expand=expand, between=between, within=within))
 
     def contaminated(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
-        """Every document of the collection `test`, by its id, with the document nearest to it in `train`, if any.
+        """Return every document of the collection `test`, by its id, with its nearest document in `train`, if any.
 
         Args: min_sim: the least similarity; the index's own by default.
-        Raises: BelowFloor; CollectionUnknown; UsageError: the two are one.
+        Raises: BelowFloor, CollectionUnknown; UsageError: both are the same collection.
         """
         if train == test:
             raise UsageError(reason="--train and --test are one collection; `lshdb dupes --within` lists its pairs")
         least = self._checked(min_sim)
-        self._link_for_answer()
-        with self._store.reading() as transaction:
-            collected.require(transaction, self.url, train, test)
-            yield from nearest(transaction, train, test, least, self.params)
+        self._complete(train, test)
+        return self._stream(lambda snapshot: nearest(snapshot, train, test, least, self.params))
 
     def clusters(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Cluster]:
-        """The clusters of near-duplicates, the largest first, each with the document that is kept for it.
+        """Return the clusters of near-duplicates, the largest first, each with the document to keep.
 
         Args: min_sim: the least similarity; the index's own by default.
-        Raises: BelowFloor; CollectionUnknown; UsageError: a pattern of `options.prefer` is none.
+        Raises: BelowFloor, CollectionUnknown.
         """
-        with self._clustered(min_sim, options or ClusterOptions()) as (snapshot, found):
-            yield from named(snapshot, found)
+        return self._clustered(min_sim, options or ClusterOptions(), named)
 
     def members(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Member]:
-        """`clusters`, document by document, each with its similarity to the one that is kept; the kept one first."""
-        with self._clustered(min_sim, options or ClusterOptions()) as (snapshot, found):
-            yield from members(snapshot, found, self.params)
+        """Return the documents of `clusters`, the kept one first, each with its similarity to the kept one."""
+        return self._clustered(
+            min_sim, options or ClusterOptions(), lambda snapshot, found: members(snapshot, found, self.params)
+        )
 
     def export(
         self, out: str | Path | TextIO, min_sim: float | None = None, options: ExportOptions | None = None
     ) -> ExportReport:
-        """Writes the deduplicated corpus, and an account of what was dropped from it, to files (or a text stream).
+        """Write the deduplicated corpus, and an account of what was dropped, to files (or a text stream).
 
-        Raises: OutputExists, OutputFailed; TextsNotKept: records of an index without texts; and as `clusters`.
+        Raises: OutputExists, OutputFailed; TextsNotKept: records of an index without texts; BelowFloor,
+            CollectionUnknown.
         """
         chosen, least = options or ExportOptions(), self._checked(min_sim)
-        target = Path(out) if isinstance(out, str) else out
+        target, within = Path(out) if isinstance(out, str) else out, chosen.clusters.within
         exporting = Exporting(self._store, least, chosen, target, self._progress)
-        with self._answering(chosen.clusters.within) as snapshot:
+        self._complete(*([within] if within is not None else ()))
+        with self._store.reading() as snapshot:
             return exporting.export(snapshot)
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:
-        """The near-duplicates of a document that need not be in the index, the most similar first.
+        """Return the near-duplicates of a document, in the index or not, the most similar first.
 
-        Args: min_sim: the least similarity; the index's own by default. Below it, some are not found.
-        Raises: BadDocument: the document does not suit the index.
+        Args: min_sim: the least similarity; the index's own by default. Some that are less similar are not found.
+        Raises: BadDocument: the document does not fit the index.
         """
-        least = self._asked(min_sim)
-        self._warn(least)
-        with self._store.reading() as transaction:
-            return matches(transaction, document, least, self.params)
+        least = self._warned(min_sim)
+        with self._store.reading() as snapshot:
+            return matches(snapshot, document, least, self.params)
 
     def query_file(
         self, path: str | Path, min_sim: float | None = None, options: ReadOptions | None = None
     ) -> list[Match]:
-        """The near-duplicates of the one document in a file; ``-`` is standard input.
+        """Return the near-duplicates of the one document in a file; ``-`` is standard input.
 
-        Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; and as `query`.
+        Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; BadDocument.
         """
         return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
 
     def query_id(self, doc_id: str, min_sim: float | None = None, collection: str = "default") -> list[Match]:
-        """The near-duplicates of a document of the index, itself left out.
+        """Return the near-duplicates of a document of the index, without itself.
 
-        Raises: DocumentUnknown; BelowFloor.
+        Raises: DocumentUnknown, BelowFloor.
         """
         least = self._checked(min_sim)
-        self._link_for_answer()
-        with self._store.reading() as transaction:
-            is_there, content_key = answers.content_of(transaction, collection, doc_id)
-            if not is_there:
-                raise DocumentUnknown(doc_id=doc_id, collection=collection, url=self.url)
-            rows = [] if content_key is None else answers.neighbours(transaction, content_key, least)
-        found = [Match(*row) for row in rows]
-        return [match for match in found if (match.id, match.collection) != (doc_id, collection)]
+        link_pending(self._store, self._progress)
+        with self._store.reading() as snapshot:
+            return stored_matches(snapshot, doc_id, collection, least, self.url)
 
     def explain(
         self,
@@ -398,115 +429,77 @@ class Index:
         files: bool = False,
         with_diff: bool = True,
     ) -> Explanation:
-        """Why two documents are a pair, or are none; either is an id, else a file, ``-`` for standard input.
+        """Return why two documents are a pair, or why they are not. Each is an id or else a file; ``-`` is stdin.
 
         Args:
             collections: where to look for the left and the right id.
-            files: both are files, even where documents have these ids.
+            files: both are files, even if documents have these ids.
             with_diff: find out which words differ.
 
-        Raises: DocumentUnknown: a name is neither; PathMissing, SourceUnreadable, BadDocument; UsageError: a file
-            holds many documents.
+        Raises: DocumentUnknown: a name is neither an id nor a file; PathMissing, SourceUnreadable, BadDocument;
+            UsageError: a file holds many documents.
         """
         explaining = Explaining(self._store, self._suited(options or ReadOptions()), files=files)
         return explaining.explain((left, right), collections, with_diff=with_diff)
 
     def stats(self) -> Stats:
-        """The figures of the index."""
-        with self._store.reading() as transaction:
-            # The runs first: whether one still goes on is asked of the system, and must be of the same moment.
-            last, figures = answers.runs(transaction, SHOWN_RUNS), answers.figures(transaction)
-            sizes = collected.sizes(transaction)
-            num_unfinished, unfinished = sources.half_read(transaction, SHOWN_SOURCES)
-            measured = measurements.last(transaction)
-        return Stats(self.url, self.params, figures, tuple(last), sizes, num_unfinished, tuple(unfinished), measured)
+        """Return the figures of the index."""
+        return stats_of(self._store)
 
     def hottest(self, count: int) -> list[Hottest]:
-        """The largest buckets, with documents in them."""
-        with self._store.reading() as transaction:
-            return hottest(transaction, self.params, count)
+        """Return the largest buckets, with documents in them."""
+        with self._store.reading() as snapshot:
+            return hottest(snapshot, self.params, count)
 
     def outlook(self) -> Outlook:
-        """What is known of the index's contents for tuning it."""
-        with self._store.reading() as snapshot:
-            similarities, measured = similarities_of(snapshot), measurements.last(snapshot)
-        return Outlook(self.params, similarities, measured, self._store.dialect.sizes)
+        """Return what is known about the index's texts, for tuning it."""
+        return outlook_of(self._store)
 
     def rejections(self, run: int) -> Iterator[Rejection]:
-        """What a run could not ingest."""
-        with self._store.reading() as transaction:
-            yield from answers.rejections(transaction, run)
+        """Return what a run could not ingest."""
+        return self._stream(lambda snapshot: answers.rejections(snapshot, run))
 
-    def check(self, thoroughness: Thoroughness | None = None) -> Auditing:
-        """An audit of everything in the index: iterate over it for its faults, each named by its kind."""
-        return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
-
-    @contextmanager
-    def _answering(self, within: str | None) -> Iterator[Transaction]:
-        """A snapshot in which all is linked. Raises: CollectionUnknown: nothing is in the collection `within`."""
-        self._link_for_answer()
+    def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:
         with self._store.reading() as snapshot:
-            if within is not None:
-                collected.require(snapshot, self.url, within)
-            yield snapshot
+            yield from ask(snapshot)
 
-    @contextmanager
-    def _clustered(self, min_sim: float | None, options: ClusterOptions) -> Iterator[tuple[Transaction, Clusters]]:
+    def _clustered(
+        self,
+        min_sim: float | None,
+        options: ClusterOptions,
+        show: Callable[[Transaction, Clusters], Iterator[_Row]],
+    ) -> Iterator[_Row]:
         least = self._checked(min_sim)
-        with self._answering(options.within) as snapshot:
+        self._complete(*([options.within] if options.within is not None else ()))
+
+        def ask(snapshot: Transaction) -> Iterator[_Row]:
             found = Deduplication(snapshot, self.params, least, options, self._progress).clusters()
             self._progress.done()
-            yield snapshot, found
+            return show(snapshot, found)
 
-    @contextmanager
-    def _run(self, verb: str, collection: str) -> Iterator[int]:
-        # Done twice, it leaves the record of a run that did nothing.
-        run_key = self._store.write(lambda transaction: runs.begin(transaction, verb, collection, version("lshdb")))
-        try:
-            yield run_key
-            self._store.write(lambda transaction: runs.finish(transaction, run_key, "finished"))
-        except BaseException as error:
-            state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-            interrupts.heard()
-            # An interrupt between the begin of a transaction and its block leaves it open, held by the frames.
-            traceback.clear_frames(error.__traceback__)
-            # Where the database itself is gone, the first error is the one to hear; the run stays "running".
-            with suppress(StoreError), self._store.writing() as transaction:
-                runs.finish(transaction, run_key, state)
-            raise
+        return self._stream(ask)
 
-    def _link(self, run_key: int | None, *, wait: bool = True) -> int:
-        return Linking(self._store, run_key, self._progress).link(wait=wait)
+    def _complete(self, *collections: str) -> None:
+        """Link what is not linked yet. Raises: CollectionUnknown: one of the collections has no documents."""
+        link_pending(self._store, self._progress)
+        self._store.read(lambda snapshot: collected.require(snapshot, self.url, *collections))
 
-    def _link_for_answer(self) -> None:
-        """Links what is not linked yet; an index that another process is writing to is answered from as it is."""
-        with self._store.reading() as transaction:
-            num_unlinked = graph.num_unlinked(transaction)
-        if not num_unlinked:
-            return
-        try:
-            if not self._store.is_locked():
-                self._link(None, wait=False)
-                return
-        except (IndexBusy, AccessDenied):
-            pass  # A role that may only read, or a writer that came first.
-        self._progress.noticed(f"{num_unlinked} contents are not linked yet and are missing from this answer")
+    def _link(self, run_key: int | None) -> int:
+        return Linking(self._store, run_key, self._progress).link()
 
     def _suited(self, options: ReadOptions) -> ReadOptions:
-        """The options with what the index decides: the text of a page, and texts or sets."""
+        """Return the options with what the index decides: the text of a page, and texts or sets."""
         return replace(options, html=self.params.html, kind=self.params.shingling.kind)
 
     def _checked(self, min_sim: float | None) -> float:
-        least = self._asked(min_sim)
-        if least < self.params.floor:
-            raise BelowFloor(min_sim=least, floor=self.params.floor)
-        self._warn(least)
+        """Return the least similarity. Raises: BelowFloor."""
+        if min_sim is not None and min_sim < self.params.floor:
+            raise BelowFloor(min_sim=min_sim, floor=self.params.floor)
+        return self._warned(min_sim)
+
+    def _warned(self, min_sim: float | None) -> float:
+        """Return the least similarity, and give notice if the index promises less there."""
+        least = self.params.min_sim if min_sim is None else min_sim
+        if (notice := shortfall(self.params, least, self.url)) is not None:
+            self._progress.noticed(notice)
         return least
-
-    def _asked(self, min_sim: float | None) -> float:
-        return self.params.min_sim if min_sim is None else min_sim
-
-    def _warn(self, min_sim: float) -> None:
-        """Says so where a question goes beyond what the index promises."""
-        if (said := shortfall(self.params, min_sim, self.url)) is not None:
-            self._progress.noticed(said)

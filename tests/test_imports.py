@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import lshdb
 from lshdb import Index
 from lshdb.model.values import Document
 
@@ -84,11 +83,3 @@ def test_an_error_before_the_index_loads_no_compiler(tmp_path: Path) -> None:
     code, _, modules = call("--db", tmp_path / "none.db", "dupes")
     assert code == 11
     assert "numba" not in modules
-
-
-def test_every_name_of_the_package_is_there() -> None:
-    for name in lshdb.__all__:
-        assert getattr(lshdb, name).__name__ == name
-    assert sorted(lshdb.__all__) == sorted(lshdb._HOMES)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = lshdb.nothing

@@ -21,6 +21,7 @@ from lshdb.linking.comparison import signatures_of
 from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
 from lshdb.linking.rereading import spool_lost
 from lshdb.model.params import Params
+from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys, Signatures
 from lshdb.readers import ReadOptions
 from lshdb.sketch.banding import band_keys
@@ -29,7 +30,6 @@ from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import encode, unpack
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, graph, inspection
-from lshdb.store.tables.inspection import StoredPair
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -186,7 +186,7 @@ def _estimated(left: Named, right: Named) -> float:
     return 0.0 if left.is_empty or right.is_empty else float(estimate(left.signatures, right.signatures)[0])
 
 
-def _pair(snapshot: Transaction, left: Named, right: Named) -> inspection.StoredPair | None:
+def _pair(snapshot: Transaction, left: Named, right: Named) -> StoredPair | None:
     if left.content_key is None or right.content_key is None:
         return None
     return inspection.stored_pair(snapshot, left.content_key, right.content_key)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import SourceUnreadable, UsageError
+from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard
 from lshdb.model.params import Params
@@ -27,7 +27,7 @@ from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, graph
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Match", "matches", "only_document"]
+__all__ = ["Match", "matches", "only_document", "stored_matches"]
 
 # Bytes of the text of the one document that is asked about.
 MAX_ASKED_TEXT = 1_000_000_000
@@ -66,6 +66,19 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
         for key, doc_id, collection in answers.documents_of(transaction, candidates[near])
     ]
     return sorted(found, key=lambda match: -match.similarity)
+
+
+def stored_matches(transaction: Transaction, doc_id: str, collection: str, min_sim: float, url: str) -> list[Match]:
+    """Return the stored near-duplicates of a document of the index at `url`, without itself, the most similar first.
+
+    Raises: DocumentUnknown.
+    """
+    is_there, content_key = answers.content_of(transaction, collection, doc_id)
+    if not is_there:
+        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    rows = [] if content_key is None else answers.neighbours(transaction, content_key, min_sim)
+    found = [Match(*row) for row in rows]
+    return [match for match in found if (match.id, match.collection) != (doc_id, collection)]
 
 
 def only_document(path: str | Path, options: ReadOptions) -> Document:

@@ -52,6 +52,8 @@ class ClusterOptions:
         within: only documents of this collection.
         min_size: the least number of documents, 2 or more.
         limit: at most so many clusters, the largest.
+
+    Raises: UsageError: `prefer` holds what is no regular expression.
     """
 
     keep: Keep = "first"
@@ -61,12 +63,12 @@ class ClusterOptions:
     min_size: int = 2
     limit: int | None = None
 
+    def __post_init__(self) -> None:
+        keep.compiled(self.prefer)
+
 
 class Deduplication:
-    """The clusters of an index at a similarity.
-
-    Raises: UsageError: `options.prefer` holds what is no regular expression.
-    """
+    """The clusters of an index at a similarity."""
 
     def __init__(
         self, snapshot: Transaction, params: Params, min_sim: float, options: ClusterOptions, progress: Progress

@@ -19,7 +19,7 @@ __all__ = [
     "RebandReport",
     "RunRow",
     "Stats",
-    "Upgrade",
+    "StoredPair",
     "VerifyCounts",
     "VerifyReport",
 ]
@@ -35,6 +35,15 @@ class Pair:
     exact: bool
     left_collection: str = "default"
     right_collection: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPair:
+    """The similarity of a pair as it is stored, and the run that linked it; None if it was linked outside of a run."""
+
+    similarity: float
+    exact: bool
+    run: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,23 +277,3 @@ class HalfRead:
     uri: str
     collection: str
     position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Upgrade:
-    """An upgrade `before` -> `after`.
-
-    Args:
-        copy: where the old file was kept; None where none was needed.
-        statements: the SQL of a rehearsed one, values as comments.
-    """
-
-    before: str
-    after: str
-    copy: str | None = None
-    statements: tuple[str, ...] = ()
-
-    @property
-    def is_current(self) -> bool:
-        """Whether there is nothing to do."""
-        return self.before == self.after

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, column, event, inspect, select, table
 from sqlalchemy.exc import DBAPIError
 
 from lshdb.errors import IndexOutdated, IndexTooNew
-from lshdb.model.reports import Upgrade
+from lshdb.model.upkeep import Upgrade
 from lshdb.store.schema import index_params, run
 
 if TYPE_CHECKING:

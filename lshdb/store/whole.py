@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from xxhash import xxh3_128_intdigest
 
 from lshdb.errors import CopyDiffers, IndexExists
 from lshdb.model.progress import Progress
-from lshdb.model.reports import Upgrade
+from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
 from lshdb.store import upgrade
 from lshdb.store.dialect import Columns
 from lshdb.store.files import require_free
@@ -37,10 +37,6 @@ from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse
 
 __all__ = [
-    "BackupReport",
-    "CopiedTable",
-    "CopyReport",
-    "VacuumReport",
     "back_up",
     "copy",
     "copy_to",
@@ -48,54 +44,6 @@ __all__ = [
     "rehearse",
     "vacuum",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class BackupReport:
-    """A backup that was written and checked."""
-
-    path: str
-    revision: str
-    num_bytes: int
-    seconds: float
-
-    def as_json(self) -> dict[str, object]:
-        """The object that ``backup --json`` prints."""
-        seconds = round(self.seconds, 3)
-        return {"path": self.path, "revision": self.revision, "bytes": self.num_bytes, "seconds": seconds}
-
-
-@dataclass(frozen=True, slots=True)
-class CopyReport:
-    """A copy whose tables were found equal to the original's."""
-
-    source: str
-    destination: str
-    tables: tuple[CopiedTable, ...]
-    seconds: float
-
-    @property
-    def num_rows(self) -> int:
-        """The rows of all tables."""
-        return sum(table.num_rows for table in self.tables)
-
-    def as_json(self) -> dict[str, object]:
-        """The object that ``copy --json`` prints."""
-        tables = {table.name: {"rows": table.num_rows, "digest": table.digest} for table in self.tables}
-        return {**asdict(self), "tables": tables, "rows": self.num_rows, "seconds": round(self.seconds, 3)}
-
-
-@dataclass(frozen=True, slots=True)
-class VacuumReport:
-    """The bytes that an index took, and takes."""
-
-    bytes_before: int
-    bytes_after: int
-    seconds: float
-
-    def as_json(self) -> dict[str, object]:
-        """The object that ``vacuum --json`` prints."""
-        return asdict(self) | {"seconds": round(self.seconds, 3)}
 
 
 def back_up(store: Store, path: Path, progress: Progress, *, force: bool) -> BackupReport:
@@ -181,15 +129,6 @@ _HALF: Final = np.uint64(32)
 _LOW: Final = np.uint64(2**32 - 1)
 
 _Block = list[Row[*tuple[Any, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class CopiedTable:
-    """A table of the copy: its rows, and a digest of them that is the same in whatever order they come."""
-
-    name: str
-    num_rows: int
-    digest: str
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lshdb.errors import InvalidParams, PromiseUnreachable
+from lshdb.errors import InvalidParams, ParamsMismatch, PromiseUnreachable
 from lshdb.model.banding import (
     DEFAULT_NUM_PERM,
     DEFAULT_RECALL,
@@ -36,6 +36,7 @@ __all__ = [
     "options",
     "params_for_recall",
     "params_of",
+    "require_chosen",
     "signed",
 ]
 
@@ -184,6 +185,15 @@ def params_of(chosen: Mapping[str, Any]) -> Params:
     if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
         return params_for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
     return Params(**{"floor": min(DEFAULT_FLOOR, chosen.get("min_sim", DEFAULT_MIN_SIM)), **chosen})
+
+
+def require_chosen(params: Params, chosen: Mapping[str, Any], url: str) -> None:
+    """Check that the index at `url` has the chosen parameters. Raises: ParamsMismatch."""
+    for name, given in chosen.items():
+        stored = getattr(params, name)
+        # Bands are whole numbers, so an index promises more than it was asked for.
+        if stored < given if name == "recall" else stored != given:
+            raise ParamsMismatch(url=url, name=f"--{name.replace('_', '-')}", stored=stored, given=given)
 
 
 def params_for_recall(

@@ -7,11 +7,13 @@ from dataclasses import replace
 from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
 from lshdb.model.params import Params
+from lshdb.model.reports import Outlook
+from lshdb.store.store import Store
 from lshdb.store.tables import graph, measurements
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import choose
 
-__all__ = ["rebanded", "shortfall", "similarities_of"]
+__all__ = ["outlook_of", "rebanded", "shortfall", "similarities_of"]
 
 
 def similarities_of(transaction: Transaction) -> Similarities:
@@ -21,6 +23,13 @@ def similarities_of(transaction: Transaction) -> Similarities:
         return typical(max(1, num_contents))
     # It may have been measured when the index was smaller.
     return Similarities(tuple(number / measured.num_probes for number in measured.neighbours)).of_contents(num_contents)
+
+
+def outlook_of(store: Store) -> Outlook:
+    """Return what is known about the texts of an index, for tuning it."""
+    with store.reading() as snapshot:
+        similarities, measured = similarities_of(snapshot), measurements.last(snapshot)
+    return Outlook(store.params, similarities, measured, store.dialect.sizes)
 
 
 def rebanded(params: Params, min_sim: float, recall: float, similarities: Similarities) -> Params:

@@ -9,22 +9,25 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import func, select
 
+from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys
 from lshdb.store.given import given
-from lshdb.store.schema import content, document, pair, skipped_bucket, unlinked
+from lshdb.store.schema import content, document, pair, skipped_bucket, source, unlinked
 from lshdb.store.statements import statements
 from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "HotBucket",
-    "StoredPair",
+    "Origin",
     "content_with",
     "first_contents",
     "first_document",
     "hottest",
+    "num_documents",
+    "origin",
     "skipped_bands",
     "stored_pair",
     "unlinked_among",
@@ -32,12 +35,13 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPair:
-    """A row of the table pair; `run` is None where it was linked outside of a run."""
+class Origin:
+    """Where a document came from; `source` is None if a program handed it over, `content_key` if it is empty."""
 
-    similarity: float
-    exact: bool
-    run: int | None
+    content_key: int | None
+    source: str | None
+    locator: str
+    dated_at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,19 @@ def skipped_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
     """The bands in which the bucket of one sketch was too hot to expand; `band_keys` of shape (1, bands)."""
     skipped = transaction.execute(statements.skipped_buckets(), {"given": buckets_of(band_keys).tolist()})
     return sorted(skipped.scalars())
+
+
+def num_documents(transaction: Transaction) -> int:
+    """Return the number of documents of all collections."""
+    return int(transaction.execute(select(func.count()).select_from(document)).scalar_one())
+
+
+def origin(transaction: Transaction, doc_key: int) -> Origin:
+    """Return where a document came from."""
+    columns = (document.c.content_key, source.c.uri, document.c.locator, document.c.dated_at)
+    came_from = document.outerjoin(source, source.c.source_key == document.c.source_key)
+    statement = select(*columns).select_from(came_from).where(document.c.doc_key == doc_key)
+    return Origin(*transaction.execute(statement).one())
 
 
 def hottest(transaction: Transaction, bands: range, count: int) -> list[HotBucket]:

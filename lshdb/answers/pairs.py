@@ -1,0 +1,33 @@
+"""Pairs of near-duplicate documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lshdb.model.reports import Pair
+from lshdb.store.tables import answers
+from lshdb.store.transaction import Transaction
+
+__all__ = ["pairs"]
+
+
+def pairs(
+    snapshot: Transaction,
+    min_sim: float,
+    *,
+    expand: bool,
+    between: tuple[str, str] | None,
+    within: str | None,
+) -> Iterator[Pair]:
+    """Yield the pairs at `min_sim` or more.
+
+    Args:
+        expand: every pair of documents, instead of one for each two distinct texts.
+        between: the collections of the left and of the right document.
+        within: the collection of both documents.
+    """
+    if between is None:
+        rows = answers.pairs(snapshot, min_sim, expand=expand, within=within)
+    else:
+        rows = answers.pairs_between(snapshot, min_sim, *between, expand=expand)
+    return (Pair(*row) for row in rows)

@@ -1,0 +1,28 @@
+"""Links what is not linked yet, so that an answer is complete."""
+
+from __future__ import annotations
+
+from lshdb.errors import AccessDenied, IndexBusy
+from lshdb.linking.link import Linking
+from lshdb.model.progress import Progress
+from lshdb.store.store import Store
+from lshdb.store.tables import graph
+
+__all__ = ["link_pending"]
+
+
+def link_pending(store: Store, progress: Progress) -> None:
+    """Link what is not linked yet, unless we may not write or another process is writing.
+
+    The answer is then given without those documents, and `progress` is told how many are missing.
+    """
+    num_unlinked = store.read(graph.num_unlinked)
+    if not num_unlinked:
+        return
+    try:
+        if not store.is_locked():
+            Linking(store, None, progress).link(wait=False)
+            return
+    except (IndexBusy, AccessDenied):
+        pass  # This role may only read, or another writer came first.
+    progress.noticed(f"{num_unlinked} contents are not linked yet and are missing from this answer")

@@ -1,0 +1,34 @@
+"""The record of a run, around the work that it does."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+
+from lshdb.errors import StoreError
+from lshdb.store import interrupts
+from lshdb.store.store import Store
+from lshdb.store.tables import runs
+
+__all__ = ["recorded_run"]
+
+
+@contextmanager
+def recorded_run(store: Store, verb: str, collection: str = "default") -> Iterator[int]:
+    """Record a run, and whether it finished, failed or was interrupted. Yields: its key."""
+    # Done twice, it leaves the record of a run that did nothing.
+    run_key = store.write(lambda transaction: runs.begin(transaction, verb, collection, version("lshdb")))
+    try:
+        yield run_key
+        store.write(lambda transaction: runs.finish(transaction, run_key, "finished"))
+    except BaseException as error:
+        state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+        interrupts.heard()
+        # An interrupt between the begin of a transaction and its block leaves it open, held by the frames.
+        traceback.clear_frames(error.__traceback__)
+        # If the database itself is gone, the first error is the one to report; the run stays "running".
+        with suppress(StoreError), store.writing() as transaction:
+            runs.finish(transaction, run_key, state)
+        raise

@@ -1,0 +1,73 @@
+"""What ``from lshdb import ...`` offers is all that a caller of `Index` meets."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Iterator
+
+import pytest
+
+import lshdb
+from lshdb import Index, LshdbError, errors
+
+OURS = "lshdb."
+# What `Auditing.faults` takes: a transaction that is open already.
+PRIVATE = {"Transaction", "Dialect", "Expansion"}
+
+
+def classes_in(annotation: object) -> Iterator[type]:
+    """The classes of ours in an annotation, whatever they are nested in."""
+    for part in typing.get_args(annotation):
+        yield from classes_in(part)
+    if inspect.isclass(annotation) and annotation.__module__.startswith(OURS):
+        yield annotation
+
+
+def annotations_of(kind: type) -> Iterator[object]:
+    """The annotations of the public methods, properties and fields of a class."""
+    if dataclasses.is_dataclass(kind):
+        yield from typing.get_type_hints(kind).values()
+    for name, member in inspect.getmembers_static(kind):
+        if isinstance(member, (classmethod, staticmethod)):
+            member = member.__func__
+        if isinstance(member, property):
+            member = member.fget
+        if inspect.isfunction(member) and (not name.startswith("_") or name in {"__iter__", "__enter__"}):
+            yield from typing.get_type_hints(member, localns={"Iterator": Iterator}).values()
+
+
+def reachable(start: type) -> set[type]:
+    """The classes of ours that somebody meets who uses a class."""
+    met, waiting = set[type](), [start]
+    while waiting:
+        one = waiting.pop()
+        if one not in met:
+            met.add(one)
+            waiting += [found for annotation in annotations_of(one) for found in classes_in(annotation)]
+    return met
+
+
+def test_every_class_that_a_user_of_an_index_meets_is_public() -> None:
+    met = {kind.__name__ for kind in reachable(Index)}
+    assert met >= {"Scope", "Explanation", "Rejection", "Measurement", "Thoroughness", "CopiedTable", "Hunk"}
+    assert met - set(lshdb.__all__) == PRIVATE
+
+
+def test_no_public_class_is_one_of_the_store() -> None:
+    public = [getattr(lshdb, name) for name in lshdb.__all__ if name != "__version__"]
+    assert [kind for kind in public if kind.__module__.startswith("lshdb.store")] == []
+
+
+def test_every_error_is_public() -> None:
+    assert set(errors.__all__) <= set(lshdb.__all__)
+    assert issubclass(lshdb.BelowFloor, LshdbError)
+
+
+def test_every_name_of_the_package_is_there() -> None:
+    assert sorted(lshdb.__all__) == sorted([*lshdb._HOMES, *errors.__all__, "__version__"])
+    for name in lshdb.__all__:
+        assert getattr(lshdb, name).__name__ == name if name != "__version__" else lshdb.__version__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = lshdb.nothing  # type: ignore[attr-defined]
