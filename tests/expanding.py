@@ -1,4 +1,4 @@
-"""Indexes whose buckets expand by another rule than the usual one, so that a few documents fill a hot bucket."""
+"""Indexes with another cap, so that a few documents fill an oversized bucket."""
 
 from __future__ import annotations
 

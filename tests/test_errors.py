@@ -1,4 +1,4 @@
-"""The error tree: its drawing, its exit codes, its messages, and that errors cross processes."""
+"""The error tree: its drawing, exit codes, messages, and pickling."""
 
 from __future__ import annotations
 

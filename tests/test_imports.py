@@ -1,4 +1,4 @@
-"""What a call loads: help and answers do not wait for what only computing needs."""
+"""Modules loaded by a call: help and answers do not load modules that only computing needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from lshdb import Index
 from lshdb.model.values import Document
 
-# Prints the loaded top-level modules after a call of the command line, whatever its output.
+# Prints the loaded top-level modules after a call of the command line.
 CALL = """
 import contextlib, io, json, sys
 sys.argv = ["lshdb", *sys.argv[1:]]
@@ -29,7 +29,7 @@ HEAVY = {"numpy", "numba", "sqlalchemy", "alembic", "psycopg", "sqlite3", "xxhas
 
 
 def call(*arguments: object) -> tuple[int, str, set[str]]:
-    """(exit code, output, top-level modules loaded) of a call in a process of its own."""
+    """Return (exit code, output, top-level modules loaded) of a call in another process."""
     done = subprocess.run(
         [sys.executable, "-c", CALL, *map(str, arguments)], capture_output=True, text=True, check=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""The word diff: it says exactly what differs, and takes no more than a bounded time for it."""
+"""The word diff shows exactly the differences, in bounded time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=40)
 
 
 def marked(found: WordDiff) -> str:
-    """The hunks as text, without regard to white space."""
+    """Return the hunks as text, ignoring white space."""
     marks = {"equal": "{}", "removed": "[-{}-]", "added": "{{+{}+}}", "elided": "..."}
     return " ".join(marks[hunk.kind].format(" ".join(hunk.text.split())) for hunk in found.hunks)
 
@@ -72,7 +72,7 @@ def test_long_equal_stretches_are_left_out_but_for_their_ends() -> None:
 
 @pytest.fixture(params=[None, 0, 3], ids=["as it is", "anchors only", "little difflib"])
 def budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Alignments by each of the ways, all shown in full."""
+    """Return the alignments by each method, all shown in full."""
     monkeypatch.setattr(worddiff, "EQUAL_CONTEXT", 10**6)
     monkeypatch.setattr(worddiff, "CHANGED_CONTEXT", 10**6)
     if request.param is not None:
@@ -94,7 +94,7 @@ def test_what_is_equal_or_removed_is_the_left_text_and_what_is_equal_or_added_th
 
 
 def test_changes_in_a_long_text_are_found_one_by_one() -> None:
-    """Half a million words, far beyond what difflib alone could compare."""
+    """Half a million words, far too many for difflib alone."""
     chance = random.Random(7)
     left = [f"w{chance.randrange(20_000)}" for _ in range(500_000)]
     right, places = list(left), chance.sample(range(500_000), 500)

@@ -1,4 +1,4 @@
-"""Good indexes of several kinds, small ones."""
+"""Small, sound indexes of several kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.expanding import index_with
 
 __all__ = ["FEW_IN_A_BUCKET", "KINDS", "PARAMS", "fill"]
 
-# Four minima are in no band.
+# Four minima belong to no band.
 PARAMS: Final[dict[str, Any]] = {"shingle": "word:2", "bands": 8, "rows": 2, "num_perm": 20, "min_sim": 0.6}
 KINDS: Final[dict[str, dict[str, Any]]] = {
     "default": {},
@@ -23,7 +23,7 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     "chars": {"shingle": "char:5", "scheme": "universal"},
 }
 
-# The largest family fills hot buckets.
+# The largest family fills oversized buckets.
 FEW_IN_A_BUCKET: Final = Expansion(cap=6, hubs=2)
 
 FAMILIES: Final = (1, 2, 3, 4, 12)
@@ -31,7 +31,7 @@ WORDS: Final = [f"word{number}" for number in range(300)]
 
 
 def fill(url: str, folder: Path, seed: int = 1, expansion: Expansion = EXPANSION, **chosen: Any) -> None:
-    """Ingests families of texts from two files, one with a bad line, updates and removes some; an empty one, too."""
+    """Ingest families of texts from two files, one with a bad line and an empty text, then update and remove some."""
     folder.mkdir(exist_ok=True)
     with index_with(expansion, url, **PARAMS | chosen) as index:
         for version in (1, 2):

@@ -1,4 +1,4 @@
-"""Faults, each planted at a random place of a good index; every planter says what an audit must find of it."""
+"""Plant faults at random places of a sound index. Every planter returns what an audit must find."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
 
-# (fault, key) of what is found.
+# (fault, key) of each fault.
 Found = set[tuple[str, str]]
 Planter = Callable[["Place"], Found]
 
@@ -42,27 +42,27 @@ _KEYS: Final = {"band", "bucket_hash", "content_key", "left_key", "right_key"}
 
 @dataclass(frozen=True)
 class Place:
-    """Where a fault goes: an index in a transaction, and what decides by chance."""
+    """The place for a fault: an index in a transaction, and a source of chance."""
 
     transaction: Transaction
     chance: random.Random
     params: Params
 
     def row(self, table: Table, *conditions: Any) -> Any:
-        """A random row."""
+        """Return a random row."""
         rows = self.transaction.execute(select(table).where(*conditions).order_by(*table.primary_key.columns)).all()
         return self.chance.choice(rows)
 
     def change(self, table: Table, row: Any, **values: Any) -> None:
-        """Gives a row other values."""
+        """Update a row."""
         self.transaction.execute(update(table).where(*_same(table, row)).values(**values))
 
     def drop(self, table: Table, row: Any) -> None:
-        """Deletes a row."""
+        """Delete a row."""
         self.transaction.execute(delete(table).where(*_same(table, row)))
 
     def put(self, table: Table, **values: Any) -> None:
-        """Inserts a row."""
+        """Insert a row."""
         self.transaction.execute(insert(table).values(**values))
 
 
@@ -71,7 +71,7 @@ def _same(table: Table, row: Any) -> list[Any]:
 
 
 def _key(row: Any) -> str:
-    """The key of a row of a table whose key comes first."""
+    """Return the key of a row whose key is its first column."""
     return ",".join(str(getattr(row, name)) for name in row._fields if name in _KEYS)
 
 
@@ -80,7 +80,7 @@ def _hash(place: Place) -> int:
 
 
 def _flipped(place: Place, value: bytes, first: int, last: int) -> bytes:
-    """The same bytes but for one bit of the bytes from `first` to `last`."""
+    """Flip one bit of the bytes from `first` to `last`."""
     changed = bytearray(value)
     changed[place.chance.randrange(first, last)] ^= 1 << place.chance.randrange(8)
     return bytes(changed)
@@ -129,7 +129,7 @@ def bucket_with_a_wrong_hash(place: Place) -> Found:
 
 
 def bucket_of_another_content(place: Place) -> Found:
-    # The first family has one member, which has its buckets to itself.
+    # The first family has a single member, which is alone in its buckets.
     row, other = place.row(band_bucket, band_bucket.c.content_key == 1), place.row(content, content.c.content_key > 1)
     place.put(band_bucket, **{**row._mapping, "content_key": other.content_key})
     return {("bucket-wrong", f"{row.band},{row.bucket_hash},{other.content_key}")}
@@ -172,7 +172,7 @@ def text_of_no_content(place: Place) -> Found:
 
 
 def content_of_no_document(place: Place) -> Found:
-    """A whole content, with everything that belongs to it, but for a document."""
+    """Insert a complete content without a document."""
     utf8 = " ".join(place.chance.choices(["one", "two", "three", "four"], k=30)).encode()
     sketches = sketch_encoded([utf8], place.params)
     keys = set(place.transaction.execute(select(content.c.content_key)).scalars())
@@ -257,7 +257,7 @@ def pair_of_no_run(place: Place) -> Found:
 
 def skipped_bucket_that_is_not_hot(place: Place) -> Found:
     band, bucket_hash = place.chance.choice(list(place.params.banding.numbers)), _hash(place)
-    # So many leave 6 pairs, with a cap of 6 and 2 hubs.
+    # With a cap of 6 and 2 hubs, this leaves 6 pairs.
     place.put(skipped_bucket, band=band, bucket_hash=bucket_hash, num_contents=8, num_pairs=9)
     return {("skipped-not-hot", f"{band},{bucket_hash}")}
 
@@ -352,7 +352,7 @@ PLANTERS: Final[dict[str, Planter]] = {
     if callable(value) and getattr(value, "__annotations__", {}).get("place") == "Place" and not name.startswith("_")
 }
 
-# A repair leaves no trace of them.
+# A repair removes them completely.
 DERIVABLE: Final = (
     "flipped_signature_bit",
     "short_signature",

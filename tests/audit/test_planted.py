@@ -1,4 +1,4 @@
-"""Planted faults are found and named, a good index has none, and a repair leaves the good index."""
+"""Planted faults are found and named, a sound index has none, and a repair restores the sound index."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.recovery.tables import Facts, rows_of
 # Of each planter.
 TIMES = 5
 ALL = Thoroughness(sample=None)
-# What another fault brings along: pairs of a text that cannot be believed; a bucket that is just not hot any more.
+# Side effects of other faults: pairs of a text that cannot be trusted, a bucket that is no longer oversized.
 CONSEQUENCES = {"pair-unverifiable", "skipped-not-hot"}
 
 
 class RolledBack(Exception):
-    """Ends a transaction: what was planted in it is undone."""
+    """Roll back the transaction and its planted faults."""
 
 
 @contextmanager
@@ -45,18 +45,18 @@ def undone(store: Store) -> Iterator[Transaction]:
 
 
 def found_in(store: Store, transaction: Transaction) -> Found:
-    """What is found of all that can be."""
+    """Return the faults that a full audit of a transaction finds."""
     return {(fault.fault, fault.key) for fault in Auditing(store, ALL, Progress()).faults(transaction)}
 
 
 def audited(url: str, thoroughness: Thoroughness = ALL) -> Found:
-    """The same, in what was committed."""
+    """Return the faults that a full audit of the committed index finds."""
     with Index.open(url) as index:
         return {(fault.fault, fault.key) for fault in index.check(thoroughness)}
 
 
 def repaired(url: str, expansion: Expansion = EXPANSION) -> Counter[str]:
-    """The faults that a repair leaves, by kind."""
+    """Return the faults that a repair leaves, by kind."""
     with index_with(expansion, url) as index:
         audit = index.check(ALL)
         assert list(audit)
@@ -66,16 +66,16 @@ def repaired(url: str, expansion: Expansion = EXPANSION) -> Counter[str]:
 
 
 def plant(url: str, names: Iterable[str], seed: int) -> Found:
-    """Plants faults in an index, for good."""
+    """Plant faults in an index and commit them."""
     with Store.open(url) as store, store.writing() as transaction:
         place = Place(transaction, random.Random(seed), store.params)
         return {one for name in names for one in PLANTERS[name](place)}
 
 
 def said(url: str) -> Facts:
-    """Every row of every table, but for the run of a pair: one that is linked again has none.
+    """Return every row of every table, except the run of a pair: a relinked pair has none.
 
-    Nor the counters, which cannot know of keys whose rows are gone.
+    Counters are left out too, because they cannot know the keys of deleted rows.
     """
     rows = rows_of(url)
     del rows["key_counter"]
@@ -85,7 +85,7 @@ def said(url: str) -> Facts:
 
 @pytest.fixture
 def good(new_url: Callable[[], str], tmp_path: Path) -> str:
-    """The URL of a good index with hot buckets."""
+    """The URL of a sound index with oversized buckets."""
     url = new_url()
     fill(url, tmp_path / "folder", expansion=FEW_IN_A_BUCKET)
     return url

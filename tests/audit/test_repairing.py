@@ -1,4 +1,4 @@
-"""What a repair does where not everything can be derived, and what a check needs of the database and of others."""
+"""Repairs that cannot derive everything, and the privileges and locks that a check needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW = Thoroughness(sample=3)
 
 @pytest.fixture
 def filled(url: str, tmp_path: Path) -> str:
-    """A good index without hot buckets."""
+    """A sound index without oversized buckets."""
     fill(url, tmp_path / "folder")
     return url
 
@@ -121,7 +121,7 @@ def test_a_content_whose_text_another_content_has_is_left_as_it_is(filled: str) 
         ("digest-differs", one): f"none: content {other} has the same text; restore a backup",
         ("digest-differs", other): "made anew from the kept text",
     }
-    # The second has its own digest now, and so the first one's is free.
+    # The second now has its own digest, which frees that of the first.
     assert repaired(filled) == {"digest-differs": 1}
     assert repaired(filled) == {}
 
@@ -184,7 +184,7 @@ def test_a_check_sees_one_state_while_others_write(filled: str) -> None:
             plant(filled, ["missing_bucket"], 1)
             other.add([Document("more", "one two three four five six seven")])
             other.remove(["copy"])
-            # A snapshot begins with its first question.
+            # A snapshot begins with its first statement.
             assert [fault.fault for fault in found] in ([], ["bucket-missing"])
         assert [fault.fault for fault in faults] == ["bucket-missing"]
 

@@ -1,4 +1,4 @@
-"""The answers of a peer against the truth."""
+"""Comparing the answers of a peer with the truth."""
 
 from __future__ import annotations
 

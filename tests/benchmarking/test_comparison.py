@@ -1,4 +1,4 @@
-"""A peer is run, timed, and held against the oracle; what fails is told."""
+"""Peers are run, measured and compared with the oracle. Failures are recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIMEOUT = 60.0
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """200 texts; some are near-duplicates."""
+    """200 texts, some of them near-duplicates."""
     path = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
     records = ({"id": f"d{number}", "text": text} for number, text in enumerate(texts(200)))
     path.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in records))

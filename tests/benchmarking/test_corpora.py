@@ -1,4 +1,4 @@
-"""Corpora that are longer than what there is."""
+"""Corpora larger than their source."""
 
 from __future__ import annotations
 

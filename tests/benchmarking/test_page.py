@@ -64,7 +64,7 @@ def scale(documents: int, seconds: float) -> ScaleRecord:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """One record of each kind, and of peers: one that is slower, one that is faster, one that failed."""
+    """One record of each kind, and three of peers: a slower one, a faster one, and one that failed."""
     folder = tmp_path / "results"
     more = IncrementalRecord(
         command=COMMAND,

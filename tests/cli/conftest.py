@@ -1,4 +1,4 @@
-"""Runs the command line in this process, and keeps what it said and how it ended; a small crawl, and its index."""
+"""Fixtures: the command line in this process, a small crawl, and its index."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = "nothing of the kind is said in here at all"
 
 @dataclass(frozen=True)
 class Ended:
-    """How a call ended."""
+    """The exit status and output of a call."""
 
     code: int
     out: str
@@ -53,14 +53,14 @@ def lshdb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 
 def write_jsonl(path: Path, texts: dict[str, str]) -> Path:
-    """A file of documents by their ids."""
+    """Write a file of documents by id."""
     path.write_text("".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items()))
     return path
 
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """A folder: a and c are the same text, b is near them, d is neither, e is empty."""
+    """A folder: a and c have the same text, b is similar to them, d is not, e is empty."""
     folder = tmp_path / "crawl"
     folder.mkdir()
     for name, text in {"a": TEN, "b": ELEVEN, "c": TEN.upper(), "d": OTHER, "e": ""}.items():
@@ -70,6 +70,6 @@ def crawl(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(lshdb: Run, url: str, crawl: Path) -> str:
-    """The URL of an index of the crawl, its documents named relative to it."""
+    """The URL of an index of the crawl, with ids relative to its folder."""
     assert lshdb(url, "ingest", "--base", crawl, crawl).code == 0
     return url

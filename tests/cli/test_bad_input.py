@@ -1,4 +1,4 @@
-"""Everything that can be wrong with what a user hands over is one clear line, and costs nothing else."""
+"""Every kind of bad input gives one clear line and has no other effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOOD = "one good text of a few words stays in the index whatever else is wrong"
 
 
 def one_line(text: str) -> str:
-    """The text, which must be a single line."""
+    """Return the text, which must be a single line."""
     lines = text.splitlines()
     assert len(lines) == 1, text
     return lines[0]
@@ -64,7 +64,7 @@ def test_prune_refuses_a_folder_that_has_become_empty(lshdb: Run, url: str, tmp_
 
 
 def test_an_unreadable_file() -> None:
-    """Reads the folder in another process, as another user where we are root, who may read everything."""
+    """Read the folder in another process; as another user if we are root, who may read everything."""
     script = (
         "import os, sys\n"
         "from lshdb.readers import ReadOptions, Reading, walk\n"
@@ -73,7 +73,7 @@ def test_an_unreadable_file() -> None:
         "    for item in Reading(entry, ReadOptions()):\n"
         "        print(type(item).__name__, getattr(item, 'reason', ''))\n"
     )
-    # Not pytest's own folders, which let nobody else in.
+    # Other users cannot enter the folders of pytest.
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -93,7 +93,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(lshdb: Run, url: str, 
     report = json.loads(lshdb(url, "ingest", "--html", "all", "--json", tmp_path).out)
     assert report["documents"]["added"] == 3
     assert report["documents"]["replaced"] == 1
-    # What a BOM and a declared charset say is one text; bytes replaced by guess are another.
+    # A BOM or a declared charset gives the text. Replaced bytes give another one.
     assert report["contents_added"] == 2
 
 
@@ -215,7 +215,7 @@ def test_a_wrong_password_is_named_and_never_printed(lshdb: Run, postgres_server
 
 
 def require_password(server: str) -> None:
-    """Makes a role that has to give its password."""
+    """Create a role that needs a password."""
     with psycopg.connect(server, autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'lshdb_locked'").fetchone():
             connection.execute("CREATE ROLE lshdb_locked LOGIN PASSWORD 'right'")

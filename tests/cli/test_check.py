@@ -1,4 +1,4 @@
-"""``lshdb check``: what it prints, how it ends, and what it mends, on both databases."""
+"""``lshdb check`` on both databases: its output, exit status and repairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = " ".join(f"word{number}" for number in range(60))
 
 @pytest.fixture
 def filled(lshdb: Run, url: str, tmp_path: Path) -> str:
-    """An index of three contents that are all near each other."""
+    """An index of three similar contents."""
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps({"id": str(name), "text": f"{WORDS} {name}"}) + "\n" for name in (1, 2, 3)))
     assert lshdb(url, "ingest", path).code == 0
@@ -25,7 +25,7 @@ def filled(lshdb: Run, url: str, tmp_path: Path) -> str:
 
 
 def tamper(url: str) -> tuple[int, int]:
-    """Deletes a row of band 3, and gives two pairs another similarity. Returns: (bucket_hash, content_key)."""
+    """Delete a row of band 3 and change the similarity of two pairs. Return (bucket_hash, content_key)."""
     with Store.open(url) as store, store.writing() as transaction:
         mine = (band_bucket.c.band == 3, band_bucket.c.content_key == 2)
         (bucket_hash,) = transaction.execute(select(band_bucket.c.bucket_hash).where(*mine)).scalars()

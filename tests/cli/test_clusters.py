@@ -1,4 +1,4 @@
-"""``lshdb clusters`` on both databases: what is a cluster, its name, and which document is kept."""
+"""``lshdb clusters`` on both databases: clusters, their names, and kept documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAKING = {"bands": 50, "rows": 2, "min_sim": 0.7}
 
 
 def words(first: int, count: int = 20) -> str:
-    """Words of a series: 16 shingles of 5; two texts that begin 2 words apart have similarity 14 / 18."""
+    """Return consecutive words with 16 shingles of 5. Texts that start 2 words apart have similarity 14 / 18."""
     return " ".join(f"w{number}" for number in range(first, first + count))
 
 
@@ -37,13 +37,13 @@ def add(url: str, texts: dict[str, str], collection: str = "default") -> None:
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """The URL of an index of a chain a ~ b ~ c, of three copies x, y, z, and of two documents like nothing."""
+    """The URL of an index of a chain a ~ b ~ c, three copies x, y, z, and two unrelated documents."""
     add(url, CHAIN | COPIES | OTHERS)
     return url
 
 
 def kept(lshdb: Run, url: str, *arguments: object) -> dict[str, list[str]]:
-    """The members of the clusters by the document that is kept."""
+    """Return the members of the clusters by kept document."""
     out = lshdb(url, "clusters", "--min-sim", "0.7", "--format", "jsonl", *arguments).out
     rows = [json.loads(line) for line in out.splitlines()]
     assert all(row["size"] == len(row["members"]) and row["members"][0] == row["keep"] for row in rows)
@@ -51,7 +51,7 @@ def kept(lshdb: Run, url: str, *arguments: object) -> dict[str, list[str]]:
 
 
 def names(url: str, options: ClusterOptions | None = None) -> dict[frozenset[str], str]:
-    """The names of the clusters at 0.7 by their members."""
+    """Return the names of the clusters at 0.7 by their members."""
     with Index.open(url) as index:
         return {frozenset(one.members): one.cluster for one in index.clusters(0.7, options)}
 
@@ -158,7 +158,7 @@ def test_a_name_is_made_of_the_id_alone(new_url: Callable[[], str]) -> None:
     )  # XXH3_64 of default, NUL, a
 
 
-# What is kept.
+# Kept documents.
 
 
 def keep_of(url: str, options: ClusterOptions) -> str:
@@ -196,7 +196,7 @@ def test_the_newest_of_files_is_the_last_modified(lshdb: Run, url: str, tmp_path
         os.utime(tmp_path / f"{name}.txt", (1_000_000 + seconds, 1_000_000 + seconds))
     lshdb(url, "ingest", "--base", tmp_path, "--include", "*.txt", tmp_path)
     assert keep_of(url, ClusterOptions(keep="newest")) == "new.txt"
-    # What a program says of its date goes before what is known of files.
+    # A date given by a program precedes the date of a file.
     with Index.open(url) as index:
         index.add(
             [Document("dated", words(0), dated_at=1_000_003 * 10**6), Document("far", words(1), dated_at=-(2**60))]
@@ -218,7 +218,7 @@ def test_a_pattern_that_is_none_is_a_usage_error(lshdb: Run, filled: str) -> Non
     assert "--prefer (: no regular expression" in ended.err
 
 
-# Pairs that are not stored.
+# Pairs that the index does not store.
 
 
 @pytest.mark.parametrize("keep", ["first", "longest"])
@@ -226,7 +226,7 @@ def test_a_pattern_that_is_none_is_a_usage_error(lshdb: Run, filled: str) -> Non
 def test_documents_of_a_hot_bucket_are_compared_with_the_one_kept(
     rounds: int, keep: str, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the first of them has stored pairs with all others; the longest one has a single one."""
+    """Only the first has stored pairs with all others; the longest has a single pair."""
     monkeypatch.setattr("lshdb.clusters.keep.ROUNDS", rounds)
     head = words(0, 100)
     with index_with(Expansion(cap=2, hubs=1), url, **MAKING) as index:
@@ -266,7 +266,7 @@ def test_without_texts_similarities_are_estimates(url: str) -> None:
 
 @pytest.fixture
 def collected(filled: str) -> str:
-    """The same with a second collection, with ids of the first."""
+    """The same, with a second collection that reuses ids of the first."""
     add(filled, {"a": words(2), "z": words(100), "n": words(300), "m": words(300)}, "second")
     return filled
 

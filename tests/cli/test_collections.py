@@ -1,4 +1,4 @@
-"""Several collections in one index: whose ids are printed, pairs of chosen ones, contamination as a check for CI."""
+"""Several collections in an index: columns, pairs of chosen collections, and contamination as a check for CI."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lshdb.answers.contamination import Nearest
 from lshdb.errors import UsageError
 from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 
-TWELVE = f"{ELEVEN} twelve"  # 7 of 8 in common with the one before, 6 of 8 with the one before that
+TWELVE = f"{ELEVEN} twelve"  # shares 7 of 8 with the previous one, 6 of 8 with the one before
 
 
 @pytest.fixture
 def two(lshdb: Run, url: str, tmp_path: Path) -> str:
-    """An index of a training and a test set, whose records both have the ids 1, 2, 3."""
+    """An index of a training and a test set, both with ids 1, 2, 3."""
     train = write_jsonl(tmp_path / "train.jsonl", {"1": TEN, "2": ELEVEN, "3": OTHER})
     test = write_jsonl(
         tmp_path / "test.jsonl", {"1": TEN.upper(), "2": TWELVE, "3": "no one said this before now", "4": ""}

@@ -1,4 +1,4 @@
-"""Every verb as it is normally used, on both databases."""
+"""Normal use of every verb, on both databases."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_a_query_changes_nothing(lshdb: Run, filled: str, crawl: Path) -> None:
 
 
 def tamper(url: str, similarity: float, *, exact: bool) -> None:
-    """Gives every stored pair a similarity that it does not have."""
+    """Give every stored pair a wrong similarity."""
     with Store.open(url) as store, store.writing() as transaction:
         transaction.execute(update(pair).values(similarity=similarity, exact=exact))
 
@@ -291,7 +291,7 @@ def test_verify_drops_what_is_below_the_floor(lshdb: Run, url: str, crawl: Path)
 
 @pytest.fixture
 def textless(lshdb: Run, url: str, crawl: Path) -> str:
-    """An index of the crawl that keeps no texts."""
+    """An index of the crawl without texts."""
     assert lshdb(url, "ingest", "--no-keep-text", "--base", crawl, crawl).code == 0
     tamper(url, 0.9, exact=False)
     return url
@@ -411,10 +411,10 @@ def test_a_call_that_means_nothing_is_a_usage_error(arguments: list[str], lshdb:
     assert "Traceback" not in ended.err
 
 
-# Processes of their own: signals, pipes, and another process that writes.
+# Separate processes: signals, pipes, and concurrent writers.
 
 COMMAND = [sys.executable, "-m", "lshdb"]
-# Ctrl-C, which a terminal sends to all processes of the call, while the second batch is written.
+# A terminal sends Ctrl-C to all processes of the call. It arrives while the second batch is written.
 INTERRUPTED = """
 import os, signal
 # A shell that runs its jobs in the background has them ignore Ctrl-C, and their children inherit it.
@@ -436,7 +436,7 @@ NUM_RECORDS = 40_000
 
 
 def consistent(url: str) -> tuple[int, str]:
-    """(documents, state of the last run) of an index whose tables agree with each other."""
+    """Return (documents, state of the last run) of a consistent index."""
     with Store.open(url) as store, store.reading() as transaction:
 
         def number(statement: object) -> int:

@@ -1,4 +1,4 @@
-"""``lshdb explain``: every reason for being a pair or none, on both databases."""
+"""``lshdb explain`` on both databases: every reason why documents are a pair or not."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_pair_is_explained_with_everything_that_made_it_one(lshdb: Run, filled
     assert found["bands"]["number"] == 20
     assert 0 < len(found["bands"]["shared"]) < 20
     assert found["probability"] == pytest.approx(1 - (1 - (6 / 7) ** 5) ** 20)
-    # The standard error of the estimate, four times.
+    # Four standard errors of the estimate.
     assert found["estimate"] == pytest.approx(6 / 7, abs=4 * (6 / 7 * (1 / 7) / 100) ** 0.5)
     assert [(hunk["kind"], hunk["text"]) for hunk in found["diff"]["hunks"]] == [("equal", TEN), ("added", " eleven")]
 
@@ -162,7 +162,7 @@ def test_ids_of_two_collections(lshdb: Run, filled: str, crawl: Path) -> None:
 
 @pytest.fixture
 def textless(lshdb: Run, url: str, crawl: Path) -> str:
-    """An index of the crawl that keeps no texts."""
+    """An index of the crawl without texts."""
     assert lshdb(url, "ingest", "--no-keep-text", "--base", crawl, crawl).code == 0
     return url
 

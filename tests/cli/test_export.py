@@ -1,4 +1,4 @@
-"""``lshdb export`` on both databases: what is kept, what is dropped and for whom, and files that appear whole."""
+"""``lshdb export`` on both databases: kept and dropped documents, and complete files or none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DROPPED = [["b", "a", repr(NEAR)], ["y", "x", "1.0"], ["z", "x", "1.0"]]
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """The URL of an index of a chain a ~ b ~ c, of three copies x, y, z, of one like nothing, and of an empty one."""
+    """The URL of an index of a chain a ~ b ~ c, three copies x, y, z, an unrelated document and an empty one."""
     add(url, CHAIN | COPIES | OTHERS)
     return url
 
@@ -227,7 +227,7 @@ def test_an_export_never_writes_over_the_index(lshdb: Run, tmp_path: Path) -> No
 def test_an_export_that_fails_leaves_no_file(
     suffix: str, lshdb: Run, filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text of a document has gone from the index: it is damaged, and no half of a corpus is left behind."""
+    """If the text of a document is missing, the index is damaged, and no partial file is left."""
     with Store.open(filled) as store, store.writing() as transaction:
         transaction.execute(content_text.delete().where(content_text.c.content_key == 5))
     out = tmp_path / f"out.{suffix}"

@@ -1,4 +1,4 @@
-"""Every example that a help shows is a call that the command line takes."""
+"""The command line accepts every example in a help text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import typer.main
 
 from lshdb.cli.app import app
 
-# What follows belongs to the shell, or is the example's explanation, two blanks away.
+# The rest belongs to the shell, or explains the example after two blanks.
 END = re.compile(r"  +| [|>&#]|$")
 
 
 def examples() -> Iterator[str]:
-    """The calls in the epilogs of the program and of its verbs."""
+    """Return the commands in the epilogs of the program and its verbs."""
     program = typer.main.get_command(app)
     for command in (program, *program.commands.values()):
         for line in command.epilog.splitlines():

@@ -1,4 +1,4 @@
-"""What an ingest says beside its counts: why items were rejected, which ids collided, and how far it is."""
+"""Reports of an ingest: reasons for rejections, colliding ids, and progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLLIDED = (
 
 
 def ids(lshdb: Run, url: str) -> list[str]:
-    """The ids of all documents like TEN."""
+    """Return the ids of all documents similar to TEN."""
     return sorted(row[0] for row in lshdb(url, "query", "-", "--min-sim", "0.5", stdin=TEN.encode()).rows)
 
 
@@ -96,7 +96,7 @@ def test_an_id_that_another_file_has_is_told_in_one_run(lshdb: Run, url: str, tm
     one = write_jsonl(tmp_path / "one.jsonl", {"1": TEN, "2": OTHER})
     two = write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN, "2": OTHER})
     ended = lshdb(url, "ingest", one, two)
-    # The second one's 2 is the same text: nothing of it is lost.
+    # The 2 of the second file has the same text, so nothing is lost.
     assert ended.err == COLLIDED
     assert json.loads(lshdb(url, "ingest", "--json", one, two).out)["documents_displaced"] == 0
 
@@ -137,7 +137,7 @@ def test_a_prefix_or_a_collection_keeps_both(lshdb: Run, url: str, tmp_path: Pat
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What a display prints where nobody watches, at each call."""
+    """Return what a display prints without a terminal, at each call."""
     out = io.StringIO()
     monkeypatch.setattr("lshdb.cli.display.LOG_SECONDS", 0.0)
     monkeypatch.setattr("lshdb.cli.display.Console", lambda **_: Console(file=out, width=300))

@@ -1,4 +1,4 @@
-"""``lshdb stats``: hot buckets, and runs that did not end, on both databases."""
+"""``lshdb stats`` on both databases: oversized buckets, and runs that did not end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = " ".join(f"word{number}" for number in range(60))
 
 @pytest.fixture
 def alike(tmp_path: Path) -> Path:
-    """Seven records of one template, and two that are like each other only."""
+    """Seven records of one template, and two others that are similar to each other."""
     texts = {f"t{number}": f"{WORDS} {number}" for number in range(7)}
     texts |= {f"u{number}": f"{WORDS[::-1]} {number}" for number in range(2)}
     path = tmp_path / "alike.jsonl"
@@ -57,7 +57,7 @@ def test_buckets_too_hot_to_expand_are_listed_alone_and_accounted_for(lshdb: Run
     with index_with(Expansion(cap=3, hubs=1), url) as index:
         index.ingest([alike])
     rows = hot(lshdb, url)
-    # 7 contents are 21 pairs; 3 of the first three and 4 of the others with the first one are expanded.
+    # 7 contents have 21 pairs. Expanded: 3 of the first three, and 4 of the others with the first.
     assert (rows[0]["contents"], rows[0]["skipped_pairs"], rows[0]["first"]) == (7, 14, "t0")
     assert not any(row["first"] == "u0" for row in rows)
     found = report(lshdb, url)
@@ -82,7 +82,7 @@ def test_an_empty_index_has_no_hot_buckets(lshdb: Run, url: str) -> None:
 
 
 def begin(url: str, verb: str) -> None:
-    """A run that never says how it ended."""
+    """A run that never ended."""
     with Store.open(url) as store, store.writing() as transaction:
         runs.begin(transaction, verb, "default", "test")
 
@@ -94,7 +94,7 @@ def states(lshdb: Run, url: str) -> list[str]:
 def test_a_killed_ingest_is_told_from_one_that_runs(lshdb: Run, url: str, alike: Path) -> None:
     lshdb(url, "ingest", alike)
     begin(url, "ingest")
-    # A server takes a moment to notice that the sessions of the calls before have ended.
+    # A server takes a moment to notice that the sessions of earlier calls have ended.
     deadline = time.monotonic() + 10
     while states(lshdb, url) != ["killed", "finished"] and time.monotonic() < deadline:
         time.sleep(0.1)

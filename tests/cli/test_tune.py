@@ -1,4 +1,4 @@
-"""``lshdb tune``, ``reband``, the options that promise, and what questions beyond the promise hear."""
+"""``lshdb tune`` and ``reband``, the options of a promise, and notes on questions beyond it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLUM_CAKE = CRAWL / "recipes" / "plum-cake.md"
 
 @pytest.fixture
 def index(url: str, lshdb: Run) -> str:
-    """The sample crawl, with the defaults."""
+    """An index of the sample crawl with default parameters."""
     assert lshdb(url, "--quiet", "ingest", CRAWL, "--base", CRAWL).code == 0
     return url
 
@@ -170,7 +170,7 @@ def test_reband_says_what_changed_and_finds_what_was_missed(index: str, lshdb: R
 def test_the_floor_follows_a_reband_down(url: str, tmp_path: Path, lshdb: Run) -> None:
     words = [f"word{number}" for number in range(30)]
     (tmp_path / "a.txt").write_text(" ".join(words))
-    # Ten of its 26 shingles are others.
+    # Ten of its 26 shingles differ.
     (tmp_path / "b.txt").write_text(" ".join({8: "one", 20: "two"}.get(at, word) for at, word in enumerate(words)))
     assert lshdb(url, "ingest", tmp_path, "--base", tmp_path).code == 0
     assert lshdb(url, "dupes", "--min-sim", 0.4).code == 2

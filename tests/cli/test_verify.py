@@ -1,4 +1,4 @@
-"""``lshdb verify`` of some pairs, and what it reports, on both databases."""
+"""``lshdb verify`` on both databases: its selections and its report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = " ".join(f"word{number}" for number in range(60))
 
 
 def write(path: Path, *names: int) -> Path:
-    """Records that are all near each other: each two are a pair."""
+    """Write records that are all similar: every two are a pair."""
     path.write_text("".join(json.dumps({"id": str(name), "text": f"{WORDS} {name}"}) + "\n" for name in names))
     return path
 

@@ -1,4 +1,4 @@
-"""The order in which documents are kept, and the arrangement of clusters."""
+"""The choice of the kept document, and the order of clusters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_single_linkage_keeps_the_best_of_a_component() -> None:
 
 
 def test_a_chain_keeps_the_one_that_is_unlike_the_kept_one() -> None:
-    """a ~ b ~ c, and c is unlike a: b is dropped for a, and c is kept."""
+    """a ~ b ~ c, but a and c differ: b is dropped for a, and c is kept."""
 
     def near(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.abs(pairs[:, 0] - pairs[:, 1]) == 1
@@ -60,13 +60,13 @@ def test_a_long_chain_is_left_after_so_many_rounds(monkeypatch: pytest.MonkeyPat
 
 
 def test_components_of_one_document_are_left_out_and_the_others_renumbered() -> None:
-    """Contents 1 and 3 are one component, 4 has two documents; 0 and 2 are alone."""
+    """Contents 1 and 3 are a component, 4 has two documents, 0 and 2 are alone."""
     is_repeated, labels = repeated(numbers(0, 1, 2, 1, 4), numbers(1, 1, 1, 1, 2))
     assert is_repeated.tolist() == [False, True, False, True, True]
     assert labels.tolist() == [0, 0, 2]
 
 
-# Contents 0 and 1 are one cluster, kept by 1; 2 has two documents; 3 has one.
+# Contents 0 and 1 are a cluster that keeps 1. 2 has two documents, 3 has one.
 KEPT = numbers(1, 1, 2, 3)
 KEYS = numbers(10, 11, 12, 13)
 DOCUMENTS = Ranked(

@@ -1,4 +1,4 @@
-"""The examples in the README and in docs/ do what they say."""
+"""The examples in the README and in docs/ work as shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# How long it took is no promise.
+# Timings vary.
 TIMING = re.compile(r"[\d.,]+ s\b")
 
 
@@ -71,7 +71,7 @@ def test_links_between_the_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_every_exit_code_of_the_usage_page_is_an_error_and_the_other_way_round() -> None:
+def test_every_exit_code_of_the_usage_page_belongs_to_an_error_and_every_error_has_a_row() -> None:
     from lshdb import errors
 
     page = (ROOT / "docs" / "usage.md").read_text()

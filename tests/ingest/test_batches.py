@@ -1,4 +1,4 @@
-"""How many portions become one transaction, and how many workers files are worth."""
+"""The number of portions in a transaction, and the number of workers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_load_has_the_batches_that_come_in_time(monkeypatch: pytest.MonkeyPatc
     assert sizes([2.0] * 12) == [4, 4, 4]
     assert sizes([1.0] * 3) == [3]
     assert sizes([4.0, 4.0, 1.0]) == [2, 1]
-    # A long wait is not begun with the lock in hand, where those before say that it comes.
+    # If earlier portions predict a long wait, the lock is released before it.
     assert sizes([30.0] * 3) == [1, 1, 1]
     assert sizes([]) == []
 

@@ -1,4 +1,4 @@
-"""Threads that call a function ahead of the caller."""
+"""Threads that run a function ahead of the caller."""
 
 from __future__ import annotations
 

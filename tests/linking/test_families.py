@@ -1,4 +1,4 @@
-"""The order in which candidate pairs are computed."""
+"""The order in which candidate pairs are compared."""
 
 from __future__ import annotations
 

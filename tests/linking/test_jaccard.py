@@ -1,4 +1,4 @@
-"""Exact similarities, and how few equal minima still count."""
+"""Exact similarities, and the least number of equal minima."""
 
 from __future__ import annotations
 

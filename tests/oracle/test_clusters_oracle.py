@@ -1,4 +1,4 @@
-"""Clusters against networkx on exact similarities, also where nearly every bucket is too hot to expand."""
+"""Clusters equal those of networkx on exact similarities, even if nearly every bucket is oversized."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lshdb import Document
 from lshdb.model.expansion import Expansion
 from tests.expanding import index_with
 
-# Families of families: texts of one base share its boilerplate, those of one branch more of it.
+# Families of families: the texts of a base share boilerplate, those of a branch share more of it.
 NUM_BASES, NUM_BRANCHES, NUM_TEXTS, NUM_WORDS = 3, 8, 10, 60
 
 
@@ -35,7 +35,7 @@ def changed(chance: random.Random, words: list[str], count: int) -> list[str]:
 
 
 def components(corpus: dict[str, str], min_sim: float) -> set[frozenset[str]]:
-    """By all pairs, with the words of this text as sets."""
+    """Compare all pairs, with the words of these texts as sets."""
     sets = {doc_id: frozenset(text.split()) for doc_id, text in corpus.items()}
     graph = networkx.Graph(
         (left, right)
@@ -59,7 +59,7 @@ def test_clusters_are_the_components_of_all_exact_pairs(seed: int, cap: int, new
 
 
 def test_what_is_not_expanded_is_accounted_for(new_url: Callable[[], str]) -> None:
-    """One bucket in each band, of 50 contents: 10 of them meet each other, each later one the first 3."""
+    """One bucket in each band, of 50 contents: the first 10 meet each other, each later one meets the first 3."""
     shared = tuple(f"s{number}" for number in range(20_000))
     with index_with(Expansion(10, 3), new_url(), shingle="set", bands=4, rows=1) as index:
         index.add(Document(f"d{number}", features=(*shared, f"own{number}")) for number in range(50))

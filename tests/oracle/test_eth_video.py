@@ -36,14 +36,14 @@ def number_of(video: str) -> int:
 
 
 def numbers_of(pairs: list[Pair]) -> set[tuple[int, int]]:
-    """The pairs as the handout writes them, the smaller number first."""
+    """Return the pairs as the handout lists them, smaller number first."""
     found = [tuple(sorted((number_of(pair.left), number_of(pair.right)))) for pair in pairs]
     assert len(found) == len(set(found))
     return set(found)  # type: ignore[arg-type]
 
 
 def check(index: Index, handout: Path, duplicates: set[tuple[int, int]], features: dict[int, set[str]]) -> None:
-    """The index finds these duplicates and no others, each at its true similarity."""
+    """Check that the index finds exactly these duplicates, each at its true similarity."""
     report = index.ingest([handout], IngestOptions(read=SETS))
     assert (report.counts.num_added, report.counts.num_rejected) == (700, 0)
     pairs = list(index.pairs(0.85, expand=True))
@@ -84,6 +84,6 @@ def test_estimates_of_10000_minima_find_the_same(
         estimated = list(index.pairs(0.8, expand=True))
         assert not any(pair.exact for pair in estimated)
         assert duplicates <= numbers_of(estimated)
-        # The file is still there: it is read again, and the estimates give way to the truth.
+        # The file still exists, so it is read again and exact similarities replace the estimates.
         assert index.verify().counts.num_unknown == 0
         assert numbers_of(list(index.pairs(0.85, expand=True))) == duplicates

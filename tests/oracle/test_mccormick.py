@@ -1,4 +1,4 @@
-"""News stories of chrisjmccormick/MinHash, some of them plagiarised: one story a line, ``id text``."""
+"""News stories of chrisjmccormick/MinHash, some of them plagiarised: one story per line, ``id text``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from lshdb import Document, Index
 from tests.oracle.measured_data import data_file
 
-# Stories of some hundred words; with the peer's own shingles, three words, the copies are far above all others.
+# Stories of a few hundred words. With shingles of three words, as there, the copies are far above all others.
 PARAMS = {"shingle": "word:3"}
 
 

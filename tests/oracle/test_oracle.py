@@ -1,4 +1,4 @@
-"""The oracle of the benchmarks against the naive way, and its definition of words against examples."""
+"""The oracle of the benchmarks agrees with a naive one, and its words with examples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def oracle_pairs(corpus: Corpus, min_sim: Fraction) -> dict[tuple[str, str], flo
 
 
 def edited_corpus(seed: int) -> Corpus:
-    """Copies of a few texts with words changed, cut and moved, beside unrelated, tiny and empty ones."""
+    """Copies of a few texts with words changed, deleted and moved, and unrelated, tiny and empty texts."""
     rng = random.Random(seed)
     vocabulary = [f"w{number}" for number in range(rng.choice((3, 30, 300)))]
     originals = [rng.choices(vocabulary, k=rng.choice((2, 5, 9, 40, 120))) for _ in range(6)]

@@ -1,4 +1,4 @@
-"""The sample crawl still is what its truth says."""
+"""The sample crawl matches its truth file."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-# What breaks normalisers: marks out of order, composing and dropped code points, other scripts, lone surrogates.
+# Difficult for normalisers: marks out of order, composing and dropped code points, other scripts, lone surrogates.
 TRICKY = (
     " \n\t_-'.,=!\u00a0\u00ad\u200b\u200d\u200c\ufe0f\ufeff\u034f"
     "aAbhHiIjJkKtTwWyY09\u00e9\u00c9\u00df\u1e9e\u0130\u0131\u017f\u212a\u212b\u2126\u00aa\u00bd\u2075\u2026\u2122"
@@ -24,12 +24,12 @@ characters = st.one_of(st.sampled_from(TRICKY), st.characters(exclude_categories
 texts = st.text(characters, max_size=60)
 batches = st.lists(texts, max_size=5)
 
-# Few different values, so that repeats and ties happen; and any, so that all bits do.
+# A few values, for repeats and ties, and all values, for all bits.
 hashes = st.one_of(st.integers(0, 5), st.integers(0, 2**64 - 1))
 rows = st.lists(st.lists(hashes, max_size=40), max_size=5)
 
 
 def ragged(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Lists as one array and its offsets."""
+    """Return lists as one array with offsets."""
     joined = np.array([number for numbers in lists for number in numbers], np.uint64)
     return joined, np.cumsum([0, *map(len, lists)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Clusters equal networkx's components; the compiled forest its reference; complete-to-keep a plain reading of it."""
+"""Clusters equal the components of networkx, the compiled forest its reference, complete-to-keep its definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pairs = list[tuple[int, int]]
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[int, Pairs]:
-    """A number of contents, and pairs of their rows."""
+    """Draw a number of contents, and pairs of their rows."""
     count = draw(st.integers(1, 40))
     row = st.integers(0, count - 1)
     return count, draw(st.lists(st.tuples(row, row), max_size=60))
@@ -64,10 +64,10 @@ def test_settling_equals_the_reference(parents: list[int]) -> None:
 def test_clusters_equal_the_components_of_networkx(
     graph: tuple[int, Pairs], size: int, gap: int, chance: object
 ) -> None:
-    """Whatever the block size, the order of the pairs, and how far apart the keys are."""
+    """The block size, the order of the pairs and the gaps between keys are irrelevant."""
     count, pairs = graph
     keys = 5 + gap * np.arange(count, dtype=np.int64)
-    # Pairs with a content that is not asked about join nothing.
+    # Pairs with unknown contents join nothing.
     foreign = [(int(keys[-1]) + 1, int(keys[0])), (1, int(keys[-1]))]
     named = [(int(keys[left]), int(keys[right])) for left, right in pairs] + foreign
     chance.shuffle(named)  # type: ignore[attr-defined]
@@ -79,7 +79,7 @@ def test_clusters_equal_the_components_of_networkx(
     labels = components(Rows(keys), count, blocks())
     found = {frozenset(keys[labels == label].tolist()) for label in set(labels.tolist())}
     assert found == components_by_networkx(keys.tolist(), [pair for pair in named if pair not in foreign])
-    # The least row stands for each.
+    # The smallest row represents each.
     assert all(labels[label] == label for label in labels.tolist())
 
 
@@ -93,7 +93,7 @@ def test_a_key_is_found_in_its_row_and_others_are_not(present: set[int], gap: in
 
 
 def complete_to_keep(count: int, ranks: list[int], labels: list[int], near: set[frozenset[int]]) -> list[int]:
-    """For each row, the row kept for it, said plainly: in the order of the ranks, each takes what is near and free."""
+    """Return the row kept for each row, by definition: in order of rank, each takes its free neighbours."""
     kept: dict[int, int] = {}
     for row in sorted(range(count), key=lambda row: ranks[row]):
         if row not in kept:
@@ -111,7 +111,7 @@ def complete_to_keep(count: int, ranks: list[int], labels: list[int], near: set[
 def test_complete_to_keep_drops_a_content_only_for_one_it_is_near_to(
     graph: tuple[int, Pairs], data: st.DataObject, rounds: int
 ) -> None:
-    """However many rounds the contents are compared in before the stored pairs take over, which here are all."""
+    """The number of rounds before stored pairs take over is irrelevant if all pairs are stored."""
     count, pairs = graph
     pairs = [pair for pair in pairs if pair[0] != pair[1]]
     ranks = data.draw(st.permutations(range(count)))

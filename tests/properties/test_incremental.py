@@ -1,4 +1,4 @@
-"""After any sequence of edits of a folder, the index answers as one that is built afresh from it."""
+"""After any sequence of edits of a folder, the index answers like a new index of it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def ingest(url: str, folder: Path) -> None:
 
 
 def answers(url: str, folder: Path) -> tuple[object, ...]:
-    """Everything that may not depend on the order in which the documents came."""
+    """Return everything that must not depend on the order of the documents."""
     ingest(url, folder)
     with Index.open(url) as index:
         pairs = {
@@ -85,7 +85,7 @@ def answers(url: str, folder: Path) -> tuple[object, ...]:
 
 
 class Editor:
-    """Makes random changes to a folder of texts that resemble each other."""
+    """Change a folder of similar texts at random."""
 
     def __init__(self, chance: random.Random, folder: Path) -> None:
         self._chance = chance
@@ -96,7 +96,7 @@ class Editor:
             self._add()
 
     def edit(self) -> None:
-        """A few changes of every kind."""
+        """Make a few changes of every kind."""
         for _ in range(self._chance.randint(1, 6)):
             self._chance.choice([self._add, self._change, self._touch, self._delete, self._copy, self._rename])()
 
@@ -127,7 +127,7 @@ class Editor:
     def _change(self) -> None:
         path = self._any()
         path.write_text(self._variant())
-        # The clock may be too coarse to tell two writes apart; an editor's save is later.
+        # The clock may be too coarse to distinguish two writes. A person saves later.
         after = path.stat().st_mtime_ns + self._chance.randrange(1, 10**9)
         os.utime(path, ns=(after, after))
 

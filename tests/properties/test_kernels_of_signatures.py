@@ -1,4 +1,4 @@
-"""The compiled comparison of signatures is the reference's."""
+"""The compiled comparison of signatures equals its reference."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def strings(forms: NormalForms) -> list[str]:
 
 
 def normal_form(text: str) -> str:
-    """The definition: NFKC, drop, lower-case until nothing changes; then separators."""
+    """Apply the definition: NFKC, drop and lower-case until nothing changes, then separate."""
     while True:
         entries = [int(TABLE[ord(character)]) for character in unicodedata.normalize("NFKC", text)]
         kept = [entry for entry in entries if entry >> codepoints.KIND_SHIFT & 3 != codepoints.DROPPED]

@@ -26,12 +26,12 @@ def test_chosen_parameters_keep_their_promise_on_random_sets(min_sim: float, rec
     assert params.recall >= recall
     found = np.mean(shares_a_bucket(random_pairs(min_sim, seed=5), params))
     assert found >= params.recall - 4 * math.sqrt(params.recall * (1 - params.recall) / PAIRS)
-    # And no more bands than that takes.
+    # And no more bands than necessary.
     assert found <= params.recall + 4 * math.sqrt(params.recall * (1 - params.recall) / PAIRS)
 
 
 def random_pairs(similarity: float, seed: int) -> ShingleSets:
-    """Sets 2i and 2i + 1 have this similarity."""
+    """Return sets of which 2i and 2i + 1 have this similarity."""
     shared = round(similarity * UNION)
     assert shared / UNION == pytest.approx(similarity)
     elements = np.random.default_rng(seed).integers(0, 2**64, (PAIRS, UNION), dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""An index that was given other bands answers as one that has had them from its start."""
+"""After a reband, an index answers like one created with the new bands."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def built(url: str, params: Params, folder: Path) -> tuple[object, ...]:
 
 
 def answers(index: Index) -> tuple[object, ...]:
-    """Everything that may not depend on how the index came to its bands."""
+    """Return everything that must not depend on how the index got its bands."""
     floor = index.params.floor
     pairs = {
         (*sorted((pair.left, pair.right)), pair.similarity, pair.exact) for pair in index.pairs(floor, expand=True)

@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def public_path() -> Iterator[Path]:
-    """A folder that other users may enter, unlike pytest's own."""
+    """A folder that other users may enter, unlike those of pytest."""
     path = Path(tempfile.mkdtemp())
     path.chmod(0o755)
     yield path

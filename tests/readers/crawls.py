@@ -10,7 +10,7 @@ WORDS = "The quick brown fox jumps over the lazy dog and runs away into the dark
 
 
 def page(number: int) -> bytes:
-    """A page like no other."""
+    """Return a page with a unique text."""
     return f"<!doctype html><html><body><p>Page {number}. {WORDS}</p></body></html>".encode()
 
 
@@ -22,7 +22,7 @@ def response(
     kind: str = "text/html; charset=utf-8",
     gzip: bool = True,
 ) -> bytes:
-    """A response record; its headers say `kind` and whatever `headers` add."""
+    """Return a response record with the content type `kind` and additional headers."""
     fields = [("Content-Type", kind), *headers] if kind else list(headers)
     http = "".join(f"{name}: {value}\r\n" for name, value in fields)
     block = f"HTTP/1.1 {status}\r\n{http}\r\n".encode() + body
@@ -30,7 +30,7 @@ def response(
 
 
 def record(name: str, uri: str, block: bytes, *, kind: str = "text/plain", gzip: bool = True) -> bytes:
-    """Any record, compressed on its own or not at all."""
+    """Return a record, optionally compressed."""
     header = f"""WARC/1.1
 WARC-Type: {name}
 WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>
@@ -45,14 +45,14 @@ Content-Length: {len(block)}
 
 
 def crawl(count: int, *, gzip: bool = True) -> list[bytes]:
-    """The records of a crawl of pages ``http://a.org/0`` and on."""
+    """Return the records of pages ``http://a.org/0``, ``http://a.org/1``, ..."""
     return [response(f"http://a.org/{number}", page(number), gzip=gzip) for number in range(count)]
 
 
 def shared_folder(name: str) -> Path | None:
-    """A folder of test data that is no part of the repository; None where it is not there.
+    """Return a folder of test data outside the repository, or None if it does not exist.
 
-    ``LSHDB_TEST_DATA`` says where; without it, ``shared/data`` beside the checkout.
+    ``LSHDB_TEST_DATA`` names it. The default is ``shared/data`` next to the checkout.
     """
     beside = Path(__file__).resolve().parents[3] / "shared" / "data"
     folder = Path(os.environ.get("LSHDB_TEST_DATA", beside)) / name

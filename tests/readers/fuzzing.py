@@ -1,12 +1,12 @@
-"""Damages files at random and reads them: one family of mutants in a process of its own.
+"""Damage files at random and read them: one family of mutants per process.
 
     python fuzzing.py FAMILY FIRST_SEED COUNT
 
-prints the seed of every mutant before it is read, so that a crash or a hang of compiled code tells which one it was,
-and a line ``seed: what is wrong`` for each that breaks a rule. The rules: what is missing left a Rejection; no item
-breaks what a Document promises; and the neighbours of a damaged record come out as they were, where the format can be
-read on behind damage: JSON lines, WARC plain or compressed record by record, coded bodies inside a WARC. It cannot in
-a gzip, bzip2, xz or zstd stream as a whole, in a CSV with a quote that stays open, or where Parquet's footer is hit.
+prints the seed of every mutant before it is read, so that a crash or a hang of compiled code can be attributed,
+and a line ``seed: problem`` for each broken rule. The rules: every missing item left a Rejection; no item
+violates the contract of a Document; and the neighbours of a damaged record are intact if the format can be
+read after damage: JSON lines, WARC plain or compressed by record, coded bodies in a WARC. It cannot in
+a gzip, bzip2, xz or zstd stream as a whole, in a CSV with an open quote, or if the footer of Parquet is damaged.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TOKENS = (
 
 
 def mutate(raw: bytes, draw: random.Random) -> bytes:
-    """The bytes with one to four things wrong in them."""
+    """Return the bytes with one to four random changes."""
     for _ in range(draw.choice((1, 1, 1, 2, 4))):
         start = draw.randrange(len(raw) + 1)
         end = min(len(raw), start + draw.choice((1, 1, 4, 30, 300)))
@@ -67,7 +67,7 @@ def _in_place_of(part: bytes, draw: random.Random) -> bytes:
 
 
 def lines(draw: random.Random) -> bytes:
-    """JSON lines, one of them damaged."""
+    """Return JSON lines, one of them damaged."""
     records = [
         json.dumps({"id": f"http://a.org/{n}", "text": f"text {n}", "n": [n, None]}).encode()
         for n in range(NUM_RECORDS)
@@ -77,7 +77,7 @@ def lines(draw: random.Random) -> bytes:
 
 
 def records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random], bytes]:
-    """A WARC compressed record by record, one of them damaged."""
+    """Return a WARC compressed by record, with one damaged record."""
     sound = [compress(each) for each in crawl(NUM_RECORDS, gzip=False)]
 
     def damaged(draw: random.Random) -> bytes:
@@ -89,7 +89,7 @@ def records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random], byt
 
 
 def bodies(draw: random.Random) -> bytes:
-    """A WARC in which one body does not decode."""
+    """Return a WARC with a body that cannot be decoded."""
     coding, encode = draw.choice(
         (
             ("gzip", gzip.compress),
@@ -108,18 +108,18 @@ def bodies(draw: random.Random) -> bytes:
 
 
 def whole(raw: bytes, compress: Callable[[bytes], bytes] = bytes) -> Callable[[random.Random], bytes]:
-    """A file damaged anywhere."""
+    """Return a file damaged anywhere."""
     compressed = compress(raw)
     return lambda draw: mutate(compressed, draw)
 
 
 def zstd(raw: bytes) -> bytes:
-    """A frame with a checksum, as zstd(1) writes it."""
+    """Return a frame with a checksum, as zstd(1) writes it."""
     return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
 def parquet() -> bytes:
-    """A small table in row groups of three."""
+    """Return a small table in row groups of three."""
     numbers = range(NUM_RECORDS)
     columns = {
         "id": [f"http://a.org/{n}" for n in numbers],
@@ -132,7 +132,7 @@ def parquet() -> bytes:
 
 
 def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
-    """By name: the file's name, its maker, and whether the neighbours of the damaged record must come out."""
+    """Return (file name, maker, whether the neighbours of a damaged record must be read) by family."""
     jsonl = b"".join(b'{"id": "http://a.org/%d", "text": "text %d"}\n' % (n, n) for n in range(NUM_RECORDS))
     table = b"id,text\n" + b"".join(b'http://a.org/%d,"text ""%d"", word"\n' % (n, n) for n in range(NUM_RECORDS))
     html = b"<!doctype html><table><tr><td a=1 b='2'>one<td>two</table><!-- c --><script>x</script>" + page(1)
@@ -155,7 +155,7 @@ def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
 
 
 def mistakes(items: list[Item], sound: list[Item], is_framed: bool, *, may_merge: bool) -> Iterator[str]:
-    """What the items of a mutant do wrong, by those of the sound file."""
+    """Yield the rules that the items of a mutant break, given those of the sound file."""
     documents = [item for item in items if isinstance(item, Document)]
     rejections = [item for item in items if isinstance(item, Rejection)]
     if any(not item.reason or "Error" in item.reason for item in rejections):
@@ -173,25 +173,25 @@ def mistakes(items: list[Item], sound: list[Item], is_framed: bool, *, may_merge
 
 
 def read(name: str, raw: bytes) -> list[Item]:
-    """The items of a file of that name."""
+    """Return the items of a file with that name."""
     source = SourceFile(f"file:///{name}", Path(f"/{name}"), len(raw), 0, f"file:///{name}")
     return list(read_stream(source, io.BytesIO(raw), ReadOptions()))
 
 
 class Unchanged(random.Random):
-    """Draws that leave everything as it is."""
+    """A source of chance that changes nothing."""
 
     def randrange(self, *bounds: int) -> int:  # type: ignore[override]
-        """The end of whatever is to be changed."""
+        """Return the end of the range."""
         return bounds[-1] - 1
 
     def choice(self, options: object) -> object:  # type: ignore[override]
-        """The first."""
+        """Return the first."""
         return options[0]  # type: ignore[index]
 
 
 def main(family: str, first_seed: int, count: int) -> None:
-    """Reads `count` mutants of a family."""
+    """Read `count` mutants of a family."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
     name, make, is_framed = families()[family]
     sound = read(name, make(Unchanged()))
@@ -199,7 +199,7 @@ def main(family: str, first_seed: int, count: int) -> None:
         print(seed, flush=True)
         faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True)
         raw = make(random.Random(seed))
-        # Two rows become one where the line end between them goes, and of no bytes no record is missing.
+        # Two rows become one if the line end between them is deleted, and an empty file lacks no record.
         may_merge = name.endswith(".csv") or not raw
         for mistake in mistakes(read(name, raw), sound, is_framed, may_merge=may_merge):
             print(f"{seed}: {mistake}", flush=True)

@@ -1,4 +1,4 @@
-"""What the tests of the readers share: reading a file as ingest does, and being nobody."""
+"""Shared by the tests of the readers: reading a file as ingest does, and running as nobody."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ NOBODY = 65534
 
 
 def read(path: Path, options: ReadOptions = ReadOptions()) -> list[Item]:  # noqa: B008
-    """The items of one named file."""
+    """Return the items of a named file."""
     return list(read_source(source_file(path), options))
 
 
 def texts(path: Path, options: ReadOptions = ReadOptions()) -> list[str]:  # noqa: B008
-    """The texts of a file of which nothing is rejected."""
+    """Return the texts of a file without rejections."""
     return [item.text for item in read(path, options)]  # type: ignore[union-attr]
 
 
 def as_nobody(function: Callable[[], T]) -> T:
-    """What the function gives to a process that permissions hold for; root is not such a one."""
+    """Return the result of the function in a process that permissions apply to, which is not root."""
     if os.geteuid() != 0:
         return function()
     receiver, sender = os.pipe()

@@ -1,4 +1,4 @@
-"""The limit of a text and the prefix of an id hold for the documents of every reader."""
+"""The size limit and the id prefix apply to the documents of every reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gzip, zstd, bzip2 and xz around every textual format, whole, in pieces and damaged."""
+"""gzip, zstd, bzip2 and xz with every textual format: whole, concatenated and damaged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SKIPPABLE_FRAME = b"\x50\x2a\x4d\x18\x05\x00\x00\x00skip!"
 
 
 def zstd(raw: bytes) -> bytes:
-    # With a checksum, as zstd(1) writes it: without one, damage inside a block goes unseen.
+    # With a checksum, as zstd(1) writes it. Without one, damage inside a block is not detected.
     return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
@@ -38,7 +38,7 @@ FORMATS = pytest.mark.parametrize(
 
 
 def records(count: int) -> list[bytes]:
-    # Random words, so that compression leaves enough bytes to cut.
+    # Random words, so that enough bytes remain after compression.
     draw = random.Random(7)
     return [
         json.dumps({"id": i, "text": " ".join(f"{draw.getrandbits(64):x}" for _ in range(50))}).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""CSV and TSV: columns by name, quotes, and rows that are none."""
+"""CSV and TSV: columns by name, quotes, and invalid rows."""
 
 from __future__ import annotations
 

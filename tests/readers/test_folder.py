@@ -1,4 +1,4 @@
-"""The walk: what is found, in which order, and what is passed over."""
+"""The walk: files found, their order, and files skipped."""
 
 from __future__ import annotations
 

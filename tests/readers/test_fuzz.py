@@ -1,7 +1,7 @@
-"""Damaged files of every format: no crash, no hang, nothing lost in silence, and no good neighbour lost.
+"""Damaged files of every format: no crash, no hang, no silent loss, and no loss of sound neighbours.
 
-Each family of mutants is read in a process of its own, since compiled parsers may take the process with them; see
-`fuzzing` for the rules. ``LSHDB_FUZZ_SEED`` and ``LSHDB_FUZZ_COUNT`` choose other mutants, and more.
+Each family of mutants is read in a separate process, because a compiled parser may crash it. See
+`fuzzing` for the rules. ``LSHDB_FUZZ_SEED`` and ``LSHDB_FUZZ_COUNT`` select other mutants, and more of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""HTML pages: their charset and their text."""
+"""HTML pages: charset and text."""
 
 from __future__ import annotations
 

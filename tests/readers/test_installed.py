@@ -1,4 +1,4 @@
-"""Readers that other distributions bring."""
+"""Readers from other distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON lines: what is read of a record, and why a line is rejected."""
+"""JSON lines: the fields of a record, and reasons for rejections."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write(path: Path, *lines: str | bytes) -> Path:
 
 
 def reason(path: Path, line: str | bytes, options: ReadOptions = ReadOptions()) -> str:  # noqa: B008
-    """Why a line is rejected, between two that are not."""
+    """Return the reason why a line is rejected, between two valid ones."""
     good = b'{"id": "a", "text": []}' if options.kind == "set" else b'{"id": "a", "text": "one"}'
     line = line if isinstance(line, bytes) else line.encode()
     path.write_bytes(b"\n".join([good, line, good, b""]))
@@ -170,7 +170,7 @@ def test_an_overlong_line_is_not_held_in_memory() -> None:
             yield block
         yield b"\nlast"
 
-    # 2 GB in all, of which at most 1 MB is kept.
+    # 2 GB in total, of which at most 1 MB is kept.
     assert list(read_lines(ByteStream(blocks()).binary, 1_000_000)) == [None, b"last"]
 
 

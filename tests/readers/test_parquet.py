@@ -1,4 +1,4 @@
-"""Parquet: columns by name and type, rows that are none, and damage."""
+"""Parquet: columns by name and type, invalid rows, and damage."""
 
 from __future__ import annotations
 

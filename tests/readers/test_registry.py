@@ -1,4 +1,4 @@
-"""Which reader serves which file, and what reading one leaves behind."""
+"""The choice of the reader, and the state after reading."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_mistake_in_a_reader_costs_one_source(tmp_path: Path, monkeypatch: pyt
     assert read(path) == [Rejection(path.as_uri(), "", "KeyError: 'oops'")]
 
 
-# Bytes that look like something: arbitrary ones alone seldom get past the first check.
+# Bytes that resemble a format, because arbitrary ones rarely pass the first check.
 FRAGMENTS = [
     b"<p>", b"</p>", b"<!--", b"<meta charset=", b"utf-16", b"shift_jis", b'{"id":"a","text":"', b'"}\n', b"\\ud800",
     b"\xff\xfe", b"\xef\xbb\xbf", b"\0", b"\n", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18",

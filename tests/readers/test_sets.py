@@ -1,4 +1,4 @@
-"""Feature sets, one a line."""
+"""Feature sets, one per line."""
 
 from __future__ import annotations
 

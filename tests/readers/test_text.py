@@ -1,4 +1,4 @@
-"""Text files and their bytes: what becomes of charsets, marks and names."""
+"""Text files: charsets, byte order marks and names."""
 
 from __future__ import annotations
 

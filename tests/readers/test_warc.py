@@ -1,4 +1,4 @@
-"""WARC and WET: which records are documents, what of them is text, and what damage costs."""
+"""WARC and WET: records that are documents, their text, and damage."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.readers.reading_files import read
 
 
 class Unclosed(io.BytesIO):
-    """A buffer that outlives the writer that closes it."""
+    """A buffer that stays readable after its writer has closed it."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def brotli(raw: bytes) -> bytes:
@@ -283,7 +283,7 @@ def without_block_length(raw: bytes) -> bytes:
 
 
 def up_to_the_next_block(raw: bytes) -> bytes:
-    # All records are of one size: two line ends follow there, but they are those of the next header.
+    # All records have the same size. Two line ends follow there, but they belong to the next header.
     header = raw.index(b"\r\n\r\n")
     return lengthened(raw, len(raw) - header - 4 + header)
 
@@ -400,8 +400,8 @@ for item in read_source(source_file(Path({str(path)!r})), ReadOptions()):
 
 SHARED = shared_folder("warc")
 FILES = sorted(path for path in SHARED.glob("*/*") if not path.name.startswith("LICENSE")) if SHARED else []
-# What warcio counts there differs for a reason: it gives up on records that are damaged on purpose, does not undo
-# Brotli, reads ARC, and takes cut records as they are.
+# The counts of warcio differ for a reason: it gives up on deliberately damaged records, does not decode
+# Brotli, reads ARC, and accepts truncated records.
 COUNTS = {
     "example-bad.warc.gz.bad": 1,
     "example-bad-non-chunked.warc.gz": 1,

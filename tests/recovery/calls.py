@@ -1,4 +1,4 @@
-"""Calls of `lshdb ingest`, or another verb, in a process group of their own, which a test can watch and break off."""
+"""Run `lshdb ingest`, or another verb, in a new process group that a test can watch and kill."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.recovery.small_batches import COMMITTED, LINKING, LOAD_SECONDS, READI
 __all__ = ["Call", "Ended", "Moment", "ingest"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-# A call takes two or three seconds; one that hangs is killed, and its test fails.
+# A call takes two or three seconds. If it hangs, it is killed and the test fails.
 LIMIT_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
 class Moment:
-    """So many seconds after so many steps of a stage; a step is the begin of a transaction, or its end.
+    """A moment: seconds after a number of steps of a stage. A step is the begin or the end of a transaction.
 
-    Args: stage: ``worker`` (the first one came up), ``reading``, ``linking``; or nothing for the start of the process.
+    Args: stage: ``worker`` (the first has started), ``reading``, ``linking``, or empty for the start of the process.
     """
 
     stage: str
@@ -38,7 +38,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a call ended: exit code (negative: the signal), what it announced, stderr, seconds."""
+    """The result of a call: exit code (negative: the signal), announcements, stderr, seconds."""
 
     code: int
     lines: list[str]
@@ -47,11 +47,11 @@ class Ended:
 
     @property
     def stage(self) -> str:
-        """How far it came: ``starting``, ``reading`` or ``linking``."""
+        """The last stage reached: ``starting``, ``reading`` or ``linking``."""
         return next((stage for stage in (LINKING, READING) if stage in self.lines), "starting")
 
     def num_steps(self, stage: str) -> int:
-        """The steps from the begin of a stage on."""
+        """Return the steps since the beginning of a stage."""
         return num_steps(self.lines[self.lines.index(stage) :])
 
 
@@ -101,32 +101,32 @@ class Call:
         self._err.close()
 
     def send(self, number: signal.Signals) -> None:
-        """Sends a signal to the whole group, if any of it is left."""
+        """Send a signal to the group if it still exists."""
         try:
             os.killpg(self._process.pid, number)
         except ProcessLookupError:
             return
 
     def kill_worker(self, which: int) -> None:
-        """Kills one worker process and nothing else."""
+        """Kill one worker process only."""
         os.kill(self.workers[which], signal.SIGKILL)
 
     def kill_caller(self) -> None:
-        """Kills the process that the workers work for and nothing else."""
+        """Kill the parent of the workers only."""
         self._process.kill()
 
     @property
     def workers(self) -> list[int]:
-        """The ids of the worker processes that came up so far."""
+        """The ids of the worker processes started so far."""
         return [int(line.split()[1]) for line in self._lines if line.startswith(WORKER)]
 
     def wait_for(self, line: str, count: int = 1) -> None:
-        """Waits until so many lines began like this, or until the end of the call."""
+        """Wait until `count` lines have started like this, or until the call ends."""
         while sum(seen.startswith(line) for seen in self._lines) < count and self._next_line():
             pass
 
     def wait_until(self, moment: Moment) -> None:
-        """Waits for a moment, or until the end of the call."""
+        """Wait for a moment, or until the call ends."""
         if moment.stage:
             self.wait_for(moment.stage)
         num_before = num_steps(self._lines)
@@ -135,7 +135,7 @@ class Call:
         time.sleep(moment.seconds)
 
     def end(self) -> Ended:
-        """Waits for the end of the group: as long as a worker lives, stdout is open."""
+        """Wait for the end of the group: stdout is open while a worker lives."""
         while self._next_line():
             pass
         code = self._process.wait()
@@ -151,12 +151,12 @@ class Call:
 
 
 def num_steps(lines: list[str]) -> int:
-    """The transactions that began and those that ended."""
+    """Return the numbers of transactions begun and ended."""
     return sum(line in (WRITING, COMMITTED) for line in lines)
 
 
 def ingest(url: str, *arguments: object, verb: str = "ingest") -> Ended:
-    """A call that nobody disturbs, and that has to succeed."""
+    """Run an undisturbed call, which must succeed."""
     with Call(url, *arguments, verb=verb) as call:
         ended = call.end()
     assert ended.code == 0, ended.err

@@ -1,4 +1,4 @@
-"""What is ingested, and what an index of it says when nobody disturbs the ingest, on whichever database."""
+"""Fixtures: crawls, and the contents of an index after an undisturbed ingest, on each database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEED = 20240506
 
 @dataclass(frozen=True)
 class Crawl:
-    """A crawl that is ingested for the first time: its folder, what an index of it says, and how the call ended."""
+    """A crawl for a first ingest: its folder, the expected contents of the index, and the result of the call."""
 
     folder: Path
     facts: Facts
@@ -26,13 +26,13 @@ class Crawl:
 
 @dataclass(frozen=True)
 class EditedCrawl(Crawl):
-    """A crawl that an index has as it was yesterday, and is refreshed from as it is today."""
+    """A crawl that changed since yesterday, when the index was built."""
 
     yesterday: Path
     today: Path
 
     def turn(self, day: Path) -> None:
-        """Makes the folder what it is on that day, down to the times of its files."""
+        """Restore the folder of that day, including the times of its files."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(day, self.folder)
 

@@ -1,6 +1,6 @@
 """A small crawl of every shape: containers, compressed and not, pages and notes, copies and near-duplicates.
 
-`write` makes it; `edit` makes of it what the next day's crawl would be.
+`write` creates it, and `edit` changes it into the crawl of the next day.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Record = tuple[str, str]
 
 
 class Texts:
-    """Random texts: of five one is nearly an earlier one, of twenty one is exactly an earlier one."""
+    """Random texts: one in five is similar to an earlier one, one in twenty equals an earlier one."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._made: list[list[str]] = []
 
     def text(self) -> str:
-        """The next text."""
+        """Return the next text."""
         draw = self._chance.random()
         if not self._made or draw > 0.25:
             words = self._chance.choices(WORDS, k=self._chance.randint(30, 60))
@@ -43,12 +43,12 @@ class Texts:
         return " ".join(words)
 
     def records(self, prefix: str, count: int) -> list[Record]:
-        """Texts with ids that begin with `prefix`."""
+        """Return texts with ids that start with `prefix`."""
         return [(f"{prefix}-{number}", self.text()) for number in range(count)]
 
 
 def write(folder: Path, seed: int) -> None:
-    """Makes the crawl."""
+    """Write the crawl."""
     texts = Texts(random.Random(seed))
     (folder / "pages" / "deep").mkdir(parents=True)
     write_jsonl(folder / "archive.jsonl.gz", texts.records("archive", NUM_ARCHIVED))
@@ -59,7 +59,7 @@ def write(folder: Path, seed: int) -> None:
 
 
 def edit(folder: Path, seed: int) -> None:
-    """Changes some of everything: records and files that change, that go, that are new."""
+    """Change, delete and add some records and files."""
     texts = Texts(random.Random(seed))
     archived = read_jsonl(folder / "archive.jsonl.gz")
     changed = [(doc_id, texts.text() if index % 7 == 0 else text) for index, (doc_id, text) in enumerate(archived)]
@@ -73,35 +73,35 @@ def edit(folder: Path, seed: int) -> None:
 
 
 def write_jsonl(path: Path, records: Iterable[Record], others: Iterable[str] = ()) -> None:
-    """A container of JSON records, and of lines that are none."""
+    """Return a container of JSON records and invalid lines."""
     lines = [json.dumps({"id": doc_id, "text": text}) for doc_id, text in records]
     content = "".join(f"{line}\n" for line in (*lines, *others)).encode()
     path.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
 
 def read_jsonl(path: Path) -> list[Record]:
-    """The records of a compressed container."""
+    """Return the records of a compressed container."""
     records = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
     return [(record["id"], record["text"]) for record in records]
 
 
 def write_warc(path: Path, records: Iterable[Record]) -> None:
-    """A capture of one page a record."""
+    """Return a WARC file with one page per record."""
     path.write_bytes(b"".join(response(f"http://crawl.example/{doc_id}", page(text)) for doc_id, text in records))
 
 
 def write_file(folder: Path, number: int, text: str) -> None:
-    """A page or a note of its own."""
+    """Write a page or a note as a file."""
     path = file_path(folder, number)
     path.write_bytes(page(text) if path.suffix == ".html" else text.encode())
 
 
 def file_path(folder: Path, number: int) -> Path:
-    """Where the file of this number is."""
+    """Return the path of the file with this number."""
     inner = folder / "pages" / ("deep" if number % 4 == 0 else "")
     return inner / f"{number:03}.{'html' if number % 2 else 'txt'}"
 
 
 def page(text: str) -> bytes:
-    """The text as the main content of a page."""
+    """Return a page with the text as main content."""
     return f"<!doctype html><html><body><main><p>{text}.</p></main></body></html>".encode()

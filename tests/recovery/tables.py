@@ -30,24 +30,24 @@ __all__ = ["Facts", "contradictions", "differences", "facts_of", "missing", "row
 Row = tuple[Any, ...]
 SHOWN: Final = 3
 
-# Table name -> what it says, sorted.
+# Table name -> its facts, sorted.
 Facts = dict[str, list[Row]]
 
 
 def facts_of(url: str) -> Facts:
-    """What an index says, whatever the keys it says it with, and in whichever run it was found out."""
+    """Return the facts in an index, independent of keys and runs."""
     with Store.open(url) as store, store.reading() as transaction:
         return {name: sorted(rows) for name, rows in _facts(transaction, store.params.first_band).items()}
 
 
 def rows_of(url: str) -> Facts:
-    """Every row of every table by its primary key, but for the clock's times."""
+    """Return every row of every table by primary key, without times."""
     with Store.open(url) as store, store.reading() as transaction:
         return {name: _rows(transaction, table, "started_at", "finished_at") for name, table in metadata.tables.items()}
 
 
 def differences(url: str, expected: Facts) -> Facts:
-    """Where an index says something else than is expected: a few of the facts that only one of both has."""
+    """Return a few facts that differ from the expected ones."""
     found = facts_of(url)
     differing = {name: Counter(rows) - Counter(expected[name]) for name, rows in found.items()}
     differing |= {f"missing {name}": Counter(rows) - Counter(found[name]) for name, rows in expected.items()}
@@ -55,19 +55,19 @@ def differences(url: str, expected: Facts) -> Facts:
 
 
 def run_states(url: str) -> list[str]:
-    """The state of each run, in order."""
+    """Return the state of each run, in order."""
     with Store.open(url) as store, store.reading() as transaction:
         return list(transaction.execute(select(run.c.state).order_by(run.c.run_key)).scalars())
 
 
 def missing(url: str) -> list[str]:
-    """The kinds of what the schema lacks."""
+    """Return the kinds of objects that the schema lacks."""
     with Store.open(url) as store, store.reading() as transaction:
         return [one.kind for one in audit.schema_faults(transaction)]
 
 
 def contradictions(url: str) -> Facts:
-    """What may not be at any moment; an index that agrees with itself has none."""
+    """Return the contradictions in an index. A consistent index never has any."""
     with Store.open(url) as store, store.reading() as transaction:
         found = _contradictions(transaction, store.params.banding.numbers)
         return {what: rows for what, rows in found.items() if rows}
@@ -138,6 +138,6 @@ def _rows(transaction: Transaction, table: Table, *without: str) -> list[Row]:
 
 
 def _columns(transaction: Transaction, table: Table, *names: str) -> list[Row]:
-    """Columns of a table, in the order of its primary key."""
+    """Return columns of a table, ordered by its primary key."""
     statement = select(*(table.c[name] for name in names)).order_by(*table.primary_key.columns)
     return [tuple(row) for row in transaction.execute(statement)]

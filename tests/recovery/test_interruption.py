@@ -1,4 +1,4 @@
-"""Ctrl-C in the two moments in which Python would lose it, or what it interrupts."""
+"""Ctrl-C at the two moments at which Python would lose it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.recovery.tables import contradictions, run_states
 
 @pytest.fixture
 def listening() -> Iterator[None]:
-    """Ctrl-C as the command line hears it."""
+    """Handle Ctrl-C as the command line does."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupts.listen()
     yield
@@ -29,21 +29,21 @@ def listening() -> Iterator[None]:
 
 
 class Dropped:
-    """Is interrupted in its finalizer, which lets no exception out."""
+    """Interrupted in its finalizer, where exceptions are lost."""
 
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGINT)
 
 
 class InterruptedInCallback(Progress):
-    """Interrupts in a function that C calls, behind the first commit."""
+    """Interrupt in a function called from C, after the first commit."""
 
     def ingested(self, counts: Counts) -> None:
         Dropped()
 
 
 class InterruptedAtBegin(Progress):
-    """Interrupts where a transaction is begun and its block is not entered yet, behind the first commit."""
+    """Interrupt between the start of a transaction and its block, after the first commit."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -69,7 +69,7 @@ def test_an_interrupt_at_the_begin_of_a_transaction_ends_the_run(url: str, tmp_p
 
 
 def ingest_interrupted(url: str, tmp_path: Path, progress: Progress) -> None:
-    """Has an ingest interrupted, and then one that is not."""
+    """Run an ingest that is interrupted, then one that is not."""
     (tmp_path / "page.txt").write_text("one two three four five six seven")
     with Index.ensure(url, {}, progress) as index, pytest.raises(KeyboardInterrupt):
         index.ingest([tmp_path / "page.txt"])

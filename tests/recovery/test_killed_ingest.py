@@ -18,11 +18,11 @@ from tests.recovery.calls import Call, Ended, Moment, ingest
 from tests.recovery.conftest import Crawl, EditedCrawl
 from tests.recovery.tables import contradictions, differences, missing, rows_of, run_states
 
-# 30 kills on each database: five in each of four new indexes, five in each of two that are refreshed.
+# 30 kills on each database: five in each of four new indexes and of two that are updated.
 NEW_INDEXES = 4
 REFRESHED_INDEXES = 2
 
-# The imports take this long; what is killed then has hardly begun.
+# Imports take this long. An earlier kill hits hardly anything.
 STARTING_SECONDS = 1.0
 # A transaction takes some 15 ms.
 DELAY_SECONDS = 0.03
@@ -78,7 +78,7 @@ def test_transactions_of_many_batches_are_there_or_not(seed: int, crawl: Crawl, 
 def test_a_worker_that_is_killed_ends_the_run_and_the_next_one_goes_on(
     num_commits: int, crawl: Crawl, url: str
 ) -> None:
-    # Slow: a worker that has handed over all that it was to make is no loss.
+    # Slow, because losing a worker that has finished costs nothing.
     with Call(url, crawl.folder, "--workers", 2, slow=0.1) as call:
         call.wait_for("worker", 2)
         call.wait_for("committed", 2 + num_commits)
@@ -162,17 +162,17 @@ def test_the_number_of_workers_changes_no_row(crawl: Crawl, new_url: Callable[[]
 
 
 def kill_five_times(url: str, crawl: Crawl, chance: random.Random, *options: str) -> None:
-    """Kills an ingest while it starts, three times while it reads, and while it links."""
+    """Kill an ingest once while it starts, three times while it reads, and once while it links."""
     for number, moment in enumerate(moments(crawl.ended, chance)):
         ended = killed(url, moment, crawl.folder, *options, "--workers", 2)
         assert ended.code == -signal.SIGKILL, (moment, ended)
-        # Of the others the next ingest is the first to see what they left.
+        # After the others, the next ingest is the first to see the index.
         if number % 2 == 1:
             assert contradictions_if_there(url) == {}, moment
 
 
 def moments(undisturbed: Ended, chance: random.Random) -> Iterator[Moment]:
-    """From before the first commit to the linking; none so late that the ingest might have ended."""
+    """Return moments from before the first commit to the linking, none so late that the ingest might have ended."""
     yield Moment("", 0, chance.uniform(0.0, STARTING_SECONDS))
     for _ in range(3):
         num_steps = undisturbed.num_steps("reading") - undisturbed.num_steps("linking")
@@ -182,7 +182,7 @@ def moments(undisturbed: Ended, chance: random.Random) -> Iterator[Moment]:
 
 
 def killed(url: str, moment: Moment, *arguments: object) -> Ended:
-    """A call, all of whose processes are killed at that moment."""
+    """Run a call and kill all of its processes at that moment."""
     with Call(url, *arguments) as call:
         call.wait_until(moment)
         call.send(signal.SIGKILL)
@@ -190,7 +190,7 @@ def killed(url: str, moment: Moment, *arguments: object) -> Ended:
 
 
 def contradictions_if_there(url: str) -> object:
-    """What contradicts itself in an index; nothing in one that was not even made."""
+    """Return the contradictions in an index, or nothing if it does not exist yet."""
     try:
         return contradictions(url)
     except IndexMissing:
@@ -198,14 +198,14 @@ def contradictions_if_there(url: str) -> object:
 
 
 def assert_broken_off(url: str, ended: Ended, state: str) -> None:
-    """A run that says so itself, in one line, and leaves an index that agrees with itself."""
+    """Check that a run reports its end in one line and leaves a consistent index."""
     assert len(ended.err.splitlines()) == 1, ended.err
     assert run_states(url) == [state]
     assert contradictions(url) == {}
 
 
 def assert_store_failed(url: str, ended: Ended) -> None:
-    """A run that ended because nothing more could be written, and kept what was."""
+    """Check that a run ended because writing failed, and kept its earlier batches."""
     assert ended.code == 19, ended
     assert "The last batch was rolled back; everything committed before it is kept." in ended.err
     assert ended.stage != "linking"
@@ -214,7 +214,7 @@ def assert_store_failed(url: str, ended: Ended) -> None:
 
 
 def assert_next_one_finishes(url: str, crawl: Crawl) -> None:
-    """The same call again leaves what an undisturbed one leaves."""
+    """Check that the same call again leaves the same as an undisturbed one."""
     ingest(url, crawl.folder, "--workers", 2)
     assert differences(url, crawl.facts) == {}
     assert contradictions(url) == {}
@@ -223,13 +223,13 @@ def assert_next_one_finishes(url: str, crawl: Crawl) -> None:
 
 
 def limit_file_size() -> None:
-    """Lets no file of this process grow beyond the size of the small disk."""
+    """Limit the files of this process to the size of the small disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (DISK_BYTES, DISK_BYTES))
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes; only root can make one."""
+    """A file system of a few megabytes. Only root can create one."""
     folder = tmp_path / "disk"
     folder.mkdir()
     try:
@@ -241,5 +241,5 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def mount(folder: Path, options: str) -> None:
-    """Mounts a file system in memory, or mounts it again with other options."""
+    """Mount a file system in memory, or remount it with other options."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""The key of the buckets comes back whatever happens while it is built behind a first load, on Postgres."""
+"""On Postgres, the key of the buckets always comes back, even if it is killed while it is built."""
 
 from __future__ import annotations
 

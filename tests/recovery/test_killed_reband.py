@@ -1,4 +1,4 @@
-"""A reband that is killed leaves the old bands answering, or the new ones, and the next call ends it."""
+"""After a killed reband, the old or the new bands answer, and the next call completes it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_reband_that_is_killed_four_times_ends_as_an_index_with_those_bands_fr
 
 
 def moments(undisturbed: Ended, chance: random.Random) -> list[Moment]:
-    """While the rows are written, three times; then while the pairs are computed."""
+    """Kill it three times while rows are written, then while pairs are computed."""
     num_steps = undisturbed.num_steps(REBANDING) - undisturbed.num_steps(LINKING)
     writing = [Moment(REBANDING, chance.randint(1, num_steps // 4), chance.uniform(0.0, 0.005)) for _ in range(3)]
     num_steps = undisturbed.num_steps(LINKING)

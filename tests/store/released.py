@@ -1,4 +1,4 @@
-"""Indexes that earlier revisions made, as they were left: a SQLite file each, whose rows go into Postgres too."""
+"""Indexes created by earlier revisions: one SQLite file each, whose rows are copied to Postgres too."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ASSETS = Path(__file__).parents[1] / "assets"
 
 
 def answers_of(name: str) -> dict[str, list[list[Any]]]:
-    """What the index answered when it was made: ``pairs`` at its floor, and a ``query``."""
+    """The answers of the index at that time: ``pairs`` at its floor, and a ``query``."""
     revision, _, _ = name.partition("_no_")
     found: dict[str, list[list[Any]]] = json.loads((ASSETS / f"{revision}.json").read_text())[name]
     return found
 
 
 def restore(name: str, url: str, tmp_path: Path) -> None:
-    """Puts the index at a URL, at the revision it was made with."""
+    """Restore the index at a URL, at its original revision."""
     path = tmp_path / f"{name}.db" if "://" in url else Path(url)
     path.write_bytes(gzip.decompress((ASSETS / f"{name}.db.gz").read_bytes()))
     if "://" in url:
@@ -40,7 +40,7 @@ def restore(name: str, url: str, tmp_path: Path) -> None:
 
 
 def _copy(path: Path, engine: Engine) -> None:
-    """Makes the tables by the migrations of that time, and fills them."""
+    """Create the tables with the migrations of that time, and fill them."""
     source = sqlite3.connect(path)
     source.row_factory = sqlite3.Row
     (revision,) = source.execute(f"SELECT version_num FROM {upgrade.VERSION_TABLE}").fetchone()

@@ -1,4 +1,4 @@
-"""Backups of a SQLite index and the space it gives up: whole or not there, of one moment, and in nobody's way."""
+"""Backups and vacuum of a SQLite index: complete or absent, consistent, and without blocking others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other bands beside those that answer: invisible until they take over, and then the only ones."""
+"""New bands are invisible until they replace the old ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def band_numbers(store: Store) -> list[int]:
 
 
 def add_now(store: Store, contents: dict[str, Minima]) -> None:
-    """Puts documents by the bands that the store has now."""
+    """Store documents with the current bands of the store."""
     batch = [Document(doc_id) for doc_id in contents]
     sketches = sketches_of(list(contents.values()), store.params)
     with store.writing() as transaction:
@@ -42,7 +42,7 @@ def add_now(store: Store, contents: dict[str, Minima]) -> None:
 
 
 def begin(store: Store, wanted: Params = WANTED) -> Rebanding:
-    """One that has begun, and has written no row."""
+    """A reband that has started and written no row."""
     one = rebanding(store, wanted)
     one._begin()
     return one

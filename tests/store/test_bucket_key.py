@@ -1,4 +1,4 @@
-"""On Postgres a first load leaves the key of the buckets for its end; whatever comes between, it comes back."""
+"""On Postgres, the first ingest builds the key of the buckets at its end, even if it is interrupted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BrokenOff(Exception):
 
 
 class Watcher(Progress):
-    """Notes behind each batch whether the key is there, and breaks the ingest off behind so many."""
+    """Record after each batch whether the key exists, and stop the ingest after `batches` of them."""
 
     def __init__(self, url: str, num_batches: int | None = None) -> None:
         self._url = url
@@ -62,7 +62,7 @@ def url(new_postgres_url: Callable[[], str]) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three files of two texts each; the first text of each file is nearly that of the others."""
+    """Three files of two texts each. The first texts of all files are similar."""
     for number in range(3):
         near = [f"other{number}", *WORDS]
         write(
@@ -81,7 +81,7 @@ def has_key(url: str) -> bool:
 
 
 def load(url: str, folder: Path, num_batches: int | None = None, *, link: bool = True) -> list[bool]:
-    """Ingests; whether the key was there behind each batch."""
+    """Ingest, and return whether the key existed after each batch."""
     watcher = Watcher(url, num_batches)
     with Index.ensure(url, {}, progress=watcher) as index:
         index.ingest([folder], ONE_WORKER, link=link)
@@ -89,7 +89,7 @@ def load(url: str, folder: Path, num_batches: int | None = None, *, link: bool =
 
 
 def break_off(url: str, folder: Path) -> None:
-    """Leaves a first load behind two of its three batches."""
+    """Stop a first ingest after two of its three batches."""
     with pytest.raises(BrokenOff):
         load(url, folder, 2)
     assert not has_key(url)
@@ -162,7 +162,7 @@ Reading = Callable[[], psycopg.Connection[tuple[object, ...]]]
 
 @pytest.fixture
 def reading(url: str) -> Iterator[Reading]:
-    """Begins to read the buckets, in a session of its own, which goes on."""
+    """Start reading the buckets in another session, which stays open."""
     sessions: list[psycopg.Connection[tuple[object, ...]]] = []
 
     def begin() -> psycopg.Connection[tuple[object, ...]]:

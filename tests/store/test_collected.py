@@ -1,4 +1,4 @@
-"""Collections: pairs of chosen ones, and the nearest documents of one to those of another, hot buckets or not."""
+"""Collections: pairs within and between them, and the nearest documents of another one, also in oversized buckets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE, NEAR_ONE, NEARER_ONE, OTHER = (1, 2, 3), (1, 8, 9), (1, 2, 9), (4, 5, 6)
 
 
 def add_to(store: Store, collection: str, contents: Mapping[str, Minima | None]) -> None:
-    """Puts documents into a collection."""
+    """Add documents to a collection."""
     batch = [Document(doc_id) for doc_id in contents]
     with store.writing() as transaction:
         place = documents.Place(1, collection, {})
@@ -27,13 +27,13 @@ def add_to(store: Store, collection: str, contents: Mapping[str, Minima | None])
 
 
 def within(store: Store, collection: str, *, expand: bool = False) -> list[tuple[str, str]]:
-    """The pairs of documents within a collection."""
+    """Return the pairs of documents within a collection."""
     with store.reading() as transaction:
         return [row[:2] for row in answers.pairs(transaction, 0.1, expand=expand, within=collection)]
 
 
 def between(store: Store, left: str, right: str, *, expand: bool = False) -> list[tuple[str, str]]:
-    """The pairs of documents between two collections."""
+    """Return the pairs of documents between two collections."""
     with store.reading() as transaction:
         rows = list(answers.pairs_between(transaction, 0.1, left, right, expand=expand))
     assert {row[4:] for row in rows} <= {(left, right)}
@@ -41,7 +41,7 @@ def between(store: Store, left: str, right: str, *, expand: bool = False) -> lis
 
 
 def nearest_of(store: Store, train: str, test: str, min_sim: float = 0.1) -> list[Nearest]:
-    """What contaminates a collection."""
+    """Return the contamination of a collection."""
     with store.reading() as transaction:
         return list(nearest(transaction, train, test, min_sim, PARAMS))
 

@@ -1,4 +1,4 @@
-"""A copy of an index in another place: every row of it, found equal, and nothing at all where it was broken off."""
+"""A copy of an index has every row, compared and found equal; an interrupted copy leaves nothing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TEXT = "one two three four five six seven eight nine ten"
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def destination(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty place, on each database in turn, whatever the database of `url`."""
+    """An empty place on each database in turn, independent of the database of `url`."""
     if request.param == "sqlite":
         return str(tmp_path / "copied.db")
     made: str = request.getfixturevalue("new_postgres_url")()
@@ -53,7 +53,7 @@ def destination(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def make_index(url: str) -> None:
-    """An index with something in every table but those that are filled for a while."""
+    """An index with rows in every table, except temporary ones."""
     with Index.create(url) as index:
         index.ingest([SAMPLE / "crawl"])
         index.measure()
@@ -256,7 +256,7 @@ def test_a_copy_that_is_killed_leaves_no_index_and_the_next_one_succeeds(url: st
     with pytest.raises(IndexMissing):
         Index.open(destination)
     deadline = time.monotonic() + 20
-    while True:  # The server takes a moment to find out.
+    while True:  # The server takes a moment to notice.
         try:
             with Index.open(url) as index:
                 index.copy(destination)

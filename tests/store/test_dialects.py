@@ -1,4 +1,4 @@
-"""What both databases must do alike, whatever it takes them: bulk insert, transactions, locks, keys, addresses."""
+"""Both databases behave alike: bulk inserts, transactions, locks, keys, URLs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ NOTHING: tuple[None, ...] = (None,) * 9
 
 @pytest.fixture
 def sample(store: Store) -> Callable[[Sequence[Sequence[object]]], list[tuple[object, ...]]]:
-    """Inserts rows into the sample table, and returns what is in it then, in the order of `key`."""
+    """Insert rows into the sample table, and return all of its rows in the order of `key`."""
 
     def back_and_forth(rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
         columns: Columns = {name: [row[i] for row in rows] for i, name in enumerate(SAMPLE.columns.keys())}
@@ -95,7 +95,7 @@ def test_any_number_of_rows_arrives(sample: Sample) -> None:
 
 
 def test_any_number_of_rows_of_few_columns_arrives(store: Store) -> None:
-    """Columns that are all arrays go another way to Postgres."""
+    """Columns that are all arrays use another path on Postgres."""
     for number in NUMBERS:
         keys = np.arange(number, dtype=np.int64) - 3
         with store.writing() as transaction:
@@ -192,7 +192,7 @@ def test_a_reader_sees_one_state_while_a_writer_commits(store: Store) -> None:
         with store.writing() as writer:
             writer.execute(delete(unlinked).where(unlinked.c.content_key == 0))
             writer.bulk_insert(skipped_bucket, {"band": [1], "bucket_hash": [1], "num_contents": [1], "num_pairs": [1]})
-        # Also of a table that it looks at for the first time.
+        # Also for a table that it sees for the first time.
         assert (count(reader, unlinked), count(reader, skipped_bucket)) == (3, 0)
     with store.reading() as reader:
         assert (count(reader, unlinked), count(reader, skipped_bucket)) == (2, 1)
@@ -284,7 +284,7 @@ def test_the_size_is_what_the_tables_take(store: Store) -> None:
         assert transaction.dialect.size(transaction.connection) - before > 500_000
 
 
-SECRET = "hu sh&/@"  # " ", "&", "/" and "@" have to be written otherwise in a URL
+SECRET = "hu sh&/@"  # " ", "&", "/" and "@" must be escaped in a URL
 WRITTEN = ("hu%20sh%26%2F%40", "hu%20sh%26%2f%40", "hu+sh%26%2F%40")
 
 

@@ -1,4 +1,4 @@
-"""Documents and contents come, move and go, and take with them exactly what belongs to them."""
+"""Documents and contents are added, changed and removed, together with exactly their own rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sizes(transaction: Transaction) -> tuple[int, int, int, int]:
 
 
 def remove(store: Store, *doc_ids: str) -> None:
-    """Removes documents, and the contents that only they had."""
+    """Remove documents, and the contents that no other document has."""
     with store.writing() as transaction:
         keys = [key for doc_id in doc_ids for key in answers.doc_keys(transaction, "default", doc_id)]
         assert len(keys) == len(doc_ids)
@@ -66,7 +66,7 @@ def test_the_later_of_two_documents_with_one_id_in_a_batch_stays(store: Store) -
 
 
 def test_a_repeated_id_in_a_batch_leaves_no_orphan_behind(store: Store) -> None:
-    """What no document ever pointed to must go as well, or it answers as nothing for ever."""
+    """A content that no document ever had must go too, or it stays in the answers for ever."""
     with store.writing() as transaction:
         outcome = put(transaction, [("a", ONE), ("a", TWO)])
         retire(transaction, outcome.released, PARAMS)

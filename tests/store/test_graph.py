@@ -1,4 +1,4 @@
-"""From buckets to pairs through the store: both ways of finding candidates, hot buckets, and what is stored."""
+"""From buckets to pairs through the store: both searches for candidates, oversized buckets, and stored pairs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Pairs = set[tuple[int, int]]
 
 
 def naive(buckets: Mapping[int, list[int]], new: set[int], cap: int, hubs: int) -> Pairs:
-    """The rule in its words: the first `cap` meet each other, every later one meets the first `hubs`."""
+    """Apply the definition: the first `cap` meet each other, every later one meets the first `hubs`."""
     met = set()
     for members in buckets.values():
         for rank, late in enumerate(members):
@@ -43,7 +43,7 @@ def stored(store: Store) -> Pairs:
 
 
 def skipped(store: Store) -> list[tuple[int, ...]]:
-    """(band, num_contents, num_pairs) of what was not expanded, without the hashes."""
+    """Return (band, num_contents, num_pairs) of the oversized buckets."""
     columns = (skipped_bucket.c.band, skipped_bucket.c.num_contents, skipped_bucket.c.num_pairs)
     with store.reading() as transaction:
         return sorted(tuple(row) for row in transaction.execute(select(*columns)))
@@ -103,7 +103,7 @@ def test_what_a_bucket_leaves_out_is_the_rest_of_its_pairs() -> None:
 
 
 def crowd(size: int, band: int = 0, start: int = 0) -> dict[str, Minima]:
-    """Contents that share one bucket of one band, and nothing else."""
+    """Contents that share one bucket of one band only."""
     return {
         f"d{start + number:03}": tuple(99 if place == band else 1000 * band + start + number for place in range(3))
         for number in range(size)
@@ -261,7 +261,7 @@ def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store) -
     assert skipped(store) == []
 
 
-# What is stored.
+# Stored pairs.
 
 
 def test_pairs_of_contents_that_are_gone_are_left_out(store: Store) -> None:
@@ -314,7 +314,7 @@ def test_pages_give_every_pair_once_in_order(store: Store) -> None:
 
 
 def test_a_content_that_goes_while_it_is_linked_leaves_no_pair(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linking works on a snapshot; a removal commits before the pairs are written."""
+    """Linking reads a snapshot, and a removal commits before the pairs are written."""
     add(store, crowd(3))
     put_pairs = graph.put_pairs
 

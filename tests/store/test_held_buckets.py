@@ -64,7 +64,7 @@ def put_held(transaction: Transaction, contents: dict[str, Minima], held: HeldBu
 
 
 class Watcher(Progress):
-    """Notes how many documents another process would see whenever some are said to be there."""
+    """Record how many documents another process sees whenever some are reported."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -78,7 +78,7 @@ class Watcher(Progress):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Four files of two texts, each file a batch, and each asked for by itself."""
+    """Four files of two texts. Each file is a batch."""
     monkeypatch.setattr(stretches, "STRETCH_ITEMS", 1)
     monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
     monkeypatch.setattr(ingestion, "TRIAGE_FILES", 1)

@@ -1,4 +1,4 @@
-"""A query of one document: what it finds, against shingles counted here, and how little it asks of the database."""
+"""Queries of one document: answers, compared with shingles counted here, and the number of statements."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CORPUS: Mapping[str, str] = {
 
 
 def similarity(left: str, right: str) -> float:
-    """The Jaccard similarity of two texts by their runs of five words."""
+    """Return the Jaccard similarity of two texts by their runs of five words."""
     one, other = ({tuple(words[i : i + 5]) for i in range(len(words) - 4)} for words in (left.split(), right.split()))
     return len(one & other) / len(one | other)
 
 
 def filled(url: str, texts: Mapping[str, str], **chosen: Any) -> Index:
-    """An index of texts by their ids."""
+    """An index of texts by id."""
     index = Index.create(url, Params(**chosen))
     index.add([Document(doc_id, text) for doc_id, text in texts.items()])
     return index

@@ -1,4 +1,4 @@
-"""An index that may not be written: a read-only file, a read-only folder, and what can be asked of it all the same."""
+"""Read-only indexes: a read-only file, a read-only folder, and the questions that still work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def as_nobody(function: Callable[[], T]) -> T:
-    """What the function gives while permissions hold for this process; for root they do not."""
+    """Return the result of the function while permissions apply to this process, which they do not for root."""
     if os.geteuid() != 0:
         return function()
     os.seteuid(NOBODY)
@@ -42,7 +42,7 @@ def as_nobody(function: Callable[[], T]) -> T:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that everybody may enter."""
+    """A folder that every user may enter."""
     with tempfile.TemporaryDirectory(prefix="lshdb-readonly-") as made:
         Path(made).chmod(0o777)
         yield Path(made)
@@ -58,7 +58,7 @@ def make_index(folder: Path, *, link: bool = True) -> Path:
 
 
 class Said(Progress):
-    """Keeps what was noticed."""
+    """Collect the notes."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -68,7 +68,7 @@ class Said(Progress):
 
 
 def questions(path: Path) -> Callable[[], dict[str, Any]]:
-    """Asks an index all that it can be asked."""
+    """Ask an index every question."""
 
     def ask() -> dict[str, Any]:
         said = Said()
@@ -179,7 +179,7 @@ def test_contents_that_are_not_linked_are_named_and_not_computed_in_vain(folder:
         with Index.open(str(path), said) as index:
             return [str(pair) for pair in index.pairs(0.8)], said.notes
 
-    # What is of one content needs no linking.
+    # Documents with the same content need no linking.
     pairs, notes = as_nobody(ask)
     assert len(pairs) == 1
     assert notes == ["2 contents are not linked yet and are missing from this answer"]

@@ -1,4 +1,4 @@
-"""A transaction that failed in passing is run again from its start, within bounds, and never counted twice."""
+"""A transaction that fails temporarily is repeated from its start, within limits, and never counted twice."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
 from tests.store.conftest import PARAMS, add, count, link
 
-# Passing ones: serialization failure, deadlock, cancelled, shut down, no connection left.
+# Temporary: serialization failure, deadlock, cancelled, shut down, no free connection.
 PASSING = ["40001", "40P01", "57014", "57P01", "53300"]
-# Disk full, out of memory, a constraint: the same would happen again.
+# Permanent: disk full, out of memory, a constraint.
 FOR_GOOD = ["53100", "53200", "23505"]
 
 
 class Heard(Progress):
-    """Keeps what was noticed."""
+    """Collect the notes."""
 
     def __init__(self) -> None:
         self.messages: list[str] = []
@@ -135,7 +135,7 @@ def test_an_error_of_the_server_that_stays_ends_the_call_and_leaves_nothing(
 
 
 def put_or_fail(transaction: Transaction, calls: list[int], state: str) -> int:
-    """Inserts the number of its call; the first call fails behind that."""
+    """Insert the number of the call. The first call fails afterwards."""
     calls.append(len(calls) + 1)
     transaction.execute(insert(unlinked).values(content_key=calls[-1]))
     if calls == [1]:
@@ -188,7 +188,7 @@ def test_documents_are_removed_once_where_the_connection_is_lost_during_commit(
 
 @contextmanager
 def lost_commit(index: Index, is_done: bool, table: str) -> Iterator[None]:
-    """Drops the session at the first COMMIT of a transaction that changed a table; the server did it, or did not."""
+    """Drop the session at the first COMMIT of a transaction that changed a table. The server may have committed."""
     engine, lost = index._store._engine, list[bool]()
 
     def lose(connection: Connection) -> None:
@@ -257,7 +257,7 @@ def test_a_deadlock_is_resolved_by_running_the_transaction_again(schemas: Schema
         thread.start()
         store.write(lock_both)
         thread.join()
-    # The second call, too, may lock the first row before the other session, which was woken, does.
+    # The second call may also lock the first row before the other session, which has been woken.
     assert len(calls) >= 2
 
 

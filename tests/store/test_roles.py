@@ -1,4 +1,4 @@
-"""Roles of Postgres: one that owns a schema does everything, one that may read asks everything; and libpq's options."""
+"""Roles of Postgres: an owner of a schema can do everything, a reader can ask everything. Options of libpq."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INSTALL = ("crawl/docs/1.0/install.html", "crawl/docs/2.0/install.html")
 
 
 class Database:
-    """A database of its own, with roles that are dropped with it."""
+    """A new database, and roles that are dropped with it."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -43,13 +43,13 @@ class Database:
             connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
     def role(self) -> str:
-        """A new role that may log in, and nothing else."""
+        """Create a role that may only log in."""
         self._roles.append(f"r_{uuid.uuid4().hex[:12]}")
         self.execute("CREATE ROLE {} LOGIN PASSWORD 'hush'", self._roles[-1])
         return self._roles[-1]
 
     def url(self, role: str, schema: str, **options: str) -> str:
-        """The URL for a role whose search_path is a schema."""
+        """Return a URL for a role, with a schema as search_path."""
         query = {**self._url().query, "options": f"-csearch_path={schema}", **options}
         return self._url().set(username=role, password="hush", query=query).render_as_string(hide_password=False)
 
@@ -71,7 +71,7 @@ def database(postgres_server: str) -> Iterator[Database]:
 
 @pytest.fixture
 def owned(database: Database) -> tuple[str, str]:
-    """A role that owns one schema and nothing else, not even public: the role's URL, and the schema."""
+    """The URL of a role that owns one schema only, not even public, and the name of the schema."""
     owner = database.role()
     database.execute("CREATE SCHEMA crawl AUTHORIZATION {}", owner)
     database.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
@@ -216,7 +216,7 @@ def test_the_search_path_of_the_url_tells_two_indexes_of_one_database_apart(
     database: Database, owned: tuple[str, str]
 ) -> None:
     database.execute("CREATE SCHEMA {} AUTHORIZATION {}", "odd Name", parse(owned[0]).username or "")
-    # libpq takes a blank inside of an option behind a backslash.
+    # libpq needs a backslash before a blank in an option.
     other = owned[0].replace("search_path%3Dcrawl", "search_path%3D%22odd%5C%20Name%22")
     assert other != owned[0]
     with Index.create(owned[0]) as one, Index.create(other) as two:

@@ -1,4 +1,4 @@
-"""The migrations make exactly what `lshdb.store.schema` declares, and the declaration is documented and named."""
+"""The migrations create exactly what `lshdb.store.schema` declares, with comments and names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.store.conftest import PARAMS
 
 TABLES = list(metadata.tables.values())
 
-# All that Postgres knows of our tables; what a later version might declare is in here too.
+# Everything that Postgres knows about our tables, including what later versions might declare.
 POSTGRES_CATALOG = {
     "columns": """
         SELECT c.relname, a.attname, a.attnum, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
@@ -51,13 +51,13 @@ SQLITE_CATALOG = {
 
 
 def engine_at(url: str) -> Engine:
-    """An engine of SQLAlchemy's alone: none of the store's settings."""
+    """A plain SQLAlchemy engine, without the settings of the store."""
     parsed = parse(url)
     return create_engine(dialect_for(parsed).normalised(parsed))
 
 
 def catalog(connection: Connection) -> dict[str, list[Row[tuple[object, ...]]]]:
-    """What the database says of every table, column, constraint, index and comment."""
+    """Return every table, column, constraint, index and comment of the database."""
     asked = SQLITE_CATALOG if connection.dialect.name == "sqlite" else POSTGRES_CATALOG
     parameters = {"version_table": upgrade.VERSION_TABLE}
     return {name: list(connection.execute(text(statement), parameters)) for name, statement in asked.items()}
@@ -113,7 +113,7 @@ def test_every_key_constraint_and_index_has_the_name_that_the_convention_gives(t
     names = [str(constraint.name) for constraint in table.constraints] + [str(index.name) for index in table.indexes]
     assert f"pk_{table.name}" in names
     assert all(re.fullmatch(rf"(pk|uq|ix)_{table.name}\w*", name) for name in names), names
-    # Postgres cuts longer names, and the cut one is not found again.
+    # Postgres truncates longer names, which are then not found.
     assert max(map(len, names)) <= 63
 
 

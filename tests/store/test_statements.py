@@ -1,6 +1,6 @@
-"""The SQL of the hot paths: its text for both dialects, and the plans that real databases make for it.
+"""The SQL of the hot paths: its text for both dialects, and the plans of real databases.
 
-``LSHDB_UPDATE_SNAPSHOTS=1 python -m pytest tests/store/test_statements.py`` writes the snapshots anew.
+``LSHDB_UPDATE_SNAPSHOTS=1 python -m pytest tests/store/test_statements.py`` rewrites the snapshots.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ MODULES = (statements, cluster_statements, document_pairs, audit_statements)
 
 
 def is_function(member: Any) -> bool:
-    """Whether it is a function, also one that keeps what it made."""
+    """Return whether it is a function, including cached ones."""
     return inspect.isfunction(inspect.unwrap(member))
 
 
@@ -121,20 +121,20 @@ NUM_CONTENTS = 10_000
 NUM_DOCUMENTS = 12_000
 NUM_PAIRS = 50_000
 DELTA = 20
-# Times the bucket rows of the contents are there: with those, 1.2 million.
+# Factor for additional bucket rows: 1.2 million in total.
 NUM_BUCKET_COPIES = 5
 # Keys from all over a table: of a range at its start, a merge join would read no more than that.
 SPREAD = np.arange(137, NUM_CONTENTS, 499)
 BANDED = Params(keep_text=True)
-# What must never be read as a whole for a question about a few rows.
-# All rows of a table may have the same value there.
+# Tables that a question about a few rows must never read as a whole.
+# Columns in which all rows may have the same value.
 UNSELECTIVE = "collection|band"
 BIG = {table.name for table in (band_bucket, content, content_text, document, pair, source)}
 
 
 @dataclass
 class Plans:
-    """The plans of the statements that ran while it was recording."""
+    """The plans of the recorded statements."""
 
     statements: list[str] = field(default_factory=list)
     scanned: set[str] = field(default_factory=set)
@@ -146,12 +146,12 @@ class Plans:
 
 
 class RolledBack(Exception):
-    """Ends a recording: what was written in it is undone."""
+    """End the recording and roll back."""
 
 
 @contextmanager
 def recorded(store: Store) -> Iterator[tuple[Transaction, Plans]]:
-    """A transaction, rolled back at its end, and the plans of what it executes, each made just before it runs."""
+    """A transaction that records the plan of each statement just before it runs, and is rolled back at its end."""
     plans = Plans()
 
     def explain(
@@ -183,7 +183,7 @@ def explain_sqlite(connection: Connection, statement: str, parameters: Any, _str
 
 
 def explain_postgres(connection: Connection, statement: str, parameters: Any, streams: bool, plans: Plans) -> None:
-    # A cursor is planned for its first rows, which is another plan at times.
+    # A cursor is planned for its first rows, which can give another plan.
     declared = f"DECLARE explained CURSOR FOR {statement}" if streams else statement
     cursor = connection.connection.cursor()
     cursor.execute(f"EXPLAIN (FORMAT JSON) {declared}", parameters)
@@ -198,7 +198,7 @@ def explain_postgres(connection: Connection, statement: str, parameters: Any, st
 
 
 def reads_all(node: dict[str, Any]) -> bool:
-    """Whether a node of a Postgres plan reads a whole table or index."""
+    """Return whether a node of a Postgres plan reads a whole table or index."""
     if node["Node Type"] == "Seq Scan":
         return True
     columns = re.findall(r"(\w+)\)?(?:::text)? [=<>]", node.get("Index Cond", ""))
@@ -212,7 +212,7 @@ EXPLAIN: dict[str, Callable[[Connection, str, Any, bool, Plans], None]] = {
 
 
 def aliased(statement: str) -> dict[str, str]:
-    """The tables behind the aliases of a statement."""
+    """Return the tables of the aliases in a statement."""
     return {alias: table for table, alias in re.findall(r"(\w+) AS (\w+)", statement) if table in metadata.tables}
 
 
@@ -240,7 +240,7 @@ def big_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def minima_of(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Signatures:
-    """Random signatures; one in ten contents has the first band of its neighbour."""
+    """Return random signatures. One in ten contents has the first band of its neighbour."""
     minima = np.stack([np.random.default_rng(int(key)).integers(0, 2**32, 100, dtype=np.uint32) for key in keys])
     twins = keys % 10 == 1
     for row, key in zip(np.flatnonzero(twins), keys[twins] - 1, strict=True):
@@ -249,7 +249,7 @@ def minima_of(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Signatures:
 
 
 def fill(transaction: Transaction) -> None:
-    """Inserts the rows."""
+    """Insert the rows."""
     keys = transaction.allocate(content, NUM_CONTENTS)
     signatures = minima_of(keys)
     transaction.bulk_insert(
@@ -281,7 +281,7 @@ def fill(transaction: Transaction) -> None:
 
 
 def fill_buckets(transaction: Transaction) -> None:
-    """Inserts bucket rows of no content, none of them in a bucket with another."""
+    """Insert bucket rows of no content, each in a separate bucket."""
     copy = bindparam("copy", type_=BigInteger)
     columns = (
         band_bucket.c.band,
@@ -297,7 +297,7 @@ def fill_buckets(transaction: Transaction) -> None:
 
 
 def fill_documents(transaction: Transaction, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
-    """Inserts documents, one of each content and a second one of some, each from its own source."""
+    """Insert one document per content, and a second one for some, each from its own source."""
     doc_keys = transaction.allocate(document, NUM_DOCUMENTS)
     transaction.bulk_insert(
         document,
@@ -322,7 +322,7 @@ def state_of(uri: str) -> SourceState:
 
 
 def new_documents(transaction: Transaction) -> None:
-    """Puts documents, some new, some known with another content."""
+    """Store documents: new ones, and known ones with another content."""
     batch = [Document(f"/crawl/{key}.txt") for key in range(NUM_DOCUMENTS - 10, NUM_DOCUMENTS + 10)]
     sketches = sketches_of([tuple(range(number, number + 100)) for number in range(20)], BANDED)
     documents.put(transaction, batch, sketches, documents.Place(2, "default", {}))
@@ -441,7 +441,7 @@ def test_a_question_about_a_few_rows_scans_no_big_table(question: str, big_store
 
 @pytest.mark.parametrize("expand", [False, True])
 def test_the_pairs_are_read_in_order_and_each_document_by_its_content(expand: bool, big_store: Store) -> None:
-    """One pass over the pairs, which are stored in the order they are printed in."""
+    """Read the pairs once, in the order of storage, which is the order of printing."""
     with recorded(big_store) as (transaction, plans):
         rows = list(answers.pairs(transaction, 0.8, expand=expand))
     assert len(rows) >= NUM_PAIRS + NUM_DOCUMENTS - NUM_CONTENTS
@@ -485,7 +485,7 @@ def test_sqlite_reads_the_shared_buckets_of_a_band_without_sorting(big_store: St
     assert len(rows) == 2 * (NUM_CONTENTS // 10 - 1)
     if transaction.connection.dialect.name == "sqlite":
         assert plans.sorts == [], plans
-        # Once to find the buckets, once to read them: all of this band, nothing of the others.
+        # Once to find the buckets, once to read them: the whole of this band, nothing of the others.
         assert sum("band_bucket USING PRIMARY KEY (band=?)" in step for step in plans.steps) == 2, plans
 
 

@@ -1,4 +1,4 @@
-"""Rows that pass by in blocks."""
+"""Rows that are streamed in blocks."""
 
 from __future__ import annotations
 

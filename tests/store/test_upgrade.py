@@ -1,4 +1,4 @@
-"""Indexes of other versions, and the moment in which an index is born.
+"""Indexes of other versions, and concurrent creation of an index.
 
 Of each earlier revision there are indexes that it made. A later lshdb is played by a copy of the migrations with one
 more on top.
@@ -324,11 +324,11 @@ def test_an_index_without_its_parameters_is_damaged(url: str) -> None:
     assert caught.value.exit_code == 24
 
 
-# Births.
+# Creation.
 
 
 def bear(urls: list[str], seed: int, barrier: Barrier) -> None:
-    """Makes indexes, each at the same moment as the other processes, and adds a row of its own."""
+    """Create indexes at the same moments as other processes, and add one row to each."""
     for url in urls:
         barrier.wait(20)
         with Store.create(url, Params(seed=seed), "test") as store, store.writing() as transaction:

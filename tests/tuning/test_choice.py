@@ -1,4 +1,4 @@
-"""The choice of bands and rows: what they find, what they cost, and what is refused."""
+"""The choice of bands and rows: recall, cost, and impossible promises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lshdb.tuning.choice import COSTS, choose, keeping, least_bands, options, pa
 
 
 def counted(banding: Banding, num_perm: int, equal: int) -> float:
-    """The share of the arrangements of equal minima in which a whole band is equal."""
+    """Return the share of the arrangements of equal minima in which a whole band is equal."""
     arrangements = [set(chosen) for chosen in combinations(range(num_perm), equal)]
     bands = [set(range(band * banding.rows, (band + 1) * banding.rows)) for band in range(banding.bands)]
     return sum(any(band <= chosen for band in bands) for chosen in arrangements) / len(arrangements)
@@ -42,7 +42,7 @@ def test_more_minima_than_were_compared_count_band_by_band() -> None:
 
 
 def test_the_candidates_of_a_content_are_its_neighbours_by_their_chance() -> None:
-    # Ten others with no equal minimum, four with one of two, one with both.
+    # Ten others have no equal minimum, four have one of two, one has both.
     similarities = Similarities((10.0, 4.0, 1.0))
     assert similarities.candidates(Banding(1, 1)) == pytest.approx(4 * 0.5 + 1)
     assert similarities.candidates(Banding(2, 1)) == pytest.approx(5.0)
@@ -56,7 +56,7 @@ def test_a_corpus_twice_as_large_has_twice_the_candidates() -> None:
 
 def test_a_small_index_is_given_the_bands_of_the_large_one_that_it_becomes() -> None:
     assert choose(0.8, 0.999, similarities=typical(1)) == choose(0.8, 0.999, similarities=typical(100_000))
-    # Three contents that have nothing in common say little of those to come.
+    # Three unrelated contents say little about later ones.
     unlike = Similarities((2.0, *[0.0] * 64))
     assert choose(0.8, 0.999, similarities=unlike) == choose(0.8, 0.999)
     assert choose(0.8, 0.999, similarities=typical(100_000_000)).rows > choose(0.8, 0.999).rows

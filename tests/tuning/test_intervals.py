@@ -1,4 +1,4 @@
-"""Recall from a sample: known intervals, and how often they hold what they should."""
+"""Recall from a sample: known intervals, and their coverage."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_without_a_pair_nothing_is_known() -> None:
 
 
 def clustered(chance: np.random.Generator, recall: float, apart: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(found, there) of each content of a corpus of clusters, each of which is found more or less completely."""
+    """Return (found, total) of each content, in a corpus of clusters that are found more or less completely."""
     found, there = [], []
     for _ in range(1_500):
         size = int(min(80, chance.pareto(1.2) + 1))
@@ -78,5 +78,5 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(recall: float, apart: 
         probes = chance.choice(len(there), 400, replace=False)
         estimate = recall_of(found[probes], there[probes], len(there))
         covered += estimate.low <= truth <= estimate.high
-    # Four standard errors below what is claimed.
+    # Four standard errors below the claim.
     assert covered >= repetitions * CONFIDENCE - 4 * (repetitions * CONFIDENCE * (1 - CONFIDENCE)) ** 0.5

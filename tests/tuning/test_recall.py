@@ -1,4 +1,4 @@
-"""What a sample says of an index, against what comparing all with all says."""
+"""Recall measured on a sample agrees with comparing all contents."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lshdb.model.banding import typical
 from lshdb.model.reports import Measurement
 from lshdb.tuning.promises import similarities_of
 
-# One band of six rows: of the pairs at 0.6 few share a bucket.
+# One band of six rows, so that few of the pairs at 0.6 share a bucket.
 WEAK = Params(shingle="word:1", bands=1, rows=6, num_perm=64, min_sim=0.6, floor=0.4)
 NUM_DOCUMENTS = 120
 
 
 def texts() -> dict[str, set[str]]:
-    """Sets of words in groups that share much; no two of them are the same set."""
+    """Return distinct sets of words, in groups that share many words."""
     chance = random.Random(20241108)
     made: dict[str, set[str]] = {}
     for group in range(NUM_DOCUMENTS // 6):
@@ -48,7 +48,7 @@ def test_a_sample_of_all_contents_knows_the_recall(weak: Index) -> None:
     found = {(pair.left, pair.right) for pair in weak.pairs()}
     assert found < near
     measured = weak.measure()
-    # A pair of two probes is met from both ends.
+    # A pair of two probes is found from both ends.
     assert (measured.num_pairs, measured.num_found) == (2 * len(near), 2 * len(found))
     assert measured.recall == measured.low == measured.high == len(found) / len(near)
     assert (measured.num_probes, measured.num_contents) == (NUM_DOCUMENTS, NUM_DOCUMENTS)
