@@ -1,58 +1,43 @@
-"""What differs between two texts, word by word: a pure function of the two.
+"""The words that differ between two texts.
 
-Owns words, their alignment and what is left out. A word is what white space separates, and each Han, kana, Thai,
-Lao, Khmer and Myanmar code point. Differences in white space alone are none.
+A word is a run of characters between white space. Each Han, kana, Thai, Lao, Khmer and Myanmar character is a word of
+its own, because these scripts put no spaces between words. Differences in white space alone do not count.
 
-Time and memory are linear in the texts but for what `_Alignment` may spend on places that nothing anchors: long
-runs of words that occur once in both texts are found first, then shorter ones between them, then single words,
-and what lies between is compared by difflib, which is quadratic, while it is small and the budget lasts.
-Limitation: a stretch beyond that is one removed and one added stretch, and the diff is marked coarse.
+difflib aligns the words. Its time is quadratic, so it only ever sees windows of the two texts, and the number of equal
+words that it may look at is limited. Limitation: parts of a text that exceed these limits are shown as removed and
+added as a whole, and so is a long text after a passage of more than 20,000 words was inserted or moved. The diff is
+then marked as coarse.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
-from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from itertools import pairwise
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Hunk", "HunkKind", "WordDiff", "diff"]
+__all__ = ["Hunk", "HunkKind", "Limits", "WordDiff", "diff"]
 
 HunkKind = Literal["equal", "removed", "added", "elided"]
-
-# Words shown of a stretch on each side of what is left out of it.
-EQUAL_CONTEXT: Final = 12
-CHANGED_CONTEXT: Final = 100
-
-# Words in a row that occur once in both texts and so anchor the alignment; each size between the last one's anchors.
-ANCHORS: Final = (8, 3, 1)
-
-# Pairs of equal words, which are what difflib's time follows: about 0.1 us each and a few times over.
-STRETCH_PAIRS: Final = 250_000
-ALL_PAIRS: Final = 5_000_000
-# Below this product of lengths, counting the pairs costs more than it saves.
-SMALL: Final = 10_000
 
 _SOLO: Final = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD: Final = re.compile(rf"[{_SOLO}]|[^\s{_SOLO}]+")
 _LINE: Final = re.compile(r"[^\n]+")
 
-Block = tuple[int, int, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A stretch of words: in both texts, in the left only (removed), in the right only (added), or left out.
+    """Consecutive words that are in both texts, only in the left (removed), only in the right (added), or left out.
 
-    Args: text: with the white space before it; empty where it is left out. That of an equal stretch is the right
-        text's, but for the words that the right text begins with.
+    Args:
+        text: the words with the white space before them; empty if they are left out. The text of equal words is that
+            of the right document, except at its very beginning.
     """
 
     kind: HunkKind
@@ -62,7 +47,10 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class WordDiff:
-    """The hunks in reading order, and how many words they stand for; `is_coarse`: some were not compared singly."""
+    """The hunks in reading order and the number of words of each kind.
+
+    Args: is_coarse: some parts were too long or too different to compare word by word.
+    """
 
     hunks: tuple[Hunk, ...]
     num_equal: int
@@ -72,98 +60,143 @@ class WordDiff:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What a diff shows, and how much work it may be.
+
+    Args:
+        equal_context: words shown at each end of a long equal hunk.
+        changed_context: words shown at each end of a long removed or added hunk.
+        window: words of each text that difflib aligns at a time.
+        far_window: words of each text that are searched for a common run if `window` words have none.
+        far_searches: how often this may be done: up to 0.4 s each.
+        common_run: equal words in a row that are taken as the same place in both texts.
+        window_pairs: pairs of equal words that difflib may look at in one call: about 0.1 us each, several times.
+        all_pairs: the same for all calls together.
+    """
+
+    equal_context: int = 12
+    changed_context: int = 100
+    window: int = 500
+    far_window: int = 20_000
+    far_searches: int = 40
+    common_run: int = 8
+    window_pairs: int = 20_000
+    all_pairs: int = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a text: `ids` int64, equal for equal words of both texts; `ends` int64, where each ends."""
+    """The words of a text.
+
+    Args:
+        ids: int64; the same number for the same word in both texts.
+        ends: where each word ends in `text`.
+    """
 
     text: str
     ids: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    ends: list[int]
 
-    def stretch(self, start: int, stop: int) -> str:
+    def between(self, start: int, stop: int) -> str:
         """The words from `start` up to `stop`, with the white space before them."""
-        begin = int(self.ends[start - 1]) if start else 0
-        return self.text[begin : int(self.ends[stop - 1])]
+        return self.text[self.ends[start - 1] if start else 0 : self.ends[stop - 1]]
 
 
-def diff(left: str, right: str, *, by_line: bool = False) -> WordDiff:
-    """What turns the left text into the right one.
+DEFAULT_LIMITS: Final = Limits()
 
-    Args: by_line: a word is a whole line, as with features.
+
+def diff(left: str, right: str, *, by_line: bool = False, limits: Limits = DEFAULT_LIMITS) -> WordDiff:
+    """Return the changes that turn the left text into the right one.
+
+    Args: by_line: a word is a whole line, as for features.
     """
     known: dict[str, int] = {}
     pattern = _LINE if by_line else _WORD
     ours, theirs = _words(left, pattern, known), _words(right, pattern, known)
-    alignment = _Alignment(ours.ids, theirs.ids)
-    blocks = list(alignment.blocks(0, len(ours.ids), 0, len(theirs.ids), ANCHORS))
-    num_equal = sum(length for _, _, length in blocks)
-    removed, added = len(ours.ids) - num_equal, len(theirs.ids) - num_equal
-    return WordDiff(tuple(_hunks(ours, theirs, blocks)), num_equal, removed, added, alignment.is_coarse)
+    alignment = _Alignment(ours.ids, theirs.ids, limits)
+    matches = alignment.matches()
+    num_equal = sum(match.size for match in matches)
+    hunks = tuple(_hunks(ours, theirs, matches, limits))
+    return WordDiff(hunks, num_equal, len(ours.ids) - num_equal, len(theirs.ids) - num_equal, alignment.is_coarse)
 
 
 def _words(text: str, pattern: re.Pattern[str], known: dict[str, int]) -> _Words:
-    ids, ends = array("q"), array("q")
-    for match in pattern.finditer(text):
-        ids.append(known.setdefault(match[0], len(known)))
-        ends.append(match.end())
-    return _Words(text, np.asarray(ids, dtype=np.int64), np.asarray(ends, dtype=np.int64))
+    found = list(pattern.finditer(text))
+    ids = np.fromiter((known.setdefault(match[0], len(known)) for match in found), dtype=np.int64, count=len(found))
+    return _Words(text, ids, [match.end() for match in found])
 
 
 class _Alignment:
-    """Finds the equal stretches of two sequences of word ids."""
+    """Finds the equal words of two sequences of word ids, from the beginning to the end."""
 
-    def __init__(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
-        self._left = left
-        self._right = right
-        self._budget = ALL_PAIRS
+    def __init__(self, left: NDArray[np.int64], right: NDArray[np.int64], limits: Limits) -> None:
+        self._tail = _num_common(left[::-1], right[::-1])
+        self._left = left[: len(left) - self._tail]
+        self._right = right[: len(right) - self._tail]
+        self._limits = limits
+        self._pairs_left = limits.all_pairs
+        self._far_searches = 0
         self.is_coarse = False
 
-    def blocks(self, left: int, left_end: int, right: int, right_end: int, anchors: tuple[int, ...]) -> Iterator[Block]:
-        """(start in left, start in right, length) of the equal stretches between these words, in order."""
-        head = _num_common(self._left[left:left_end], self._right[right:right_end])
+    def matches(self) -> list[Match]:
+        """The runs of equal words, in order; adjacent runs are joined, and an empty one marks the end."""
+        found, left, right = [Match(0, 0, 0)], 0, 0
+        while left < len(self._left) and right < len(self._right):
+            for match in self._next(left, right):
+                _append(found, Match(left + match.a, right + match.b, match.size))
+            left, right = left + match.a + match.size, right + match.b + match.size
+        _append(found, Match(len(self._left), len(self._right), self._tail))
+        return [*found, Match(len(self._left) + self._tail, len(self._right) + self._tail, 0)]
+
+    def _next(self, left: int, right: int) -> list[Match]:
+        """The next runs of equal words; the alignment continues after the last of them, which may be empty."""
+        ours, theirs = self._left[left:], self._right[right:]
+        head = _num_common(ours, theirs)
         if head:
-            yield left, right, head
-        left, right = left + head, right + head
-        tail = _num_common(self._left[left:left_end][::-1], self._right[right:right_end][::-1])
-        yield from self._inner(left, left_end - tail, right, right_end - tail, anchors)
-        if tail:
-            yield left_end - tail, right_end - tail, tail
+            return [Match(0, 0, head)]
+        window = self._limits.window
+        if max(len(ours), len(theirs)) <= window:
+            return [*self._compared(ours, theirs), Match(len(ours), len(theirs), 0)]
+        run = self._common_run(ours, theirs)
+        if run is not None:
+            return [*self._compared(ours[: run.a], theirs[: run.b]), run]
+        found = self._compared(ours[:window], theirs[:window])
+        self.is_coarse = self.is_coarse or not found
+        return found or [Match(len(ours[:window]), len(theirs[:window]), 0)]
 
-    def _inner(self, left: int, left_end: int, right: int, right_end: int, anchors: tuple[int, ...]) -> Iterator[Block]:
-        ours, theirs = self._left[left:left_end], self._right[right:right_end]
-        # One word against one is a change, for equal ones were common.
-        if not len(ours) or not len(theirs) or len(ours) == len(theirs) == 1:
-            return
-        if self._affords(ours, theirs):
-            for block in SequenceMatcher(None, ours.tolist(), theirs.tolist(), autojunk=False).get_matching_blocks():
-                if block.size:
-                    yield left + block.a, right + block.b, block.size
-            return
-        if not anchors:
+    def _common_run(self, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> Match | None:
+        """A long run of equal words near the beginning of both, if there is one."""
+        for size in (self._limits.window, self._limits.far_window):
+            if size == self._limits.far_window:
+                self._far_searches += 1
+                if self._far_searches > self._limits.far_searches:
+                    return None
+            # autojunk: no run starts with a word that makes up more than 1 % of the window. It would take too long.
+            run = SequenceMatcher(None, ours[:size].tolist(), theirs[:size].tolist()).find_longest_match()
+            if run.size >= self._limits.common_run:
+                return run
+        return None
+
+    def _compared(self, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> list[Match]:
+        """The runs of equal words that difflib finds; none if that would take too long."""
+        counts = Counter(theirs.tolist())
+        num_pairs = sum(counts[word] for word in ours.tolist())
+        is_large = len(ours) * len(theirs) > self._limits.window**2
+        if is_large or num_pairs > min(self._limits.window_pairs, self._pairs_left):
             self.is_coarse = True
-            return
-        yield from self._between(_anchored(ours, theirs, anchors[0]), (left, left_end, right, right_end), anchors[1:])
+            return []
+        self._pairs_left -= num_pairs
+        found = SequenceMatcher(None, ours.tolist(), theirs.tolist(), autojunk=False).get_matching_blocks()
+        return [match for match in found if match.size]
 
-    def _between(
-        self, anchored: list[Block], bounds: tuple[int, int, int, int], anchors: tuple[int, ...]
-    ) -> Iterator[Block]:
-        """The anchored stretches, and the equal ones between them."""
-        left, left_end, right, right_end = bounds
-        begin, other = left, right
-        for start, start_right, length in anchored:
-            yield from self.blocks(begin, left + start, other, right + start_right, anchors)
-            yield left + start, right + start_right, length
-            begin, other = left + start + length, right + start_right + length
-        yield from self.blocks(begin, left_end, other, right_end, anchors)
 
-    def _affords(self, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> bool:
-        """Whether difflib may compare these, which is then taken off the budget."""
-        cost = len(ours) * len(theirs)
-        if cost > SMALL:
-            cost = _num_equal_pairs(ours, theirs)
-        if cost > min(STRETCH_PAIRS, self._budget):
-            return False
-        self._budget -= cost
-        return True
+def _append(found: list[Match], match: Match) -> None:
+    """Appends a run of equal words, or makes the last run longer."""
+    last = found[-1]
+    if match.size and (last.a + last.size, last.b + last.size) == (match.a, match.b) and len(found) > 1:
+        found[-1] = Match(last.a, last.b, last.size + match.size)
+    elif match.size:
+        found.append(match)
 
 
 def _num_common(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
@@ -173,118 +206,20 @@ def _num_common(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
     return int(differs.argmax()) if differs.any() else length
 
 
-def _num_equal_pairs(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
-    words, counts = np.unique(ours, return_counts=True)
-    others, other_counts = np.unique(theirs, return_counts=True)
-    _, mine, other = np.intersect1d(words, others, assume_unique=True, return_indices=True)
-    return int(counts[mine] @ other_counts[other])
-
-
-def _anchored(ours: NDArray[np.int64], theirs: NDArray[np.int64], size: int) -> list[Block]:
-    """Stretches made of `size` words in a row that each of the two has once, in an order that both agree on.
-
-    Source: Bram Cohen's patience diff, with runs of words in the place of lines.
-    """
-    left, right = _common_once(_grams(ours, size), _grams(theirs, size))
-    chosen = _longest_ascent(right)
-    left, right = left[chosen], right[chosen]
-    if not len(left):
-        return []
-    is_first = np.r_[True, (np.diff(left) > size) | (np.diff(right) != np.diff(left))]
-    firsts = np.flatnonzero(is_first)
-    lasts = np.append(firsts[1:], len(left)) - 1
-    runs = zip(left[firsts].tolist(), right[firsts].tolist(), (left[lasts] - left[firsts] + size).tolist(), strict=True)
-    return list(_apart(runs))
-
-
-def _apart(runs: Iterator[Block]) -> Iterator[Block]:
-    """The runs without the words that the one before has already."""
-    end, end_right = 0, 0
-    for start, start_right, length in runs:
-        taken = max(0, end - start, end_right - start_right)
-        if taken < length:
-            yield start + taken, start_right + taken, length - taken
-            end, end_right = start + length, start_right + length
-
-
-def _grams(ids: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
-    """A 64-bit hash of each run of `size` words, shape (max(0, n - size + 1),)."""
-    # Odd multipliers of a splitmix step: what matters is that few runs collide, 1 in 2**64.
-    mixed = (ids.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    number = max(0, len(ids) - size + 1)
-    hashes = np.zeros(number, dtype=np.uint64)
-    for offset in range(size):
-        hashes = hashes * np.uint64(0x94D049BB133111EB) + mixed[offset : offset + number]
-    return hashes
-
-
-def _common_once(ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the hashes stand that each of the two has exactly once, in the order of ours."""
-    (values, places), (others, other_places) = _once(ours), _once(theirs)
-    _, mine, other = np.intersect1d(values, others, assume_unique=True, return_indices=True)
-    left, right = places[mine], other_places[other]
-    order = np.argsort(left)
-    return left[order], right[order]
-
-
-def _once(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """(the hashes that occur once, where)."""
-    values, where, counts = np.unique(hashes, return_index=True, return_counts=True)
-    return values[counts == 1], where[counts == 1]
-
-
-def _longest_ascent(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where a longest ascending subsequence of distinct numbers stands, ascending.
-
-    Source: Fredman 1975, On computing the length of longest increasing subsequences.
-    """
-    if (np.diff(numbers) > 0).all():
-        return np.arange(len(numbers))
-    tops: list[int] = []
-    piles: list[int] = []
-    before = array("q")
-    for place, number in enumerate(numbers.tolist()):
-        pile = bisect_left(tops, number)
-        before.append(piles[pile - 1] if pile else -1)
-        tops[pile : pile + 1] = [number]
-        piles[pile : pile + 1] = [place]
-    found = array("q")
-    place = piles[-1]
-    while place >= 0:
-        found.append(place)
-        place = before[place]
-    return np.asarray(found, dtype=np.int64)[::-1]
-
-
-def _hunks(ours: _Words, theirs: _Words, blocks: list[Block]) -> Iterator[Hunk]:
-    bounds = [(0, 0, 0), *blocks, (len(ours.ids), len(theirs.ids), 0)]
-    for (left, right, length), (next_left, next_right, next_length) in pairwise(_merged(bounds)):
-        yield from _shown("removed", ours, left + length, next_left, CHANGED_CONTEXT)
-        yield from _shown("added", theirs, right + length, next_right, CHANGED_CONTEXT)
-        # What the right text begins with has no white space before it, but may have some in the left one.
-        words, begin = (theirs, next_right) if next_right or not next_left else (ours, next_left)
-        yield from _shown("equal", words, begin, begin + next_length, EQUAL_CONTEXT)
-
-
-def _merged(blocks: list[Block]) -> list[Block]:
-    """The blocks, those that continue each other as one."""
-    merged = blocks[:1]
-    for left, right, length in blocks[1:]:
-        last_left, last_right, last = merged[-1]
-        if len(merged) > 1 and (last_left + last, last_right + last) == (left, right):
-            merged[-1] = (last_left, last_right, last + length)
-        else:
-            merged.append((left, right, length))
-    return merged
+def _hunks(ours: _Words, theirs: _Words, matches: list[Match], limits: Limits) -> Iterator[Hunk]:
+    for before, match in pairwise(matches):
+        yield from _shown("removed", ours, before.a + before.size, match.a, limits.changed_context)
+        yield from _shown("added", theirs, before.b + before.size, match.b, limits.changed_context)
+        # The first word of the right text has no white space before it, but its counterpart in the left may have.
+        words, begin = (theirs, match.b) if match.b or not match.a else (ours, match.a)
+        yield from _shown("equal", words, begin, begin + match.size, limits.equal_context)
 
 
 def _shown(kind: HunkKind, words: _Words, start: int, stop: int, context: int) -> Iterator[Hunk]:
-    """The stretch as a hunk, or as its two ends where it is long; none where it is empty."""
-    if stop - start <= 2 * context + 1:
-        if stop > start:
-            yield Hunk(kind, words.stretch(start, stop), stop - start)
-        return
-    yield Hunk(kind, words.stretch(start, start + context), context)
-    yield Hunk("elided", "", stop - start - 2 * context)
-    yield Hunk(kind, words.stretch(stop - context, stop), context)
+    """The words as one hunk, or only their two ends if they are many."""
+    if stop - start > 2 * context + 1:
+        yield Hunk(kind, words.between(start, start + context), context)
+        yield Hunk("elided", "", stop - start - 2 * context)
+        yield Hunk(kind, words.between(stop - context, stop), context)
+    elif stop > start:
+        yield Hunk(kind, words.between(start, stop), stop - start)

@@ -1,4 +1,4 @@
-"""The word diff shows exactly the differences, in bounded time."""
+"""The word diff: it shows exactly the words that differ, in bounded time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lshdb.answers import worddiff
-from lshdb.answers.worddiff import Hunk, WordDiff, diff
+from lshdb.answers.worddiff import Hunk, Limits, WordDiff, diff
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=40)
 
@@ -70,22 +69,19 @@ def test_long_equal_stretches_are_left_out_but_for_their_ends() -> None:
     assert found.hunks[4].text.endswith("98 99 y")
 
 
-@pytest.fixture(params=[None, 0, 3], ids=["as it is", "anchors only", "little difflib"])
-def budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return the alignments by each method, all shown in full."""
-    monkeypatch.setattr(worddiff, "EQUAL_CONTEXT", 10**6)
-    monkeypatch.setattr(worddiff, "CHANGED_CONTEXT", 10**6)
-    if request.param is not None:
-        monkeypatch.setattr(worddiff, "SMALL", 0)
-        monkeypatch.setattr(worddiff, "STRETCH_PAIRS", request.param)
+# Everything is shown; the small limits make short texts take the ways of long ones.
+UNLIMITED = Limits(equal_context=10**6, changed_context=10**6)
+SMALL_WINDOWS = Limits(equal_context=10**6, changed_context=10**6, window=4, far_window=8, common_run=2)
+NO_PAIRS = Limits(equal_context=10**6, changed_context=10**6, window=4, far_window=8, common_run=2, window_pairs=0)
+NO_FAR_SEARCHES = Limits(equal_context=10**6, changed_context=10**6, window=4, common_run=2, far_searches=0)
 
 
-@pytest.mark.usefixtures("budget")
-def test_what_is_equal_or_removed_is_the_left_text_and_what_is_equal_or_added_the_right_one() -> None:
+@pytest.mark.parametrize("limits", [UNLIMITED, SMALL_WINDOWS, NO_PAIRS, NO_FAR_SEARCHES])
+def test_the_equal_and_removed_words_are_the_left_text_and_the_equal_and_added_words_the_right(limits: Limits) -> None:
     @settings(max_examples=300, deadline=None)
     @given(WORDS, WORDS)
     def holds(left: list[str], right: list[str]) -> None:
-        found = diff(" ".join(left), " ".join(right))
+        found = diff(" ".join(left), " ".join(right), limits=limits)
         assert words_of(found, "equal", "removed") == left
         assert words_of(found, "equal", "added") == right
         assert (found.num_equal + found.num_removed, found.num_equal + found.num_added) == (len(left), len(right))
@@ -104,17 +100,41 @@ def test_changes_in_a_long_text_are_found_one_by_one() -> None:
     assert (found.num_removed, found.num_added, found.is_coarse) == (500, 500, False)
 
 
-def test_a_moved_half_is_found() -> None:
-    numbers = [str(number) for number in range(100_000)]
-    found = diff(" ".join(numbers), " ".join(numbers[50_000:] + numbers[:50_000]))
-    assert (found.num_equal, found.is_coarse) == (50_000, False)
+def test_a_long_moved_passage_is_found() -> None:
+    words = [str(number) for number in range(100_000)]
+    moved = words[:20_000] + words[30_000:70_000] + words[20_000:30_000] + words[70_000:]
+    found = diff(" ".join(words), " ".join(moved))
+    assert (found.num_equal, found.is_coarse) == (90_000, False)
 
 
-def test_what_is_too_unlike_to_compare_is_replaced_as_a_whole_and_said_so() -> None:
+def test_text_after_a_long_insertion_is_still_compared() -> None:
+    words = [str(number) for number in range(30_000)]
+    inserted = [f"new{number}" for number in range(10_000)]
+    found = diff(
+        " ".join(words), " ".join([*words[:10_000], *inserted, *words[10_000:20_000], "changed", *words[20_001:]])
+    )
+    assert (found.num_removed, found.num_added, found.is_coarse) == (1, 10_001, False)
+
+
+def test_a_passage_that_moved_too_far_to_be_found_makes_the_diff_coarse() -> None:
+    words = [str(number) for number in range(50_000)]
+    found = diff(" ".join(words), " ".join(words[25_000:] + words[:25_000]))
+    assert (found.num_equal, found.num_removed, found.is_coarse) == (0, 50_000, True)
+
+
+def test_texts_that_agree_in_every_other_word_are_compared_in_windows() -> None:
+    """difflib alone would take minutes: its time grows with the square of the number of changes."""
+    left = " ".join(f"same{number} old{number}" for number in range(10_000))
+    right = " ".join(f"same{number} new{number}" for number in range(10_000))
+    found = diff(left, right)
+    assert (found.num_equal, found.num_removed, found.num_added, found.is_coarse) == (10_000, 10_000, 10_000, False)
+
+
+def test_texts_with_too_many_equal_words_to_compare_make_the_diff_coarse() -> None:
     chance = random.Random(7)
-    one, other = (" ".join(chance.choices("abc", k=200_000)) for _ in range(2))
+    one, other = (" ".join(chance.choices("abc", k=20_000)) for _ in range(2))
     found = diff(f"start {one} end", f"start {other} end")
     assert found.is_coarse
-    assert [hunk.kind for hunk in found.hunks if hunk.kind != "elided"] == [
-        "equal", "removed", "removed", "added", "added", "equal",
-    ]  # fmt: skip
+    assert words_of(found, "equal")[0] == "start"
+    assert words_of(found, "equal")[-1] == "end"
+    assert found.num_removed > 19_000
