@@ -78,7 +78,7 @@ class Auditing:
                 if limit is None or self.counts[fault.fault] <= limit:
                     yield fault
         self.seconds = time.monotonic() - started
-        self._progress.checked(1.0)
+        self._progress.advanced("check", 1.0)
 
     def as_json(self) -> dict[str, object]:
         """The object that ``check --json`` prints."""
@@ -99,7 +99,7 @@ class Auditing:
         if is_fatal:
             return
         yield from row_faults(snapshot, self._params)
-        self._progress.checked(ROWS_SHARE)
+        self._progress.advanced("check", ROWS_SHARE)
         chance = np.random.default_rng(self._thoroughness.seed)
         yield from self._content_faults(snapshot, chance)
         yield from self._pair_faults(snapshot, chance)
@@ -116,7 +116,7 @@ class Auditing:
             num_known += found.num_known
             self.num_contents += len(stored)
             self.num_texts += found.num_read
-            self._progress.checked(ROWS_SHARE + (CONTENTS_SHARE - ROWS_SHARE) * self.num_contents / total)
+            self._progress.advanced("check", ROWS_SHARE + (CONTENTS_SHARE - ROWS_SHARE) * self.num_contents / total)
             stored = audit.next_contents(snapshot, int(stored.keys[-1]), len(stored))
         for band in self._params.banding.numbers:
             # Every row that should be there is there but for the missing ones: if there are no more, none is wrong.
@@ -128,7 +128,7 @@ class Auditing:
             found = examine_pairs(snapshot, page, self._params)
             yield from found.faults
             self.num_pairs += len(page)
-            self._progress.checked(CONTENTS_SHARE + (1 - CONTENTS_SHARE) * share)
+            self._progress.advanced("check", CONTENTS_SHARE + (1 - CONTENTS_SHARE) * share)
 
     def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
         """The pairs to recompute, and the share of them that each page completes."""

@@ -69,7 +69,7 @@ class Reverification:
         with self._store.reading() as snapshot:
             for page, share in self._pages(snapshot, chance):
                 self._verify_page(snapshot, page)
-                self._progress.verified(share)
+                self._progress.advanced("verify", share)
             gone = self._named(snapshot)
         return VerifyReport(self._counts, self._largest, gone, time.monotonic() - started)
 

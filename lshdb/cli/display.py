@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from lshdb.model.progress import Progress
+from lshdb.model.progress import Progress, Stage
 from lshdb.model.values import Counts, Rejection
 
 __all__ = ["Display", "progress_for"]
@@ -60,30 +60,6 @@ class Display(Progress):
     def ingested(self, counts: Counts) -> None:
         self._counts = counts
 
-    def keyed(self, share: float) -> None:
-        self._show_share("index", share)
-
-    def linked(self, share: float) -> None:
-        self._show_share("link", share)
-
-    def verified(self, share: float) -> None:
-        self._show_share("verify", share)
-
-    def clustered(self, share: float) -> None:
-        self._show_share("cluster", share)
-
-    def checked(self, share: float) -> None:
-        self._show_share("check", share)
-
-    def rebanded(self, share: float) -> None:
-        self._show_share("reband", share)
-
-    def measured(self, share: float) -> None:
-        self._show_share("measure", share)
-
-    def copied(self, share: float) -> None:
-        self._show_share("copy", share)
-
     def rejected(self, item: Rejection) -> None:
         place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
         self._print(f"rejected  {place}: {item.reason}")
@@ -91,7 +67,7 @@ class Display(Progress):
     def noticed(self, message: str) -> None:
         self._print(f"note  {message}")
 
-    def _show_share(self, stage: str, share: float) -> None:
+    def advanced(self, stage: Stage, share: float) -> None:
         filled = round(share * 30)
         self._show(f"{stage:6}  [{'#' * filled}{'.' * (30 - filled)}]  {share:.0%}")
 

@@ -88,7 +88,7 @@ class Deduplication:
             kept = self._kept_near(keys, labels, documents.best)
         else:
             kept = keep.best_of_component(labels, documents.best)
-        self._progress.clustered(1.0)
+        self._progress.advanced("cluster", 1.0)
         return arrange(kept, keys, documents, max(2, self._options.min_size), self._options.limit)
 
     def _clustered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -103,7 +103,7 @@ class Deduplication:
         for block in clusters.near_pairs(self._snapshot, self._min_sim):
             yield block
             seen += len(block)
-            self._progress.clustered(seen / total)
+            self._progress.advanced("cluster", seen / total)
 
     def _ranked(self, keys: NDArray[np.int64]) -> Ranked:
         """The documents of the contents, in the order in which they would be kept."""

@@ -117,7 +117,7 @@ class Ingestion:
                 if number == 0:
                     bucket_key.put_off(self._store)
                 self._commit(load)
-        bucket_key.ensure(self._store, self._progress.keyed)
+        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
         if self._options.prune:

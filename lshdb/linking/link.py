@@ -82,12 +82,12 @@ class Linking:
         keys = self._store.read(graph.unlinked_keys)
         if not len(keys):
             return 0
-        bucket_key.ensure(self._store, self._progress.keyed)
+        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
         with Occurrences(self._store.read(bands.last_content) or 0) as occurrences:
             self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)
         self._store.write(lambda transaction: graph.mark_linked(transaction, keys))
-        self._progress.linked(1.0)
+        self._progress.advanced("link", 1.0)
         return num_pairs
 
     def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
@@ -99,7 +99,7 @@ class Linking:
     def _joined(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Occurrences of the candidates of a small delta."""
         for begin in range(0, len(keys), DELTA_CONTENTS):
-            self._progress.linked(SEARCH_SHARE * begin / len(keys))
+            self._progress.advanced("link", SEARCH_SHARE * begin / len(keys))
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
             buckets = band_keys(contents.signatures, self._params.banding)
             yield from graph.bucket_mates(snapshot, contents.keys, buckets, self._expansion)
@@ -108,7 +108,7 @@ class Linking:
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Occurrences of the candidates of a large delta, from one ordered pass over each band."""
         for number, band in enumerate(self._params.banding.numbers):
-            self._progress.linked(SEARCH_SHARE * number / self._params.bands)
+            self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
             for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
                 yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
                 self._record_hot(hot_among(band, rows, self._expansion))
@@ -125,7 +125,7 @@ class Linking:
         return num_pairs
 
     def _computed(self, share: float) -> None:
-        self._progress.linked(SEARCH_SHARE + (1 - SEARCH_SHARE) * share)
+        self._progress.advanced("link", SEARCH_SHARE + (1 - SEARCH_SHARE) * share)
 
     def _verified(self, candidates: CandidatePairs) -> VerifiedPairs:
         """Those of the candidates that reach the floor."""

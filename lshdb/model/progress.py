@@ -1,53 +1,37 @@
-"""What long work tells whoever watches it. The library never prints: it calls one of these."""
+"""How long work reports to whoever watches it. The library never prints: it calls one of these methods."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from lshdb.model.values import Counts, Rejection
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "Stage"]
+
+# Work whose share that is done is known. "index": the primary key of the buckets, built after a first ingest.
+Stage = Literal["index", "link", "verify", "cluster", "check", "reband", "measure", "copy"]
 
 
 class Progress:
-    """Hears of progress and ignores it; a subclass shows it."""
-
-    def read(self, num_documents: int, num_bytes: int) -> None:
-        """How much the run has read and sketched so far; not all of it is committed."""
+    """Ignores all reports; a subclass shows them."""
 
     def walked(self, num_files: int, num_bytes: int, *, ended: bool) -> None:
-        """How many files the run has met so far, and the bytes of those it reads; whether there are no more."""
+        """An ingest has found so many files, and reads so many bytes of them; `ended`: there are no more."""
+
+    def read(self, num_documents: int, num_bytes: int) -> None:
+        """An ingest has read and sketched so much; not all of it is committed."""
 
     def ingested(self, counts: Counts) -> None:
-        """What the run did so far, behind each commit."""
+        """An ingest has committed; this is what it did so far."""
 
     def rejected(self, item: Rejection) -> None:
-        """One item could not be ingested."""
+        """An item could not be ingested."""
 
-    def keyed(self, share: float) -> None:
-        """The share of the buckets' key that is built behind a first load, in [0, 1]; called from another thread."""
-
-    def linked(self, share: float) -> None:
-        """The share of the linking that is done, in [0, 1]."""
-
-    def verified(self, share: float) -> None:
-        """The share of the verification that is done, in [0, 1]."""
-
-    def clustered(self, share: float) -> None:
-        """The share of the pairs that are clustered, in [0, 1]."""
-
-    def checked(self, share: float) -> None:
-        """The share of the check that is done, in [0, 1]."""
-
-    def rebanded(self, share: float) -> None:
-        """The share of the contents whose new buckets are written, in [0, 1]."""
-
-    def measured(self, share: float) -> None:
-        """The share of the measuring that is done, in [0, 1]."""
-
-    def copied(self, share: float) -> None:
-        """The share of the index that is copied, in [0, 1]."""
-
-    def done(self) -> None:
-        """There is no more to come."""
+    def advanced(self, stage: Stage, share: float) -> None:
+        """A share of some work is done, in [0, 1]; may be called from another thread."""
 
     def noticed(self, message: str) -> None:
-        """Something that the user should know and that is no error."""
+        """There is something that the user should know and that is no error."""
+
+    def done(self) -> None:
+        """There is nothing more to report for now."""

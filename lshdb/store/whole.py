@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,7 +55,7 @@ def back_up(store: Store, path: Path, progress: Progress, *, force: bool) -> Bac
     started = time.monotonic()
     with store.whole() as engine:
         require_free(path, force=force, taken=frozenset(file.resolve() for file in store.files))
-        revision = store.dialect.back_up(engine, path, progress.copied)
+        revision = store.dialect.back_up(engine, path, partial(progress.advanced, "copy"))
     progress.done()
     return BackupReport(str(path), revision, path.stat().st_size, time.monotonic() - started)
 
@@ -65,7 +66,7 @@ def copy_to(store: Store, destination: str, progress: Progress) -> CopyReport:
     Raises: IndexExists, NotAnIndex: something is there; CopyDiffers; OutputFailed; StoreError.
     """
     started = time.monotonic()
-    tables = copy(store, destination, progress.copied)
+    tables = copy(store, destination, partial(progress.advanced, "copy"))
     progress.done()
     return CopyReport(store.url, masked(parse(destination)), tuple(tables), time.monotonic() - started)
 

@@ -90,7 +90,7 @@ class Rebanding:
                 bands.take_over(transaction, wanted.banding)
                 self._promise(transaction)
             share = 1.0 if is_last else int(contents.keys[-1]) / (bands.last_content(transaction) or 1)
-        self._progress.rebanded(share)
+        self._progress.advanced("reband", share)
         return is_last
 
     def _position(self, transaction: Transaction) -> int:

@@ -126,7 +126,7 @@ class Measuring:
         while len((contents := bands.next_contents(snapshot, position, count)).keys):
             yield contents.keys, signatures_of(contents.signatures, self._params).minima
             position, done = int(contents.keys[-1]), done + len(contents.keys)
-            self._progress.measured(done / len(keys))
+            self._progress.advanced("measure", done / len(keys))
 
     def _judged(self, snapshot: Transaction, compared: _Compared) -> _Judged:
         """The pairs of the probes at the floor or above, those that the index has and those that it missed."""
