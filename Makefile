@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.tested
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# What needs neither a database nor more than a moment, for the time between two edits.
+# Runs the fast tests that need no database.
 test-quick: $(VENV)/.tested
 	$(BIN)/python -m pytest --numprocesses 2 -m "not sqlite and not postgres and not slow"
 

@@ -1,4 +1,4 @@
-"""How much processor time markup can cost: every element of HTML, unclosed, closed and in each of its neighbours.
+"""Measure the processor time that hostile markup can cost: every element of HTML, unclosed, closed and nested.
 
     python -m benchmarks.runs.nesting [--kilobytes 200] [--pairs]
 
@@ -36,7 +36,7 @@ SHOWN: Final = 12
 
 
 class Cost(NamedTuple):
-    """What one page costs: processor seconds, and whether it was rejected."""
+    """The cost of a page: processor seconds, and whether it was rejected."""
 
     seconds: float
     rejected: bool
@@ -44,7 +44,7 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    """Measure, and print the slowest pages."""
+    """Measure the pages and print the slowest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kilobytes", type=int, default=200)
     parser.add_argument("--pairs", action="store_true")
@@ -52,13 +52,13 @@ def main() -> None:
     num_characters = 1_000 * options.kilobytes
     costs = sorted((cost(pattern, num_characters) for pattern in patterns(pairs=options.pairs)), reverse=True)
     print(f"{len(costs)} pages of {options.kilobytes} kB, {sum(each.rejected for each in costs)} rejected")
-    print(f"limit {processor_seconds(' ' * num_characters):.2f} s, start of the process included below")
+    print(f"limit {processor_seconds(' ' * num_characters):.2f} s, times include the start of the process")
     for each in [*costs[:SHOWN], cost(("", ORDINARY), num_characters)]:
         print(f"{each.seconds:8.2f} s  {'rejected' if each.rejected else 'read':8}  {each.pattern}")
 
 
 def patterns(*, pairs: bool) -> Iterator[tuple[str, str]]:
-    """Yield what a page begins with and what it repeats."""
+    """Yield (beginning of a page, repeated part)."""
     for context, element in product(CONTEXTS, ELEMENTS.split()):
         yield context, f"<{element}>x"
         yield context, f"<{element}>x</{element}>"
@@ -67,7 +67,7 @@ def patterns(*, pairs: bool) -> Iterator[tuple[str, str]]:
 
 
 def cost(pattern: tuple[str, str], num_characters: int) -> Cost:
-    """Return what a page costs that repeats a pattern, in a process that parses this page only."""
+    """Return the cost of a page that repeats a pattern, parsed in a new process."""
     begin, repeated = pattern
     page, before, extractor = begin + repeated * (num_characters // len(repeated)), _seconds(), Extractor()
     try:
