@@ -1,1 +1,1 @@
-"""From pairs to clusters: groups of near-duplicates, the document kept for each, and the deduplicated corpus."""
+"""Turn pairs into clusters: groups of near-duplicates, the document kept for each, and the deduplicated corpus."""

@@ -1,6 +1,6 @@
-"""Clusters: the connected components of contents by their pairs, and the order in which clusters are listed.
+"""Arrange documents into clusters: the connected components of contents by their pairs, in the order they are listed.
 
-Owns no threshold and no storage: pairs come in blocks of any size and are never held together. Memory is 16 bytes a
+Knows no threshold and no storage. Pairs are passed in blocks of any size and are not held. Memory is 16 bytes per
 content, and up to 64 more while pairs are mapped to rows.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["Clusters", "Ranked", "arrange", "repeated"]
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Clusters of documents: cluster i has ``doc_keys[offsets[i]:offsets[i + 1]]``, the document kept for it first.
+    """Clusters of documents. Cluster i is ``doc_keys[offsets[i]:offsets[i + 1]]``, with the kept document first.
 
     Args:
         doc_keys, content_keys: int64, shape (d,); a document and its content.
@@ -37,7 +37,7 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Documents in the order of their contents' rows, and the order in which they would be kept, 0 the best.
+    """Documents in the order of their contents' rows, with their preference; rank 0 is kept first.
 
     Args: rows, doc_keys, ranks: int64, shape (d,). best: int64, shape (n,); the least rank of each content.
     """
@@ -49,11 +49,12 @@ class Ranked:
 
 
 def repeated(labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which contents are in a component of two documents or more, bool, shape (n,); and their components, renumbered.
+    """Return which contents are in a component of two or more documents, bool, shape (n,), and their renumbered
+    components.
 
     Args: labels: as `components` returns them. sizes: int64, shape (n,); the number of documents of each content.
     """
-    # Sums of counts, exact in float64 up to 2**53.
+    # Sums of counts are exact in float64 up to 2**53.
     is_repeated = np.bincount(labels, weights=sizes, minlength=len(labels))[labels] >= 2
     rows = np.cumsum(is_repeated) - 1
     return is_repeated, rows[labels[is_repeated]]
@@ -66,12 +67,12 @@ def arrange(
     min_size: int,
     limit: int | None,
 ) -> Clusters:
-    """The clusters of `min_size` documents or more, the largest first, at most `limit` of them.
+    """Return the clusters of at least `min_size` documents, the largest first, at most `limit` of them.
 
     Args:
-        kept: int64, shape (n,); for each content the row of the content that is kept for it.
+        kept: int64, shape (n,); for each content, the row of the content that is kept for it.
         keys: int64, shape (n,); of the contents.
-        documents: those of the contents; of the content that is kept, the best ranked document is.
+        documents: the documents of the contents. Of the kept content, the best-ranked document is kept.
     """
     mine = kept[documents.rows]
     sizes = np.bincount(mine, minlength=len(kept))
@@ -81,9 +82,9 @@ def arrange(
     shown = shown[np.lexsort((first_keys[shown], -sizes[shown]))][:limit]
     place = np.full(len(kept), -1, dtype=np.int64)
     place[shown] = np.arange(len(shown))
-    # The kept document before the others; negative in a cluster that is not shown.
+    # The kept document comes first. The place is negative in a cluster that is not shown.
     spot = 2 * place[mine] + (documents.ranks != documents.best[mine])
-    # By key, which they nearly are, and then, with one more stable sort, by cluster.
+    # Sort by key, which is nearly their order already, then by cluster with a second, stable sort.
     order = np.argsort(documents.doc_keys, kind="stable")
     order = order[spot[order] >= 0]
     order = order[np.argsort(spot[order], kind="stable")]

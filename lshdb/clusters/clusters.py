@@ -1,11 +1,12 @@
-"""Clusters of an index, and which document is kept for each.
+"""Find the clusters of an index and the document to keep from each.
 
-Reads one snapshot; writes nothing. Memory is some 32 bytes a content and 40 a document of a cluster; pairs pass by.
+Reads one snapshot and writes nothing. Memory is about 32 bytes per content and 40 per document of a cluster. Pairs are
+streamed.
 
-Single linkage: a cluster is a component of contents by their pairs. Complete-to-keep: every document of a cluster is
-itself similar to the one kept for it; a pair that is not stored (linking may have skipped it in a hot bucket, or
-missed it) is computed. Limitation: a component that is cut into more than `keep.ROUNDS` clusters follows the stored
-pairs alone from there on; what is missing there costs a cluster too many, never a document dropped for an unlike one.
+With single linkage, a cluster is a connected component. With complete-to-keep, every document of a cluster is similar
+to the kept document itself. Pairs that are not stored, because linking skipped them in a hot bucket or missed them, are
+then computed. Limitation: if a component is split into more than `keep.ROUNDS` clusters, the rest of it follows the
+stored pairs alone. A missing pair then costs an additional cluster, but never drops a document for a dissimilar one.
 """
 
 from __future__ import annotations
@@ -35,25 +36,25 @@ Linkage = Literal["single", "complete-to-keep"]
 # Pairs whose similarity is looked up or computed at a time: 2 * 100,000 signatures of 400 bytes.
 PART_PAIRS: Final = 100_000
 
-# Contents whose stored pairs are held at a time when a long chain is cut.
+# Contents whose stored pairs are held at a time while a long chain is split.
 SWEPT_CONTENTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What a cluster is, and which document is kept for it.
+    """What a cluster is, and which of its documents is kept.
 
     Args:
-        keep: the policy; a tie goes to the document that came first.
-        prefer: regular expressions; of the documents of a cluster whose ids match the first one that any matches, the
-            policy decides. Found anywhere in the id.
-        linkage: ``single``, or ``complete-to-keep``: each document is itself similar to the one kept for it. By default
+        keep: the policy. Among equals, the document that was added first is kept.
+        prefer: regular expressions, searched anywhere in the id. If one matches in a cluster, the policy chooses among
+            the documents that match the first such expression.
+        linkage: ``single``, or ``complete-to-keep``: each document is similar to the kept one itself. The default is
             single, but complete-to-keep for an export.
         within: only documents of this collection.
-        min_size: the least number of documents, 2 or more.
-        limit: at most so many clusters, the largest.
+        min_size: the least number of documents, at least 2.
+        limit: return only this many clusters, the largest.
 
-    Raises: UsageError: `prefer` holds what is no regular expression.
+    Raises: UsageError: `prefer` holds an invalid regular expression.
     """
 
     keep: Keep = "first"
@@ -81,7 +82,7 @@ class Deduplication:
         self._progress = progress
 
     def clusters(self) -> Clusters:
-        """The clusters, the largest first."""
+        """Return the clusters, the largest first."""
         keys, labels = self._clustered()
         documents = self._ranked(keys)
         if self._options.linkage == "complete-to-keep":
@@ -92,7 +93,7 @@ class Deduplication:
         return arrange(kept, keys, documents, max(2, self._options.min_size), self._options.limit)
 
     def _clustered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Keys and component of the contents that are in a component of two documents or more."""
+        """Return the keys and components of the contents that are in a component of two or more documents."""
         keys, sizes = clusters.content_sizes(self._snapshot, self._options.within).T.copy()
         labels = components(Rows(keys), len(keys), self._pairs())
         is_repeated, labels = repeated(labels, sizes)
@@ -106,7 +107,7 @@ class Deduplication:
             self._progress.advanced("cluster", seen / total)
 
     def _ranked(self, keys: NDArray[np.int64]) -> Ranked:
-        """The documents of the contents, in the order in which they would be kept."""
+        """Return the documents of the contents, in the order of preference."""
         blocks = [np.empty((4, 0), dtype=np.int64)]
         for some in clusters.merits(self._snapshot, keys, self._options.keep, self._options.within):
             merit = [keep.NO_MERIT if one is None else one for one in some.merits]
@@ -132,7 +133,7 @@ class Deduplication:
     def _mates(
         self, keys: NDArray[np.int64], kept: NDArray[np.int64], best: NDArray[np.int64]
     ) -> Iterator[tuple[int, list[int]]]:
-        """The rows that are not settled yet, in the order of their ranks, each with those it has a stored pair with."""
+        """Yield the unsettled rows in the order of their ranks, each with the rows it has a stored pair with."""
         rows = Rows(keys)
         left = np.flatnonzero(kept < 0)
         left = left[np.argsort(best[left])]
@@ -140,18 +141,18 @@ class Deduplication:
             mates_of: dict[int, list[int]] = {row: [] for row in left[begin : begin + SWEPT_CONTENTS].tolist()}
             mates = rows.of(clusters.mates(self._snapshot, keys[list(mates_of)], self._min_sim))
             for row, mate in mates.tolist():
-                # Not one of the documents that were asked for: of another collection alone.
+                # Its documents are all in other collections.
                 if mate >= 0:
                     mates_of[row].append(mate)
             yield from mates_of.items()
 
 
 def similarities(snapshot: Transaction, pairs: NDArray[np.int64], params: Params, least: float) -> VerifiedPairs:
-    """The similarity of each of these pairs of contents: the stored one, else computed.
+    """Return the similarity of each pair of contents: the stored one, or else the computed one.
 
     Args:
-        pairs: int64, shape (m, 2), in any order; no pair twice, and none of a content with itself.
-        least: pairs that are ruled out to be so similar by their signatures have similarity 0, not exact.
+        pairs: int64, shape (m, 2), in any order, without repetition and without pairs of a content with itself.
+        least: a pair whose signatures rule out this similarity gets similarity 0, not exact.
 
     Returns: the pairs, in the order of the argument.
     """
@@ -168,13 +169,13 @@ def similarities(snapshot: Transaction, pairs: NDArray[np.int64], params: Params
 
 
 def _computed(snapshot: Transaction, pairs: CandidatePairs, params: Params, least: float) -> VerifiedPairs:
-    """Those of the pairs that are not ruled out, compared by their texts where these are kept."""
+    """Return the pairs that their signatures do not rule out, compared by their texts if these are kept."""
     contents = contents_of(snapshot, pairs.keys, params)
     return compare(snapshot, contents, promising(contents, pairs, replace(params, floor=least)), params)
 
 
 class _Places:
-    """Where pairs are in an array of pairs."""
+    """Finds pairs in an array of pairs."""
 
     def __init__(self, pairs: NDArray[np.int64]) -> None:
         self._keys = distinct(pairs)
@@ -183,7 +184,7 @@ class _Places:
         self._packed_pairs = packed[self._order]
 
     def of(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The place of each pair, all of which are there."""
+        """Return the place of each pair. Every pair must exist."""
         return self._order[np.searchsorted(self._packed_pairs, self._packed(pairs))]
 
     def _packed(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,8 +1,9 @@
-"""The deduplicated corpus: which documents are kept, which are dropped and for whom, and the texts of those kept.
+"""Write the deduplicated corpus: the documents kept, the documents dropped and for which one, or the texts of those
+kept.
 
-A document that is in no cluster is kept; so is an empty one, which is a duplicate of nothing. Files are written whole
-or not at all; nothing else is touched. Limitation: a content's text is that of the document that brought it first;
-documents of one content may differ from it in case, punctuation and white space, and an empty one has the text "".
+A document that is in no cluster is kept, and so is an empty one. Files are written completely or not at all, and
+nothing else is changed. Limitation: the text of a content is that of its first document. Other documents with the same
+content may differ from it in case, punctuation and white space. An empty document has the text "".
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
 What = Literal["kept", "dropped", "records"]
 ExportFormat = Literal["lines", "jsonl", "csv", "tsv", "parquet"]
 
-# The formats of each, the one that is chosen where nothing says otherwise first.
+# The formats of each choice; the first is the default.
 FORMATS: Final[dict[What, tuple[ExportFormat, ...]]] = {
     "kept": ("lines", "jsonl", "csv", "tsv"),
     "dropped": ("tsv", "jsonl", "csv"),
@@ -54,7 +55,7 @@ SUFFIXES: Final[dict[str, ExportFormat]] = {
     ".txt": "lines", ".jsonl": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
 }  # fmt: skip
 AUDIT_SUFFIX: Final = ".audit.jsonl"
-# Of the options and of the report, what the audit's first line says.
+# The options and counts in the first line of the audit.
 AUDITED: Final = ("keep", "prefer", "linkage", "within")
 COUNTED: Final = ("documents", "kept", "dropped", "empty", "clusters")
 
@@ -64,13 +65,15 @@ HELD_TEXTS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What is exported, and how.
+    """What to export, and how.
 
     Args:
-        what: ids of the documents ``kept``, ``dropped`` with what they were dropped for, or ``records`` of those kept.
-        form: by default what the file's suffix says, else the first that suits: lines, TSV, JSON lines.
-        audit: the file that accounts for what was dropped; by default OUT.audit.jsonl where OUT is a file.
-        force: write over files that are there.
+        what: ids of the documents ``kept``, of those ``dropped`` and what they were dropped for, or ``records`` of
+            those
+            kept.
+        form: by default chosen by the file's suffix, else the first that suits: lines, TSV, JSON lines.
+        audit: the file that lists what was dropped; OUT.audit.jsonl by default if OUT is a file.
+        force: overwrite existing files.
         clusters: which documents are duplicates, and which of them is kept.
     """
 
@@ -83,7 +86,7 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export did; of the documents, `num_empty` are empty, and kept."""
+    """The counts of an export; `num_empty` of the kept documents are empty."""
 
     num_documents: int
     num_kept: int
@@ -95,7 +98,7 @@ class ExportReport:
     seconds: float
 
     def as_json(self) -> dict[str, object]:
-        """The object that ``export --json`` prints."""
+        """Return the object that ``export --json`` prints."""
         return {name.removeprefix("num_"): value for name, value in asdict(self).items()}
 
 
@@ -103,7 +106,7 @@ class Exporting:
     """One export of an index.
 
     Args:
-        out: a file, or a stream for text.
+        out: a file, or a text stream.
 
     Raises: UsageError, TextsNotKept, OutputExists, OutputFailed: before anything is computed.
     """
@@ -114,7 +117,7 @@ class Exporting:
         self._store = store
         self._min_sim = min_sim
         self._options = options
-        # The linkage that drops nothing for an unlike one, unless another was asked for.
+        # By default, drop no document for a dissimilar one.
         self._clusters = replace(options.clusters, linkage=options.clusters.linkage or "complete-to-keep")
         self._out = out
         self._form = _form(options, out)
@@ -123,7 +126,7 @@ class Exporting:
         self._require_possible()
 
     def export(self, snapshot: Transaction) -> ExportReport:
-        """Writes the file and the audit. Raises: UsageError: a pattern of ``prefer``; OutputFailed."""
+        """Write the file and the audit. Raises: UsageError: an invalid ``prefer``; OutputFailed."""
         started, chosen = time.monotonic(), self._clusters
         found = Deduplication(snapshot, self._store.params, self._min_sim, chosen, self._progress).clusters()
         self._progress.done()
@@ -185,7 +188,7 @@ class Exporting:
             self._write_rows(records, opened)
 
     def _audited(self, dropped: Iterable[Member], report: ExportReport, out: TextIO) -> Iterator[Member]:
-        """The same members; each is written to the audit as it passes."""
+        """Yield the same members, and write each to the audit."""
         header = {
             "lshdb": version("lshdb"),
             "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -228,14 +231,14 @@ def _dropped_row(member: Member) -> Row:
 
 
 def _reason(member: Member, min_sim: float) -> str:
-    """Why it was dropped: a ``copy``, ``similar`` to the one kept, or only ``connected`` with it through others."""
+    """Return why it was dropped: a ``copy``, ``similar`` to the kept one, or ``connected`` with it only through others."""
     if member.exact and member.similarity == 1.0:
         return "copy"
     return "similar" if member.similarity >= min_sim else "connected"
 
 
 def _kept(snapshot: Transaction, found: Clusters, within: str | None) -> Iterator[list[DocumentRow]]:
-    """The documents that are kept, in the order they came, some at a time."""
+    """Yield the kept documents in the order they were added, in batches."""
     dropped = np.sort(np.delete(found.doc_keys, found.offsets[:-1]))
     for block in clusters.scope(snapshot, within, HELD_TEXTS):
         keys = np.asarray([row.doc_key for row in block], dtype=np.int64)
@@ -244,7 +247,7 @@ def _kept(snapshot: Transaction, found: Clusters, within: str | None) -> Iterato
 
 
 def _records(snapshot: Transaction, kept: Iterable[list[DocumentRow]], url: str) -> Iterator[tuple[str, str]]:
-    """(id, text) of the documents that are kept."""
+    """Yield (id, text) of the kept documents."""
     for block in kept:
         keys = np.unique(np.asarray([row.content_key for row in block if row.content_key is not None], dtype=np.int64))
         frames = dict(graph.texts(snapshot, keys))

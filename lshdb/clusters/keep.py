@@ -1,6 +1,7 @@
-"""Which document of a cluster is kept: the order of preference, and the two linkages. No storage, no texts.
+"""Choose the document to keep from each cluster: the order of preference and the two linkages.
 
-Everything is integers by row: a content's `rank` is the place of its best document among all documents, 0 the best.
+Knows no storage and no texts. Everything is an integer per row. The rank of a content is the place of its best document
+among all documents; 0 is the best.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from lshdb.errors import UsageError
 
 __all__ = ["NO_MERIT", "ROUNDS", "Near", "best_of_component", "compiled", "keep_near", "preferences", "ranks", "sweep"]
 
-# Less than any merit, and still an integer when its sign changes.
+# Less than any merit, and its negation is still an int64.
 NO_MERIT: Final = -(2**63 - 1)
 
-# Clusters that one component is cut into with every content compared; what is left follows the stored pairs alone.
-# Most components need two or three. One that needs more is a long chain, and comparing it all would be quadratic.
+# Clusters that one component is split into by comparing every content; the rest follows the stored pairs alone. Most
+# components need two or three. One that needs more is a long chain, and comparing all of it would take quadratic time.
 ROUNDS: Final = 30
 
-# Says of (kept row, other row), int64, shape (m, 2), which are similar enough: bool, shape (m,).
+# Returns which pairs (kept row, other row), int64, shape (m, 2), are similar enough: bool, shape (m,).
 Near = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def compiled(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
-    """The patterns of ``--prefer``. Raises: UsageError: one is no regular expression."""
+    """Return the compiled patterns of ``--prefer``. Raises: UsageError: one is not a valid regular expression."""
     found = []
     for pattern in patterns:
         try:
@@ -39,7 +40,7 @@ def compiled(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 
 def preferences(doc_ids: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> NDArray[np.int64]:
-    """For each id the number of the first pattern that matches somewhere in it; the number of patterns for none."""
+    """Return for each id the number of the first pattern that matches it, or the number of patterns if none does."""
     matching = (
         next((number for number, pattern in enumerate(patterns) if pattern.search(doc_id)), len(patterns))
         for doc_id in doc_ids
@@ -48,9 +49,9 @@ def preferences(doc_ids: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> 
 
 
 def ranks(preference: NDArray[np.int64], merit: NDArray[np.int64], doc_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each document in the order in which they would be kept, int64, shape (d,), 0 the best.
+    """Return the place of each document in the order of preference, int64, shape (d,); 0 is the best.
 
-    Args: preference: the less the better. merit: the more the better. doc_keys: break ties, the lesser first.
+    Args: preference: less is better. merit: more is better. doc_keys: decide between equals, less is better.
     """
     placed = np.empty(len(doc_keys), dtype=np.int64)
     placed[np.lexsort((doc_keys, -merit, preference))] = np.arange(len(doc_keys))
@@ -58,8 +59,8 @@ def ranks(preference: NDArray[np.int64], merit: NDArray[np.int64], doc_keys: NDA
 
 
 def best_of_component(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Single linkage: for each content the row of its component's content of least rank, int64, shape (n,)."""
-    # No sorting: four times as fast with 10 million contents.
+    """Single linkage: return for each content the row of the best content of its component, int64, shape (n,)."""
+    # Four times as fast as sorting, with 10 million contents.
     least = np.full(len(labels), np.iinfo(np.int64).max)
     np.minimum.at(least, labels, rank)
     best = np.flatnonzero(rank == least[labels])
@@ -69,10 +70,11 @@ def best_of_component(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDA
 
 
 def keep_near(labels: NDArray[np.int64], rank: NDArray[np.int64], near: Near) -> NDArray[np.int64]:
-    """Complete-to-keep linkage: for each content the row of one it is near to and that is kept for it; -1 unsettled.
+    """Complete-to-keep linkage: return for each content the row of the similar content that is kept for it, -1 if
+    unsettled.
 
-    Of each component the content of least rank is kept, for itself and all that are near it; then again of those
-    that remain, `ROUNDS` times.
+    In each component, the content of least rank is kept for itself and for all contents similar to it. This is repeated
+    `ROUNDS` times for the contents that remain.
     """
     kept = np.full(len(labels), -1, dtype=np.int64)
     left = np.lexsort((rank, labels))
@@ -89,9 +91,9 @@ def keep_near(labels: NDArray[np.int64], rank: NDArray[np.int64], near: Near) ->
 
 
 def sweep(kept: NDArray[np.int64], mates: Iterable[tuple[int, Sequence[int]]]) -> None:
-    """Settles, in place, what `keep_near` left: each content in its turn is kept for its mates, if nothing is for it.
+    """Settle, in place, what `keep_near` left: in order of rank, each unsettled content is kept for its similar ones.
 
-    Args: mates: rows with the rows of their near contents, in the order of their ranks.
+    Args: mates: rows with the rows of their similar contents, in the order of their ranks.
     """
     for row, others in mates:
         if kept[row] < 0:
@@ -102,9 +104,9 @@ def sweep(kept: NDArray[np.int64], mates: Iterable[tuple[int, Sequence[int]]]) -
 
 
 def _spread(order: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """For each of all contents, the first of its component in an order by component; and which in the order are first.
+    """Return for each content the first of its component in an order by component, and which of the order are first.
 
-    Returns: int64, shape (n,), -1 for those that are not in the order; bool, the shape of `order`.
+    Returns: int64, shape (n,), -1 for contents that are not in the order; bool, in the shape of `order`.
     """
     sorted_labels = labels[order]
     is_first = np.ones(len(order), dtype=np.bool_)

@@ -1,6 +1,6 @@
-"""Clusters by the names of their documents, and how similar each is to the one that is kept.
+"""Name the documents of clusters, with their similarity to the kept document.
 
-Names are looked up some thousand at a time and not held. Limitation: a `Cluster` holds the ids of all its members.
+Names are looked up in batches and not held. Limitation: a `Cluster` holds the ids of all its members.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = ["Cluster", "Member", "members", "named"]
 # (collection, doc_id)
 Name = tuple[str, str]
 
-# Documents that are named at a time.
+# Documents named at a time.
 NAMED_DOCUMENTS: Final = 10_000
 
-# A threshold that rules nothing out.
+# A threshold that rules out nothing.
 ANY: Final = sys.float_info.min
 
 
@@ -39,8 +39,8 @@ class Cluster:
     """Documents that are near-duplicates.
 
     Args:
-        cluster: its id, made of its first document's; the same whoever else comes or goes, and whatever is kept.
-        keep: the document kept for it.
+        cluster: its id, derived from its first document. It does not depend on the other documents or on which is kept.
+        keep: the kept document.
         members: all its documents, the kept one first.
     """
 
@@ -51,7 +51,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A document of a cluster, and its similarity to the one kept; not `exact`: estimated from their signatures."""
+    """A document of a cluster and its similarity to the kept one; estimated from signatures if it is not `exact`."""
 
     cluster: str
     keep: str
@@ -63,12 +63,12 @@ class Member:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is the one that is kept."""
+        """Whether it is the kept document."""
         return (self.collection, self.document) == (self.keep_collection, self.keep)
 
 
 def named(snapshot: Transaction, clusters: Clusters) -> Iterator[Cluster]:
-    """The clusters, one after the other."""
+    """Yield the clusters in order."""
     rows = (row for part in _parts(clusters) for row in _names(snapshot, clusters, part))
     for first, group in groupby(rows, key=lambda row: row[0]):
         doc_ids = tuple(doc_id for _, _, (_, doc_id) in group)
@@ -76,7 +76,7 @@ def named(snapshot: Transaction, clusters: Clusters) -> Iterator[Cluster]:
 
 
 def members(snapshot: Transaction, clusters: Clusters, params: Params) -> Iterator[Member]:
-    """The documents of the clusters, cluster by cluster, the kept one first."""
+    """Yield the documents of the clusters, cluster by cluster, the kept one first."""
     for part in _parts(clusters):
         similarity, exact = _similarity_to_kept(snapshot, clusters, part, params)
         names = _names(snapshot, clusters, part)
@@ -91,19 +91,19 @@ def _cluster_id(first: Name) -> str:
 
 
 def _parts(clusters: Clusters) -> Iterator[NDArray[np.int64]]:
-    """Places of documents, int64, some at a time."""
+    """Yield the places of documents in batches, int64."""
     for begin in range(0, len(clusters.doc_keys), NAMED_DOCUMENTS):
         yield np.arange(begin, min(begin + NAMED_DOCUMENTS, len(clusters.doc_keys)))
 
 
 def _kept(clusters: Clusters, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each place its cluster, and the place of the document that is kept for it."""
+    """Return for each place its cluster and the place of the document kept for it."""
     mine = np.searchsorted(clusters.offsets, part, side="right") - 1
     return mine, clusters.offsets[mine]
 
 
 def _names(snapshot: Transaction, clusters: Clusters, part: NDArray[np.int64]) -> Iterator[tuple[Name, Name, Name]]:
-    """Of each place: the first document of its cluster, the one that is kept, and the one there."""
+    """Return for each place the names of the first document of its cluster, of the kept one, and of its own."""
     mine, kept = _kept(clusters, part)
     keys = np.stack([clusters.first_keys[mine], clusters.doc_keys[kept], clusters.doc_keys[part]])
     names = stored.names(snapshot, keys)
@@ -114,12 +114,12 @@ def _names(snapshot: Transaction, clusters: Clusters, part: NDArray[np.int64]) -
 def _similarity_to_kept(
     snapshot: Transaction, clusters: Clusters, part: NDArray[np.int64], params: Params
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """How similar each document is to the one kept for it, and whether that is exact."""
+    """Return the similarity of each document to the one kept for it, and whether it is exact."""
     _, kept = _kept(clusters, part)
     pairs = np.column_stack([clusters.content_keys[kept], clusters.content_keys[part]])
     similarity, exact = np.ones(len(part)), np.ones(len(part), dtype=np.bool_)
     different = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
-    # Several documents may have the content that is compared.
+    # Several documents may share the content that is compared.
     unique, place = np.unique(pairs[different], axis=0, return_inverse=True)
     found = similarities(snapshot, unique, params, ANY)
     similarity[different], exact[different] = found.similarity[place.ravel()], found.exact[place.ravel()]

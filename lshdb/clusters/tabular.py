@@ -1,10 +1,8 @@
-r"""Rows as JSON lines, CSV, TSV or bare lines, written as they come: no result is held in memory.
+r"""Write rows as JSON lines, CSV, TSV, plain lines or Parquet.
 
-A list is a JSON array, also as a field of CSV and TSV. TSV has the backslash escapes of Postgres, ``\t \n \r \\``.
-
-Writes records as a Parquet file of two columns, ``id`` and ``text``. Needs the extra ``lshdb[parquet]`` (pyarrow).
-
-Limitation: Parquet has no place for a lone surrogate; U+FFFD stands for it.
+Rows are written as they arrive; no result is held in memory. A list is a JSON array, also in a CSV or TSV field. TSV
+uses the backslash escapes of Postgres, ``\t \n \r \\``. Parquet files hold records in two columns, ``id`` and ``text``,
+and need the extra ``lshdb[parquet]`` (pyarrow). Limitation: Parquet cannot store a lone surrogate; it becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -31,31 +29,31 @@ __all__ = [
 
 Row = Sequence[object]
 
-# Backslash escapes, as Postgres and others write TSV: an id with a tab in it stays one field.
+# Backslash escapes, as in Postgres, so that an id with a tab stays one field.
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def write_jsonl(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    """One object a row."""
+    """Write one object per row."""
     for row in rows:
         out.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    """A header, and a record a row."""
+    """Write a header, and one record per row."""
     writer = csv.writer(_UnixLines(out))
     writer.writerow(columns)
     writer.writerows([plain(value) for value in row] for row in rows)
 
 
 def write_tsv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    """A header, and a line a row."""
+    """Write a header, and one line per row."""
     write_lines(columns, [columns], out)
     write_lines(columns, rows, out)
 
 
 def write_lines(_columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    """TSV without a header."""
+    """Write TSV without a header."""
     for row in rows:
         out.write("\t".join(plain(value).translate(_TSV_ESCAPES) for value in row) + "\n")
 
@@ -69,7 +67,7 @@ WRITERS: Final[dict[str, Callable[[Sequence[str], Iterable[Row], TextIO], None]]
 
 
 def plain(value: object) -> str:
-    """A value as the text of a field."""
+    """Return a value as the text of a field."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -78,7 +76,7 @@ def plain(value: object) -> str:
 
 
 class _UnixLines:
-    r"""Ends lines with \n. The writer itself ends them with \r\n, for only then it quotes an \r in a field."""
+    r"""Ends lines with \n. The CSV writer itself ends them with \r\n, because only then does it quote an \r in a field."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -92,7 +90,7 @@ GROUP_CHARACTERS: Final = 32_000_000
 
 
 def require_pyarrow() -> None:
-    """Raises: UsageError: pyarrow is not there."""
+    """Raise UsageError if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -100,7 +98,7 @@ def require_pyarrow() -> None:
 
 
 def write_records(path: Path, records: Iterable[tuple[str, str]]) -> None:
-    """Writes (id, text) records to a new file."""
+    """Write (id, text) records to a new file."""
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 

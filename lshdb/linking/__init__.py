@@ -1,1 +1,1 @@
-"""From buckets to pairs: which contents become candidates, and how similar each candidate pair is."""
+"""Find pairs: which contents share buckets, and how similar each candidate pair is."""

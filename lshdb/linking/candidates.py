@@ -1,13 +1,13 @@
-"""Candidate pairs made unique, whatever their number: each is computed once though it meets in many bands.
+"""Collect candidate pairs, remove duplicates, and order them by family.
 
-Occurrences are held up to a bound, then sorted, and written to a temporary file as a run; in the end the runs are
-merged. The memory is the same for a thousand pairs and for a billion; the file has 8 bytes for each pair of a run.
+A pair that shares several bands occurs once for each, but must be computed only once. Occurrences are held in memory
+up to a limit, then sorted and written to a temporary file as a run. At the end the runs are merged. Memory is the same
+for a thousand pairs as for a billion; the file takes 8 bytes for each pair of a run.
 
-The order in which candidate pairs are computed: pairs of the same contents one after the other.
-
-What pairs connect is a family. In the order of their keys the pairs of a family lie as far apart as the nights that
-brought its versions, and each of their texts was read and cut again for every part that has a pair of it: 8 times of a
-million texts of 25 versions. Memory is 32 bytes a content that has candidates; the pairs are spilled as before.
+Contents that are connected by pairs form a family, and the pairs of one family are computed together. In key order they
+would be far apart, because a family grows over many ingests, and its texts would be read and shingled again and
+again: 8 times each with a million texts in families of 25. The family order takes 32 bytes for each content that has
+candidates; its pairs are spilled to a file in the same way.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ __all__ = [
 # Occurrences held before they become a run: 64 MB, and as much again while they are sorted.
 RUN_PAIRS: Final = 8_000_000
 
-# Pairs given out at a time, taken from all runs together.
+# Pairs returned at a time, taken from all runs together.
 PART_PAIRS: Final = 100_000
 
-# A pair whose keys are both below 2**32 is one integer, which sorts ten times faster than two.
-NARROW_KEYS: Final = 2**31  # the rest is room for contents that other processes add meanwhile
+# If both keys are below 2**32, a pair fits one integer. Integers sort ten times faster than pairs of them.
+NARROW_KEYS: Final = 2**31  # leaves room for contents that other processes add meanwhile
 NARROW: Final = np.dtype("<u8")
 WIDE: Final = np.dtype([("right", "<i8"), ("left", "<i8")])
 
 
 class Occurrences:
-    """Collects occurrences of candidate pairs and gives each pair once, in order.
+    """Collects occurrences of candidate pairs and returns each pair once, in order.
 
-    Use it as a context manager: its end closes the file, which has no name and goes then.
+    Use it as a context manager. Leaving it closes the temporary file, which has no name and disappears.
 
-    Args: last_key: the greatest key that a content has so far; the attribute, also of a pair's content.
+    Args: last_key: the greatest content key so far. As an attribute it includes the keys of added pairs.
     """
 
     def __init__(self, last_key: int) -> None:
@@ -66,22 +66,24 @@ class Occurrences:
             self._file.close()
 
     def add(self, keys: NDArray[np.int64]) -> None:
-        """Takes content keys of shape (m, 2), in either order. Raises: SpillFailed: the disk is full."""
+        """Add pairs of content keys, shape (m, 2), in either order. Raises: SpillFailed: the disk is full."""
         self.last_key = max(self.last_key, int(keys.max(initial=0)))
         self._held.append(_packed(keys, self._dtype))
         self._num_held += len(keys)
         if self._num_held >= RUN_PAIRS:
             self._compact()
-            # Where most were repeats there is room for more of them.
+            # If most occurrences were repeats, there is room for more.
             if self._num_held > RUN_PAIRS // 2:
                 self._spill()
 
     def parts(self) -> Iterator[CandidatePairs]:
-        """Every pair once, left < right, ordered by the right one; `share` says how much of them is given out.
+        """Yield every pair once, left < right, ordered by the right key. Hubs of hot buckets are on the left of many
+        pairs, so in
+        this order a part has few distinct contents.
 
-        May be called again, until more are added.
+        You may call it again until you add more pairs.
 
-        A hot bucket's hubs are on the left of many pairs: so ordered, a part has few contents.
+        Args: share: receives the share of the pairs that was yielded so far.
         """
         self._compact()
         runs = [self._run(begin, end) for begin, end in self._runs] + self._held
@@ -116,10 +118,12 @@ class Occurrences:
 
 
 def _ends(runs: list[NDArray[Any]], places: list[int]) -> list[int]:
-    """How far each sorted run may be read so that no pair is met again later, some PART_PAIRS from all of them."""
+    """Return how far to read each sorted run so that no pair occurs again later: about PART_PAIRS from all runs
+    together.
+    """
     step = max(1, PART_PAIRS // len(runs))
     ends, further = _ends_within(runs, places, step), _ends_within(runs, places, 2 * step)
-    # Where runs follow each other, all comes from one of them.
+    # If the runs do not overlap, one of them supplies the whole part.
     while further != ends and sum(further) - sum(places) <= PART_PAIRS:
         step *= 2
         ends, further = further, _ends_within(runs, places, 2 * step)
@@ -127,7 +131,7 @@ def _ends(runs: list[NDArray[Any]], places: list[int]) -> list[int]:
 
 
 def _ends_within(runs: list[NDArray[Any]], places: list[int], step: int) -> list[int]:
-    """`_ends`, with up to `step` pairs from each run."""
+    """Return the same as `_ends`, with up to `step` pairs from each run."""
     ahead = [run[place + step - 1] for run, place in zip(runs, places, strict=True) if place + step <= len(run)]
     if not ahead:
         return [len(run) for run in runs]
@@ -153,11 +157,11 @@ def _unpacked(packed: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Generator[CandidatePairs, None, None]:
-    """Every pair once, left < right: family by family, and within a family in the order of their right content.
+    """Yield every pair once, left < right, family by family. Within a family, pairs are ordered by their right key.
 
-    A generator to be closed: that closes its file.
+    Close the generator to close its temporary file.
 
-    Args: given: hears the share that is given out.
+    Args: given: receives the share of the pairs that was yielded so far.
     Raises: SpillFailed: the disk is full.
     """
     keys = _by_family(candidates)
@@ -172,7 +176,7 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
 
 
 def _by_family(candidates: Occurrences) -> NDArray[np.int64]:
-    """The contents of the pairs, int64, shape (n,): family by family, ascending within each."""
+    """Return the contents of the pairs, int64, shape (n,), family by family, ascending within each."""
     is_there = np.zeros(candidates.last_key + 1, dtype=np.bool_)
     for part in candidates.parts():
         is_there[part.keys] = True

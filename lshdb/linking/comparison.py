@@ -1,7 +1,7 @@
-"""Similarities of pairs of stored contents: estimated from their signatures, exact from their texts.
+"""Compute the similarity of pairs of stored contents: estimates from signatures, exact values from texts.
 
-Memory is bounded by the budgets below, whatever the number of pairs. Pairs come sorted, so that neighbours share
-contents; each content of a group is read, normalised and shingled once.
+The constants below bound the memory for any number of pairs. Pairs are passed in sorted order, so that neighbours
+share contents. Each content of a group is read, normalised and shingled once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ESTIMATED_PAIRS: Final = 100_000
 
 
 class Contents:
-    """Contents by their keys, with their sizes and signatures.
+    """Contents with their sizes and signatures.
 
     Args:
         keys: int64, shape (n,), ascending.
@@ -45,28 +45,30 @@ class Contents:
         self.signatures = signatures
 
     def rows(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of keys that are all among the contents; the shape of the argument."""
+        """Return the row of each content key, in the shape of the argument. Every key must exist."""
         return np.searchsorted(self.keys, keys)
 
 
 def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
-    """Those of the contents that are still there."""
+    """Return those of the contents that still exist."""
     stored = graph.signatures(transaction, distinct(keys))
     return Contents(stored.keys, stored.num_shingles, signatures_of(stored.signatures, params))
 
 
 def signatures_of(stored: bytes, params: Params) -> Signatures:
-    """Signatures from their stored bytes, one behind the other."""
-    # A bytearray: Numba compiles once more for an array that cannot be written to.
+    """Return signatures from their stored, concatenated bytes."""
+    # A bytearray is writable: Numba would compile another version for a read-only array.
     minima = np.frombuffer(bytearray(stored), dtype="<u4")
     return Signatures(minima.reshape(-1, params.num_perm), params.scheme)
 
 
 def promising(contents: Contents, candidates: CandidatePairs, params: Params) -> VerifiedPairs:
-    """Those of the candidates whose signatures do not rule out the floor, with their estimates; none is exact.
+    """Return the candidates that may reach the floor according to their signatures, with their estimates. None is
+    exact.
 
-    A pair at or above the floor is lost with a probability of at most 1 in 100,000; see `min_agreement`.
-    Pairs of contents that are gone are left out.
+    A pair at or above the floor is lost with a probability of at most 1 in 100,000; see `min_agreement`. Pairs of
+    deleted
+    contents are left out.
     """
     pairs = candidates.keys[np.isin(candidates.keys, contents.keys).all(axis=1)]
     rows = contents.rows(pairs)
@@ -78,7 +80,7 @@ def promising(contents: Contents, candidates: CandidatePairs, params: Params) ->
 def compare(
     transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params, *, spooled: bool = False
 ) -> VerifiedPairs:
-    """The pairs with their exact similarity, where both texts are kept (or spooled); the others as they came."""
+    """Return the pairs with their exact similarity if both texts are kept or spooled, otherwise unchanged."""
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     for begin, end in _groups(contents, pairs.keys):
         group = pairs.keys[begin:end]
@@ -93,7 +95,7 @@ def compare(
 def encoded_texts(
     transaction: Transaction, keys: NDArray[np.int64], *, spooled: bool = False
 ) -> tuple[NDArray[np.int64], list[bytes]]:
-    """Those of the contents whose text is kept (or spooled), ascending, and these texts as `texts.encode` made them."""
+    """Return the contents whose text is kept or spooled, ascending, and these texts as `texts.encode` made them."""
     found, encoded = [], []
     for key, frame in graph.texts(transaction, keys, spooled=spooled):
         found.append(key)
@@ -113,7 +115,7 @@ def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Ranges of pairs whose contents have together GROUP_SHINGLES or less; a single pair may have more."""
+    """Yield ranges of pairs whose contents have at most GROUP_SHINGLES shingles together; a single pair may have more."""
     ranges = [(0, len(pairs))] if len(pairs) else []
     while ranges:
         begin, end = ranges.pop()
@@ -122,5 +124,5 @@ def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int,
             yield begin, end
         else:
             middle = (begin + end) // 2
-            # Popped last in, first out: the pairs stay in their order.
+            # Pushed in reverse, so that pairs stay in their order.
             ranges += [(middle, end), (begin, middle)]

@@ -1,4 +1,4 @@
-"""Connected components of pairs, by union-find."""
+"""Find the connected components of pairs, by union-find."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["MAX_SPREAD", "Rows", "components"]
 
 
 class Rows:
-    """The rows of keys in an ascending array of them, int64, shape (n,)."""
+    """Finds the rows of keys in an ascending array of keys, int64, shape (n,)."""
 
     def __init__(self, keys: NDArray[np.int64]) -> None:
         self._keys = keys
@@ -25,7 +25,7 @@ class Rows:
             self._table[keys - self._first] = np.arange(len(keys))
 
     def of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The row of each key, int64, the shape of the argument; -1 where it is not among them."""
+        """Return the row of each key, int64, in the shape of the argument; -1 for an unknown key."""
         if not len(self._keys):
             return np.full(keys.shape, -1, dtype=np.int64)
         if len(self._table):
@@ -36,11 +36,11 @@ class Rows:
 
 
 def components(rows: Rows, num_contents: int, blocks: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """The component of each content, int64, shape (num_contents,): the least row that is connected with it.
+    """Return the component of each content, int64, shape (num_contents,): the smallest row that it is connected with.
 
     Args:
-        rows: of the contents' keys.
-        blocks: pairs of keys, int64, shape (m, 2); a pair with a key that is none of the contents' joins nothing.
+        rows: finds the rows of the contents' keys.
+        blocks: pairs of keys, int64, shape (m, 2). A pair with an unknown key connects nothing.
     """
     parents = np.arange(num_contents, dtype=np.int64)
     for block in blocks:
@@ -51,6 +51,6 @@ def components(rows: Rows, num_contents: int, blocks: Iterable[NDArray[np.int64]
     return parents
 
 
-# Keys are counted up, so a table of all of them is small and 20 times faster than searching: 17 s for 10 million
-# pairs. Where so many contents have gone that it would not be small, the keys are searched.
+# Keys are assigned in sequence, so a table of all keys is small and 20 times faster than a search: 17 s for 10 million
+# pairs. If so many contents were deleted that the table would be large, the keys are searched.
 MAX_SPREAD: Final = 8

@@ -1,6 +1,6 @@
-"""Exact similarity and containment of pairs, and how few equal minima a pair may show before it is worth none.
+"""Compute exact similarity and containment, and the number of equal minima below which a pair is not worth computing.
 
-Owns no threshold and no storage.
+Knows no threshold and no storage.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["containment", "jaccard", "min_agreement", "num_shared"]
 
 
 def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The exact Jaccard similarity of pairs of sets, the size of the intersection over that of the union.
+    """Return the exact Jaccard similarity of pairs of sets: the size of the intersection divided by that of the union.
 
     Args:
         sets: sorted and unique, as `shingling.distinct` returns them.
-        left, right: int64, shape (m,); set left[i] and set right[i] are a pair.
+        left, right: int64, shape (m,); set left[i] and set right[i] form a pair.
 
-    Returns: float64, shape (m,), in [0, 1]; 0 where both are empty, for an empty document is like nothing.
+    Returns: float64, shape (m,), in [0, 1]; 0 if both sets are empty, because an empty document has no duplicates.
     Source: Jaccard 1912, The distribution of the flora in the alpine zone.
     """
     shared = num_shared(sets, left, right)
@@ -35,10 +35,10 @@ def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]
 
 
 def containment(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How much of each left set is in its right set: the size of the intersection over that of the left set.
+    """Return the containment of each left set: the size of the intersection divided by that of the left set.
 
     Args: as of `jaccard`.
-    Returns: float64, shape (m,), in [0, 1]; 0 where the left set is empty.
+    Returns: float64, shape (m,), in [0, 1]; 0 if the left set is empty.
     Source: Broder 1997, On the resemblance and containment of documents.
     """
     share = np.zeros(len(left), np.float64)
@@ -47,19 +47,20 @@ def containment(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.in
 
 
 def num_shared(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The size of the intersection of pairs of sets, int64, shape (m,). Args: as of `jaccard`."""
+    """Return the size of the intersection of pairs of sets, int64, shape (m,). Args: as of `jaccard`."""
     return kernels.intersections(sets.hashes, sets.offsets, left, right)
 
 
 def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:
-    """The least number of equal minima at which a pair of this similarity is still kept.
+    """Return the least number of equal minima that keeps a pair of the given similarity.
 
-    Each of num_perm minima of a pair is equal with probability J, so their number is binomial; the answer is the
-    greatest t with P(Binomial(num_perm, similarity) < t) <= loss. A pair at or above the similarity shows fewer
-    with probability at most `loss`.
+    Each of the num_perm minima of a pair is equal with probability J, so their number is binomial. The result is the
+    greatest t with P(Binomial(num_perm, similarity) < t) <= loss. A pair at or above the similarity has fewer equal
+    minima
+    with a probability of at most `loss`.
 
     Args: similarity, loss: in [0, 1].
-    Raises: InvalidParams: one is out of its range.
+    Raises: InvalidParams: an argument is out of range.
     Source: Broder 1997 (one minimum agrees with probability J); the binomial distribution's lower tail, summed.
     """
     for name, value in (("similarity", similarity), ("loss", loss)):
@@ -77,7 +78,9 @@ def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:
 
 
 def _binomial(trials: int, successes: int, probability: float) -> float:
-    """P(Binomial(trials, probability) = successes), by logarithms: the coefficients overflow from 1,030 trials on."""
+    """Return P(Binomial(trials, probability) = successes). Logarithms, because the coefficients overflow from 1,030
+    trials.
+    """
     if probability == 0.0:
         return float(successes == 0)
     choose = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(trials - successes + 1)

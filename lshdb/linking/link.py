@@ -1,9 +1,9 @@
-"""Turns new bucket rows into pairs: candidates by SQL, a filter by estimate, then the exact similarity.
+"""Turn new bucket rows into pairs: find candidates by SQL, filter them by estimate, then compute the exact similarity.
 
-A small delta is joined with the table, so that its cost follows the delta; a large one scans each band once. Then
-each candidate is computed once, in threads ahead of the one that stores. Memory is bounded whatever the buckets
-hold. A link that is broken off is done again from its start: the contents stay on the list until all their
-pairs are stored, and pairs that are stored already stay.
+A few new contents are joined with the bucket table, so the cost depends on their number. Many new contents are found
+by one scan of each band. Threads then compute each candidate once, ahead of the thread that stores. Memory is bounded
+for any number of candidates. If linking is interrupted, the next call repeats it from the start: contents stay on
+the list of unlinked ones until all their pairs are stored. Pairs that were already stored stay.
 """
 
 from __future__ import annotations
@@ -33,31 +33,32 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
 
-# A probe costs a B-tree descent (2.9 us), a scanned row a step (0.1 us): the scan pays up to 30 contents for a new one.
+# A probe costs a B-tree descent (2.9 us), a scanned row one step (0.1 us). Scanning up to 30 rows for each new content
+# is cheaper than probing.
 SCANNED_CONTENTS: Final = 30
 
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 10_000
 
-# Threads that compute pairs; each holds up to comparison.GROUP_SHINGLES shingles, about 150 MB.
+# Threads that compute pairs. Each holds up to comparison.GROUP_SHINGLES shingles, about 150 MB.
 MAX_THREADS: Final = 4
 
-# Pairs that are stored in one transaction, 50 MB of them. They come by their later content and are kept by their
-# earlier one, so that every transaction touches pages of the whole table: with 100,000 pairs in each, every page of
-# 6 million pairs was written some forty times.
+# Pairs stored in one transaction: 50 MB. They arrive ordered by their right content, but the table is ordered by the
+# left one, so every transaction touches pages of the whole table. With 100,000 pairs in each, every page of 6 million
+# pairs was written about forty times.
 STORED_PAIRS: Final = 2_000_000
-# However slow the computing: what a kill can cost.
+# Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
 
-# Of the progress that is shown: how much of it is the search for candidates. The rest is computing them.
+# The search for candidates as a share of the displayed progress. The rest is computing them.
 SEARCH_SHARE: Final = 0.3
 
 
 class Linking:
-    """Links all contents of an index that are not linked yet.
+    """Links all unlinked contents of an index.
 
     Args:
-        run_key: the run that the pairs are written for; None outside of a run.
+        run_key: the run that the pairs belong to; None outside a run.
     """
 
     def __init__(self, store: Store, run_key: int | None, progress: Progress) -> None:
@@ -68,10 +69,12 @@ class Linking:
         self._progress = progress
 
     def link(self, *, wait: bool = True) -> int:
-        """Computes and stores the pairs of the unlinked contents. Returns: the number of pairs stored.
+        """Compute and store the pairs of the unlinked contents, and return the number of pairs stored.
 
-        Args: wait: for another process that links; what it does not link is linked then.
-        Raises: SpillFailed: no room for the candidates; IndexBusy: another links, and we are not to wait; StoreError.
+        Args: wait: wait for another process that is linking, then link what it left.
+        Raises: SpillFailed: no disk space for the candidates; IndexBusy: another process is linking and `wait` is
+            false;
+            StoreError.
         """
         if not self._store.read(graph.num_unlinked):
             return 0
@@ -91,13 +94,15 @@ class Linking:
         return num_pairs
 
     def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
-        """Collects the candidates of the unlinked contents; some of them again where it is called again."""
+        """Collect the candidates of the unlinked contents. Repeating the call adds some of them again, which is
+        harmless.
+        """
         is_small = graph.has_more_contents(snapshot, SCANNED_CONTENTS * len(keys))
         for block in self._joined(snapshot, keys) if is_small else self._scanned(snapshot, keys):
             occurrences.add(block)
 
     def _joined(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Occurrences of the candidates of a small delta."""
+        """Yield occurrences of the candidates of a few new contents."""
         for begin in range(0, len(keys), DELTA_CONTENTS):
             self._progress.advanced("link", SEARCH_SHARE * begin / len(keys))
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
@@ -106,7 +111,7 @@ class Linking:
             self._record_hot(graph.hot_buckets(snapshot))
 
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Occurrences of the candidates of a large delta, from one ordered pass over each band."""
+        """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
         for number, band in enumerate(self._params.banding.numbers):
             self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
             for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
@@ -114,7 +119,7 @@ class Linking:
                 self._record_hot(hot_among(band, rows, self._expansion))
 
     def _compute(self, occurrences: Occurrences) -> int:
-        """Stores those of the candidates that reach the floor. Returns: how many more pairs there are now."""
+        """Store the candidates that reach the floor, and return the increase in the number of pairs."""
         num_pairs, threads = 0, min(num_cores(), MAX_THREADS)
         with (
             closing(by_family(occurrences, self._computed)) as candidates,
@@ -128,8 +133,8 @@ class Linking:
         self._progress.advanced("link", SEARCH_SHARE + (1 - SEARCH_SHARE) * share)
 
     def _verified(self, candidates: CandidatePairs) -> VerifiedPairs:
-        """Those of the candidates that reach the floor."""
-        # A transaction a part: one over all would keep SQLite's log from being written home.
+        """Return the candidates that reach the floor."""
+        # One transaction per part: a single long one would keep SQLite from checkpointing its log.
         pairs = self._store.read(lambda snapshot: self._compared(snapshot, candidates))
         return pairs.chosen(pairs.similarity >= self._params.floor)
 
@@ -138,14 +143,14 @@ class Linking:
         return compare(snapshot, contents, promising(contents, candidates, self._params), self._params)
 
     def _record_hot(self, rows: NDArray[np.int64]) -> None:
-        """Records what is left out of hot buckets, given as (band, bucket_hash, num_contents) of shape (m, 3)."""
+        """Record how many pairs hot buckets leave out. Args: hot: (band, bucket_hash, num_contents), shape (m, 3)."""
         if len(rows):
             hot = _hot(rows, self._expansion)
             self._store.write(lambda transaction: graph.put_skipped(transaction, hot))
 
 
 def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
-    """The parts, made few: STORED_PAIRS at a time, or what there is after STORED_SECONDS."""
+    """Combine the parts into larger ones: STORED_PAIRS pairs, or fewer if STORED_SECONDS have passed."""
     held: list[VerifiedPairs] = []
     num_held, since = 0, time.monotonic()
     for pairs in parts:

@@ -1,4 +1,4 @@
-"""Links what is not linked yet, so that an answer is complete."""
+"""Link the contents that are not linked yet, so that an answer is complete."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["link_pending"]
 
 
 def link_pending(store: Store, progress: Progress) -> None:
-    """Link what is not linked yet, unless we may not write or another process is writing.
+    """Link the contents that are not linked yet, unless the index is read-only or another process is writing.
 
-    The answer is then given without those documents, and `progress` is told how many are missing.
+    In that case the answer lacks those documents, and `progress` receives their number.
     """
     num_unlinked = store.read(graph.num_unlinked)
     if not num_unlinked:

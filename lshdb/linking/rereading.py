@@ -1,7 +1,7 @@
-"""Texts that the index does not keep, read again from where their documents were seen.
+"""Read texts again that the index does not keep.
 
-A text that is read again counts only if its digest is still its content's: a source that changed since says nothing
-of what was there. Limitation: of several documents of one content, the first one with a source is looked at.
+A text counts only if its digest still matches: a source that changed since does not contain the text that was there.
+Limitation: if several documents share a content, only the first one that has a source is read.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["spool_lost"]
 
-# Texts read again that are held before they go to the temporary table.
+# Texts held in memory before they are written to the temporary table.
 SPOOLED_TEXTS: Final = 500
 
 
 def spool_lost(
     snapshot: Transaction, params: Params, options: ReadOptions, content_keys: NDArray[np.int64] | None = None
 ) -> None:
-    """Spools those texts that are not kept and still are where they were read from.
+    """Spool the texts that the index does not keep and that are still in their sources.
 
     Args:
-        options: how sources are read, but for what is recorded with each.
-        content_keys: int64, shape (n,), ascending: whose texts; None for all contents that have a pair.
+        options: how to read sources, except for what is recorded with each.
+        content_keys: int64, shape (n,), ascending: the contents to read; None for all contents that have a pair.
     """
     spool.begin(snapshot)
     for source in spool.lost(snapshot, content_keys):
@@ -48,7 +48,7 @@ def spool_lost(
 
 
 def _read_again(lost: LostSource, params: Params, options: ReadOptions) -> Iterator[tuple[int, bytes]]:
-    """(content_key, zstd frame) of what is still in the source."""
+    """Yield (content_key, zstd frame) for every text that is still in its source."""
     source = source_at(lost.uri)
     if source is None:
         return
@@ -61,7 +61,7 @@ def _read_again(lost: LostSource, params: Params, options: ReadOptions) -> Itera
 
 
 def _same_text(document: Document, digest: bytes, params: Params) -> str | None:
-    """The document's text, if it is still what it was."""
+    """Return the document's text if its digest is unchanged."""
     try:
         text = text_of(document, params)
     except BadDocument:
