@@ -1,1 +1,1 @@
-"""Questions about documents: what is like this one, why are two a pair, what contaminates a test set."""
+"""Answer questions: near-duplicates of a document, why two documents are a pair, what contaminates a test set."""

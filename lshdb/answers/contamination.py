@@ -1,9 +1,10 @@
-"""Contamination: which documents of one collection, such as a test set, are like documents of another, a training set.
+"""Find the documents of one collection, such as a test set, that are near-duplicates of another, such as a training
+set.
 
-Stored pairs answer for all contents but those of hot buckets, which met the buckets' hubs only. Those are compared
-with what their hot buckets hold of the training collection, so that no near-duplicate is missed for want of a pair.
-Limitation: of 10,000 contents in hot buckets at a time, the ten most alike by their signatures are compared, and more
-of them only while none is a near-duplicate; so "nearest" is the nearest of those.
+Stored pairs answer this for all contents except those in hot buckets, where linking computed pairs with hubs only.
+These contents are compared with the training documents in their hot buckets, so that no near-duplicate is missed.
+Limitation: of each 10,000 contents in hot buckets, only the ten with the most similar signatures are compared, and more
+only while none of them is a near-duplicate. "Nearest" means nearest among those.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Nearest", "nearest"]
 
-# Documents of the test collection whose nearest are held at a time.
+# Documents of the test collection that are answered at a time.
 PAGE_DOCUMENTS: Final = 2_000
 
 # Contents of hot buckets whose signatures are held at a time: 4 MB of 400 bytes each.
 SLICE_CONTENTS: Final = 10_000
 
-# Contents whose exact similarity is computed at a time, the most alike by their signatures first.
+# Contents whose exact similarity is computed at a time, those with the most similar signatures first.
 TRIED_CONTENTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A test document and the training document nearest to it; all but `test` are None where there is none."""
+    """A test document and its nearest training document. Only `test` is set if there is none."""
 
     test: str
     train: str | None = None
@@ -46,9 +47,10 @@ class Nearest:
 
 
 def nearest(transaction: Transaction, train: str, test: str, min_sim: float, params: Params) -> Iterator[Nearest]:
-    """Every document of the collection `test`, by its id, with its nearest at `min_sim` or more in `train`.
+    """Yield every document of the collection `test` by its id, with its nearest document at `min_sim` or more in
+    `train`.
 
-    Of several equally near it is the one that was ingested first.
+    Among equally near documents, this is the one that was ingested first.
     """
     is_any_hot = collected.has_hot_buckets(transaction)
     for page in collected.document_pages(transaction, test, PAGE_DOCUMENTS):
@@ -69,7 +71,7 @@ class _Found:
         self._min_sim = min_sim
         self._params = params
         self._least_equal = min_agreement(params.num_perm, min_sim)
-        # By content: (similarity, -doc_key, exact), of which the greatest is the nearest.
+        # For each content (similarity, -doc_key, exact). The greatest is the nearest.
         self._best: dict[int, tuple[float, int, bool]] = {}
 
     @property
@@ -78,19 +80,19 @@ class _Found:
         return np.unique(np.asarray([-negative for _, negative, _ in self._best.values()], dtype=np.int64))
 
     def nearest(self, doc_id: str, content_key: int | None, names: dict[int, str]) -> Nearest:
-        """What was found for a document of this content."""
+        """Return the nearest document for a document with this content."""
         if content_key not in self._best:
             return Nearest(doc_id)
         similarity, negative, exact = self._best[content_key]
         return Nearest(doc_id, names[-negative], similarity, exact)
 
     def take_stored(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
-        """Meets the contents' own copies and their stored pairs."""
+        """Consider the contents' copies and their stored pairs."""
         for key, doc_key, similarity, exact in collected.mates(transaction, keys, self._train, self._min_sim):
             self._offer(key, doc_key, similarity, exact)
 
     def take_hot(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
-        """Meets what the contents' hot buckets hold."""
+        """Consider the members of the contents' hot buckets."""
         contents = contents_of(transaction, keys[[not self._is_copied(key) for key in keys.tolist()]], self._params)
         buckets = band_keys(contents.signatures, self._params.banding)
         hot, hot_buckets = collected.hot_contents(transaction, contents.keys, buckets)
@@ -101,8 +103,8 @@ class _Found:
                 self._meet(transaction, hot, block[begin : begin + SLICE_CONTENTS])
 
     def _meet(self, transaction: Transaction, hot: NDArray[np.int64], mates: NDArray[np.int64]) -> None:
-        """Compares contents with the mates, (content_key, doc_key), that are most alike by their signatures."""
-        mates = mates[np.argsort(mates[:, 1])]  # Of equals the first one is the nearest.
+        """Compare contents with the mates, (content_key, doc_key), that have the most similar signatures."""
+        mates = mates[np.argsort(mates[:, 1])]  # Among equals, the first is the nearest.
         contents = contents_of(transaction, np.concatenate([hot, mates[:, 0]]), self._params)
         rows = contents.rows(mates[:, 0])
         minima = contents.signatures.minima

@@ -1,7 +1,7 @@
-"""A document of the index, as it is stored.
+"""Read one document of the index.
 
-Limitation: a text is stored once for all documents that have the same words. So the text of a document may differ from
-its file in case, punctuation and white space, and the features of a set come back sorted.
+Limitation: a text is stored once for all documents that have the same words. The text of a document may therefore
+differ from its file in case, punctuation and white space, and the features of a set are sorted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ __all__ = ["stored_document"]
 def stored_document(snapshot: Transaction, doc_id: str, collection: str, params: Params, url: str) -> Document | None:
     """Return a document, or None if there is none with this id.
 
-    Raises:
-        TextsNotKept: the index at `url` keeps no texts.
+    Raises: TextsNotKept: the index at `url` keeps no texts.
     """
     found = answers.doc_keys(snapshot, collection, doc_id)
     if not found:

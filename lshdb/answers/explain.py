@@ -1,9 +1,8 @@
-"""Why two documents are a pair, or are none: what decided it, computed once more and put side by side.
+"""Explain why two documents are a pair, or why not.
 
-Reads only: it links nothing and stores nothing. A name is a document of the index, else a file. The text of a
-document is the one kept for its content, which is that of the content's first document, else its source read again.
-
-What `explaining` finds out about two documents: frozen, and as JSON where a script reads it.
+Recomputes everything that decides it and shows it side by side, but links and stores nothing. A name is a document id,
+or else a file. The text of a document is the one kept for its content, which came from the first document with that
+content. If no text is kept, the source is read again.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a name stands for; `text` is None where it is not kept, `content_key` where the index has no such content.
+    """A named document. `text` is None if it is not kept, `content_key` if the index does not have the content.
 
     Args: signatures: shape (1, num_perm); (0, num_perm) for an empty document.
     """
@@ -59,7 +58,7 @@ class Named:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no shingle, and so is like nothing."""
+        """Whether it has no shingles and therefore no duplicates."""
         return not len(self.signatures)
 
 
@@ -67,8 +66,8 @@ class Explaining:
     """Explains pairs of documents of one index.
 
     Args:
-        options: how files, and the sources of texts that are not kept, are read.
-        files: names are files, even where documents have these ids.
+        options: how to read files, and the sources of texts that are not kept.
+        files: names are files, even if documents have these ids.
     """
 
     def __init__(self, store: Store, options: ReadOptions, *, files: bool = False) -> None:
@@ -78,10 +77,10 @@ class Explaining:
         self._files = files
 
     def explain(self, names: tuple[str, str], collections: tuple[str, str], *, with_diff: bool) -> Explanation:
-        """What makes the two a pair, or none.
+        """Return what makes the two documents a pair, or not.
 
-        Args: collections: where to look for either as an id.
-        Raises: DocumentUnknown: a name is neither an id nor a file; UsageError: standard input is both; as `query`.
+        Args: collections: where to look up each name as an id.
+        Raises: DocumentUnknown: a name is neither an id nor a file; UsageError: both are standard input; as `query`.
         """
         if names == (STDIN, STDIN):
             raise UsageError(reason="- is standard input, which is one document; name the other one")
@@ -112,7 +111,7 @@ class Explaining:
 
     def _read(self, snapshot: Transaction, name: str) -> Named:
         text = text_of(only_document(name, self._options), self._params)
-        # Not `sketch`: that packs the text to be kept.
+        # Not `sketch`, which would also compress the text for storage.
         sketched = sketch_encoded([encode(text)], self._params)
         minima = sketched.signatures.minima[sketched.num_shingles > 0]
         content_key = inspection.content_with(snapshot, sketched.digests[0].tobytes()) if len(minima) else None
@@ -120,7 +119,7 @@ class Explaining:
         return Named(name, True, content_key, signatures, text)
 
     def _with_texts(self, snapshot: Transaction, found: list[Named]) -> list[Named]:
-        """The same, with those texts that are not kept and could be read again."""
+        """Return the same with texts that are not kept but can be read again."""
         lost = np.unique(np.asarray([one.content_key for one in found if one.text is None], dtype=np.int64))
         if not len(lost):
             return found
@@ -162,7 +161,7 @@ class Explaining:
     def _shared_bands(
         self, snapshot: Transaction, left: Named, right: Named
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(the bands in which both have one bucket, those of them whose bucket was too hot to expand)."""
+        """Return the bands in which both share a bucket, and those of them whose bucket is hot."""
         if left.is_empty or right.is_empty:
             return (), ()
         keys: list[BandKeys] = [band_keys(one.signatures, self._params.banding) for one in (left, right)]
@@ -193,7 +192,7 @@ def _pair(snapshot: Transaction, left: Named, right: Named) -> StoredPair | None
 
 
 def _status(snapshot: Transaction, explanation: Explanation, some_empty: bool) -> Status:
-    """The first of the reasons that holds, in the order in which linking would meet them."""
+    """Return the first reason that applies, in the order in which linking checks them."""
     params, keys = explanation.params, [explanation.left.content_key, explanation.right.content_key]
     contents = [key for key in keys if key is not None]
     floor = params.floor
@@ -213,11 +212,11 @@ def _status(snapshot: Transaction, explanation: Explanation, some_empty: bool) -
 
 
 def _printable(text: str) -> str:
-    """The text without lone surrogates, which no output takes."""
+    """Return the text without lone surrogates, which cannot be written."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-# What two documents are to the index; but for the first two, why they are no pair.
+# The relation of the two documents. All but the first two say why they are not a pair.
 Status = Literal[
     "same_content",
     "pair",
@@ -234,13 +233,13 @@ Status = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two.
+    """One of the two documents.
 
     Args:
         name: its id, or the file.
-        content_key: its content; None where it is empty, or a file whose content the index does not have.
-        kept_of: the first document of its content, whose text is shown, where that is another one.
-        is_gone: its text is neither kept nor still where it was read from.
+        content_key: None if it is empty, or a file whose content is not in the index.
+        kept_of: the first document with the same content, whose text is shown, if that is another document.
+        is_gone: its text is neither kept nor still in its source.
     """
 
     name: str
@@ -252,7 +251,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What both texts say: the distinct shingles of each and of both, and how similar these make them."""
+    """The comparison of the texts: their distinct shingles, those they share, and the similarity."""
 
     left_shingles: int
     right_shingles: int
@@ -264,14 +263,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that decided whether two documents are a pair.
+    """Everything that decides whether two documents are a pair.
 
     Args:
-        comparison: None where a text is gone.
-        estimate: the similarity that the signatures show.
-        shared_bands: the bands in which both have one bucket; hot_bands: those of them too hot to expand.
-        pair: as it is stored; None where it is not.
-        word_diff: None where it was not asked for, or a text is gone.
+        comparison: None if a text is gone.
+        estimate: the similarity estimated from the signatures.
+        shared_bands: the bands in which both share a bucket; hot_bands: those of them whose bucket is hot.
+        pair: the stored pair; None if it is not stored.
+        word_diff: None if it was not requested, or a text is gone.
     """
 
     params: Params
@@ -287,7 +286,7 @@ class Explanation:
 
     @property
     def similarity(self) -> float:
-        """The exact similarity; the estimate where a text is gone."""
+        """The exact similarity, or the estimate if a text is gone."""
         return self.estimate if self.comparison is None else self.comparison.similarity
 
     @property
@@ -296,7 +295,7 @@ class Explanation:
         return self.params.banding.candidate_probability(self.similarity)
 
     def as_json(self) -> dict[str, object]:
-        """The object that ``explain --json`` prints."""
+        """Return the object that ``explain --json`` prints."""
         return {
             "left": asdict(self.left),
             "right": asdict(self.right),

@@ -1,4 +1,4 @@
-"""The largest buckets and what is in them: the usual cause is boilerplate that many pages share."""
+"""Show the largest buckets and what they contain. The usual cause is boilerplate that many pages share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Hottest", "hottest"]
 
 EXAMPLES: Final = 3
 
-# Characters of the examples' common beginning.
+# The longest common beginning shown, in characters.
 SHOWN_TEXT: Final = 80
 
 
@@ -28,10 +28,10 @@ class Hottest:
     """Buckets of several bands whose first contents are the same.
 
     Args:
-        num_contents, num_skipped: of the largest one: contents in it, pairs of it that were not expanded.
-        num_bands: how many buckets they are.
+        num_contents, num_skipped: contents of the largest bucket, and its pairs that were skipped.
+        num_bands: the number of these buckets.
         documents: ids of the first documents of its first contents.
-        beginning: what the kept texts of these contents all begin with.
+        beginning: the text that all these contents begin with, if texts are kept.
     """
 
     num_contents: int
@@ -42,9 +42,9 @@ class Hottest:
 
 
 def hottest(transaction: Transaction, params: Params, count: int) -> list[Hottest]:
-    """The largest buckets first; buckets too hot to expand only, where there are any."""
+    """Return the largest buckets first; only hot buckets, if there are any."""
     alike: dict[tuple[int, ...], list[HotBucket]] = {}
-    # A crowd of one template fills a bucket in every band.
+    # Many pages of one template fill a bucket in every band.
     for bucket in inspection.hottest(transaction, params.banding.numbers, count * params.bands):
         first = inspection.first_contents(transaction, bucket, EXAMPLES)
         alike.setdefault(tuple(first.tolist()), []).append(bucket)

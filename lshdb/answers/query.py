@@ -1,7 +1,7 @@
-"""Answers about one document: which contents of the index are near-duplicates of it.
+"""Find the near-duplicates of one document.
 
-The document need not be in the index. Candidates come from its buckets, similarities from the texts; a content
-of the very same normal form is found by its digest's neighbours too, for it shares every bucket.
+The document need not be in the index. Its buckets supply the candidates, and the texts their similarities. A content
+with the same normalised text shares every bucket, so it is found in the same way.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Match", "matches", "only_document", "stored_matches"]
 
-# Bytes of the text of the one document that is asked about.
+# The largest text of a document in a question, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
 
-# Texts of candidates that are held at a time.
+# Texts of candidates held at a time.
 TEXTS_AT_A_TIME = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A near-duplicate of the document that was asked about."""
+    """A near-duplicate of the document in question."""
 
     id: str
     similarity: float
@@ -47,12 +47,12 @@ class Match:
 
 
 def matches(transaction: Transaction, document: Document, min_sim: float, params: Params) -> list[Match]:
-    """Every document at `min_sim` or more, the most similar first; none for an empty document.
+    """Return every document at `min_sim` or more, the most similar first; none for an empty document.
 
     Raises: BadDocument: the document does not suit the index.
     """
     text = encode(text_of(document, params))
-    # Not `sketch`: that packs the text to be kept.
+    # Not `sketch`, which would also compress the text for storage.
     asked = sketch_encoded([text], params)
     if not asked.num_shingles[0]:
         return []
@@ -69,7 +69,7 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
 
 
 def stored_matches(transaction: Transaction, doc_id: str, collection: str, min_sim: float, url: str) -> list[Match]:
-    """Return the stored near-duplicates of a document of the index at `url`, without itself, the most similar first.
+    """Return the stored near-duplicates of a document of the index at `url`, the most similar first, without itself.
 
     Raises: DocumentUnknown.
     """
@@ -82,9 +82,9 @@ def stored_matches(transaction: Transaction, doc_id: str, collection: str, min_s
 
 
 def only_document(path: str | Path, options: ReadOptions) -> Document:
-    """The one document in a file; ``-`` is standard input. It may be larger than what an ingest takes by default.
+    """Return the only document in a file; ``-`` is standard input. It may be larger than an ingest accepts by default.
 
-    Raises: PathMissing; SourceUnreadable: there is none in it; UsageError: there are many.
+    Raises: PathMissing; SourceUnreadable: the file contains no document; UsageError: it contains several.
     """
     options = replace(options, max_text=MAX_ASKED_TEXT)
     items = _standard_input(options) if str(path) == "-" else iter(Reading(source_file(path), options))
@@ -108,7 +108,7 @@ def _standard_input(options: ReadOptions) -> Iterator[Item]:
 def _similarities(
     transaction: Transaction, text: bytes, asked: Sketches, candidates: NDArray[np.int64], params: Params
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The candidates' similarities to the text, NaN where a content is gone, and whether these are exact."""
+    """Return the candidates' similarities to the text, NaN for deleted contents, and whether they are exact."""
     similarity = np.full(len(candidates), np.nan)
     exact = np.zeros(len(candidates), dtype=np.bool_)
     for begin in range(0, len(candidates), TEXTS_AT_A_TIME):

@@ -1,6 +1,6 @@
-"""Recomputes stored pairs exactly, in another pass over the texts: the kept ones, else the sources read again.
+"""Recompute stored pairs exactly from the kept texts, or else from the sources.
 
-Memory is bounded by a page of pairs, and texts read again wait in a temporary table. A sample is one page.
+Memory is bounded by a page of pairs. Texts that are read again wait in a temporary table. A sample is one page.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = ["Reverification", "Scope"]
 
 PAGE_PAIRS: Final = 100_000
 
-# Pairs without a text that are named.
+# Pairs without a text that are listed.
 NAMED_PAIRS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which of the stored pairs to verify.
+    """Which stored pairs to verify.
 
     Args:
-        sample: so many random ones; None takes all.
-        since: those written by this run or later, and those written outside of a run.
-        seed: of everything random.
+        sample: the number of random pairs; None for all.
+        since: only pairs written by this run or a later one, or outside any run.
+        seed: of the random sample.
     """
 
     sample: int | None = None
@@ -48,9 +48,9 @@ class Scope:
 
 
 class Reverification:
-    """One pass over stored pairs of an index.
+    """One verification of stored pairs.
 
-    Args: options: how sources are read where no text is kept.
+    Args: options: how to read sources if no text is kept.
     """
 
     def __init__(self, store: Store, options: ReadOptions, progress: Progress, scope: Scope) -> None:
@@ -64,7 +64,7 @@ class Reverification:
         self._largest = 0.0
 
     def verify(self) -> VerifyReport:
-        """Recomputes the pairs; stores the similarities that changed, drops the pairs below the floor."""
+        """Recompute the pairs, store changed similarities, and delete pairs below the floor."""
         started, chance = time.monotonic(), np.random.default_rng(self._scope.seed)
         with self._store.reading() as snapshot:
             for page, share in self._pages(snapshot, chance):
@@ -74,7 +74,7 @@ class Reverification:
         return VerifyReport(self._counts, self._largest, gone, time.monotonic() - started)
 
     def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
-        """The pairs, and the share of them that each page completes."""
+        """Yield pages of pairs, each with the share of all pairs that is complete after it."""
         scope, lost = self._scope, not self._params.keep_text
         if scope.sample is not None:
             page = graph.sampled_pairs(snapshot, scope.sample, scope.since, chance)
@@ -117,7 +117,7 @@ class Reverification:
         )
 
     def _named(self, snapshot: Transaction) -> tuple[tuple[str, str], ...]:
-        """The first pairs without a text, each content by its first document."""
+        """Return the names of the first pairs without a text; a content has the name of its first document."""
         keys = np.unique(np.asarray(self._gone, dtype=np.int64))
         names: dict[int, str] = {}
         for key, doc_id, _ in answers.documents_of(snapshot, keys):

@@ -231,7 +231,7 @@ def _dropped_row(member: Member) -> Row:
 
 
 def _reason(member: Member, min_sim: float) -> str:
-    """Return why it was dropped: a ``copy``, ``similar`` to the kept one, or ``connected`` with it only through others."""
+    """Return why it was dropped: a ``copy``, ``similar`` to the kept one, or only ``connected`` with it."""
     if member.exact and member.similarity == 1.0:
         return "copy"
     return "similar" if member.similarity >= min_sim else "connected"

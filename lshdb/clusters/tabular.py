@@ -76,7 +76,7 @@ def plain(value: object) -> str:
 
 
 class _UnixLines:
-    r"""Ends lines with \n. The CSV writer itself ends them with \r\n, because only then does it quote an \r in a field."""
+    r"""Ends lines with \n. The CSV writer ends them with \r\n, because only then does it quote an \r in a field."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out

@@ -77,13 +77,10 @@ class Occurrences:
                 self._spill()
 
     def parts(self) -> Iterator[CandidatePairs]:
-        """Yield every pair once, left < right, ordered by the right key. Hubs of hot buckets are on the left of many
-        pairs, so in
-        this order a part has few distinct contents.
+        """Yield every pair once, left < right, ordered by the right key.
 
-        You may call it again until you add more pairs.
-
-        Args: share: receives the share of the pairs that was yielded so far.
+        Hubs of hot buckets are on the left of many pairs, so in this order a part has few distinct contents. You may
+        call it again until you add more pairs.
         """
         self._compact()
         runs = [self._run(begin, end) for begin, end in self._runs] + self._held

@@ -115,7 +115,7 @@ def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of pairs whose contents have at most GROUP_SHINGLES shingles together; a single pair may have more."""
+    """Yield ranges of pairs whose contents have at most GROUP_SHINGLES shingles; a single pair may have more."""
     ranges = [(0, len(pairs))] if len(pairs) else []
     while ranges:
         begin, end = ranges.pop()

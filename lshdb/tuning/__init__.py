@@ -1,1 +1,1 @@
-"""Which bands find how much at what cost: the choice, the recall measured, the curve, other bands for an index."""
+"""Choose bands, measure the recall of an index, draw the S-curve, and change the bands of an index."""

@@ -1,7 +1,7 @@
-"""How bands and rows are chosen: what a banding costs, and the cheapest one that keeps a promise.
+"""Choose bands and rows: the cost of a banding, and the cheapest banding that keeps a promise.
 
-Owns the costs that are compared. Pure arithmetic, without NumPy: the command line tunes where there is no index.
-Limitation: costs are those of one machine; only their proportions matter, and a choice is flat around its optimum.
+Pure arithmetic without NumPy, because the command line also tunes without an index. Limitation: the costs were measured
+on one machine. Only their proportions matter, and costs change little around the optimum.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ __all__ = [
 ]
 
 
-# More are never chosen; an index may be given more.
+# The most bands that are chosen. You may give an index more.
 MAX_CHOSEN_PERM: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a document costs, in microseconds.
+    """The cost of one document, in microseconds.
 
-    Args: row: a row in the table of buckets. candidate: a candidate pair that is found, made unique and estimated.
-        minimum: a minimum that is made, stored and read again.
+    Args: row: a row of the bucket table. candidate: a candidate pair that is found, deduplicated and estimated.
+        minimum: a minimum that is computed, stored and read again.
     """
 
     row: float
@@ -58,20 +58,20 @@ class Costs:
     minimum: float
 
     def of(self, banding: Banding, num_perm: int, candidates: float) -> float:
-        """What a document costs with this banding and so many candidates."""
-        # A pair is the candidate of two documents, and computed once.
+        """Return the cost of a document with this banding and number of candidates."""
+        # A pair is a candidate of two documents, but is computed once.
         return self.row * banding.bands + self.candidate * candidates / 2 + self.minimum * num_perm
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A banding that an index may be given, and what it means.
+    """A banding for an index, and its consequences.
 
     Args:
         num_perm: minima of a signature.
-        recall: the probability that a pair at the similarity asked for is found.
-        candidates: others that a content shares a bucket with.
-        bytes: that a content takes for its signature and its buckets.
+        recall: the probability that a pair at the requested similarity is found.
+        candidates: contents that share a bucket with a content.
+        bytes: the size of the signature and the bucket rows of a content.
     """
 
     banding: Banding
@@ -81,15 +81,17 @@ class Option:
     bytes: float
 
 
-# Measured on SQLite. A row: 0.7 to 1.3 microseconds to write in a small table, 1.8 in one of 60 million, 0.1 to read. A
-# candidate: linking 16,307 pages with 50 x 2, 33 x 3 and 20 x 5 takes 5 microseconds more for each more that there are.
+# Measured on SQLite. Writing a row takes 0.7 to 1.3 microseconds in a small table and 1.8 in one of 60 million; reading
+# it takes 0.1. Linking 16,307 pages with 50 x 2, 33 x 3 and 20 x 5 takes 5 microseconds for each additional candidate.
 COSTS: Final = Costs(row=2.0, candidate=5.0, minimum=0.05)
 
 
 def least_bands(min_sim: float, recall: float, rows: int) -> int:
-    """The fewest bands with which a pair at `min_sim` shares a bucket with probability `recall`; 0: no number does."""
+    """Return the fewest bands with which a pair at `min_sim` shares a bucket with probability `recall`; 0 if none
+    suffice.
+    """
     bands = 1
-    # By doubling, then by halving: of the probability itself, not of logarithms that round.
+    # Doubling, then bisection. They compare the probability itself, because its logarithm would round.
     while Banding(bands, rows).candidate_probability(min_sim) < recall:
         bands *= 2
         if bands > 2 * MAX_BANDS:
@@ -105,7 +107,7 @@ def least_bands(min_sim: float, recall: float, rows: int) -> int:
 
 
 def keeping(min_sim: float, recall: float, max_perm: int) -> Iterator[Banding]:
-    """For each number of rows the fewest bands that keep a promise with `max_perm` minima; few rows first."""
+    """Return for each number of rows the fewest bands that keep a promise with `max_perm` minima, ordered by rows."""
     for rows in range(1, max_perm + 1):
         bands = least_bands(min_sim, recall, rows)
         if bands == 0:
@@ -123,14 +125,14 @@ def choose(
     rows: int | None = None,
     similarities: Similarities = TYPICAL,
 ) -> Banding:
-    """The cheapest banding that finds a pair at `min_sim` with probability `recall`.
+    """Return the cheapest banding that finds a pair at `min_sim` with probability `recall`.
 
     Args:
-        num_perm: the minima there are; None where they are still to be made.
-        bands, rows: what is given already.
-        similarities: of the corpus as it is; an index grows, so it is taken to have 100,000 contents or more.
+        num_perm: the number of minima, if it is fixed; None if it may be chosen.
+        bands, rows: fixed values, if any.
+        similarities: of the current corpus. Because an index grows, the cost assumes at least 100,000 contents.
 
-    Raises: PromiseUnreachable: no banding of so many minima does.
+    Raises: PromiseUnreachable: no banding with this number of minima finds enough.
     """
     most = num_perm or max(MAX_CHOSEN_PERM, (bands or 1) * (rows or 1))
     found = _given(min_sim, recall, most, bands, rows)
@@ -151,7 +153,7 @@ def options(
     similarities: Similarities = TYPICAL,
     sizes: Sizes = SQLITE_SIZES,
 ) -> list[Option]:
-    """What keeps a promise, by rows; more rows than twice those of the cheapest are left out.
+    """Return the bandings that keep a promise, by rows, up to twice the rows of the cheapest.
 
     Args: as `choose`. Raises: PromiseUnreachable.
     """
@@ -162,7 +164,7 @@ def options(
 
 
 def option(banding: Banding, min_sim: float, num_perm: int, similarities: Similarities, sizes: Sizes) -> Option:
-    """What a banding means."""
+    """Return the consequences of a banding."""
     return Option(
         banding=banding,
         num_perm=num_perm,
@@ -173,14 +175,14 @@ def option(banding: Banding, min_sim: float, num_perm: int, similarities: Simila
 
 
 def signed(banding: Banding) -> int:
-    """The minima of a signature that is made for a banding: enough to estimate similarities by, too."""
+    """Return the number of minima of a signature for a banding, which is also enough to estimate similarities."""
     return max(DEFAULT_NUM_PERM, banding.bands * banding.rows)
 
 
 def params_of(chosen: Mapping[str, Any]) -> Params:
-    """Parameters as they were chosen, by name, with defaults for the others.
+    """Return parameters with the given values and defaults for the others.
 
-    Where a `min_sim` or `recall` is among them, the bands and rows follow from these; see `params_for_recall`.
+    If `min_sim` or `recall` is given, bands and rows are derived from them; see `params_for_recall`.
     """
     if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
         return params_for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
@@ -191,7 +193,7 @@ def require_chosen(params: Params, chosen: Mapping[str, Any], url: str) -> None:
     """Check that the index at `url` has the chosen parameters. Raises: ParamsMismatch."""
     for name, given in chosen.items():
         stored = getattr(params, name)
-        # Bands are whole numbers, so an index promises more than it was asked for.
+        # Bands are whole numbers, so an index promises more than the requested recall.
         if stored < given if name == "recall" else stored != given:
             raise ParamsMismatch(url=url, name=f"--{name.replace('_', '-')}", stored=stored, given=given)
 
@@ -206,15 +208,15 @@ def params_for_recall(
     similarities: Similarities = TYPICAL,
     **others: Any,
 ) -> Params:
-    """The cheapest parameters that find a pair at `min_sim` with probability `recall`.
+    """Return the cheapest parameters that find a pair at `min_sim` with probability `recall`.
 
     Args:
-        num_perm: the minima of a signature; by default what the bands take, and not less than 100.
-        bands, rows: what is chosen already.
-        similarities: of the corpus; see `tuning`.
-        others: as they are; the floor follows `min_sim` down where it is not among them.
+        num_perm: the minima of a signature; by default as many as the bands need, but at least 100.
+        bands, rows: fixed values, if any.
+        similarities: of the corpus.
+        others: other parameters, unchanged. If the floor is not among them, it is lowered to `min_sim` if necessary.
 
-    Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of its range.
+    Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of range.
     """
     check_similarity("min_sim", min_sim)
     if not 0.0 < recall < 1.0:
@@ -233,7 +235,7 @@ def params_for_recall(
 
 
 def _given(min_sim: float, recall: float, most: int, bands: int | None, rows: int | None) -> list[Banding]:
-    """What keeps the promise with the bands and rows that are given."""
+    """Return the bandings that keep the promise with the given bands and rows."""
     if bands is None:
         return [banding for banding in keeping(min_sim, recall, most) if rows in (None, banding.rows)]
     tried = [Banding(bands, each) for each in ([rows] if rows else range(1, most // bands + 1)) if each * bands <= most]
@@ -241,14 +243,14 @@ def _given(min_sim: float, recall: float, most: int, bands: int | None, rows: in
 
 
 def _unreachable(min_sim: float, recall: float, num_perm: int, only: Banding | None) -> PromiseUnreachable:
-    """The refusal, with the nearest that can be had."""
+    """Return the error, with the closest values that are possible."""
     nearest = only or Banding(min(num_perm, MAX_BANDS), 1)
     least = (1.0 - (1.0 - recall) ** (1.0 / nearest.bands)) ** (1.0 / nearest.rows)
     return PromiseUnreachable(
         minima=f"{nearest.bands} bands of {nearest.rows} rows" if only else f"{num_perm} minima",
         min_sim=min_sim,
         recall=recall,
-        # Rounded to what is still true.
+        # Rounded towards the values that can be reached.
         reachable=math.floor(nearest.candidate_probability(min_sim) * 1e4) / 1e4,
         least=math.ceil(least * 1e3) / 1e3,
     )

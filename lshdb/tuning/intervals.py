@@ -1,7 +1,7 @@
-"""Recall from a sample of contents, with an interval that is honest about pairs that come in clusters.
+"""Estimate recall from a sample of contents, with a confidence interval that allows for clustered pairs.
 
-The pairs of one probe are found or missed together more often than by chance, so they count as fewer than they
-are. Limitation: a cluster that no probe is in stays unknown; the interval is wide where few probes have pairs.
+The pairs of one probe tend to be found or missed together, so they count as fewer than they are. Limitation: a cluster
+without any probe stays unknown. The interval is wide if few probes have pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TERMS: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A share and its confidence interval; `share` is None where nothing was there to be found."""
+    """A share and its confidence interval; `share` is None if there was nothing to find."""
 
     share: float | None
     low: float
@@ -33,13 +33,13 @@ class Estimate:
 
 
 def recall_of(found: NDArray[np.int64], there: NDArray[np.int64], num_contents: int) -> Estimate:
-    """The share of the pairs that was found, from probes drawn from `num_contents` without replacement.
+    """Return the share of the pairs that was found, from probes drawn out of `num_contents` without replacement.
 
-    A ratio of totals. Its variance gives the number of independent pairs that would have been as much worth, and
-    that number the interval of Clopper and Pearson. Where all was found, and no variance is seen, a probe counts
-    as one: (sum t)^2 / sum t^2.
+    This is a ratio of totals. Its variance gives the effective number of independent pairs, and that number gives the
+    interval of Clopper and Pearson. If everything was found, there is no variance, and each probe counts as one pair:
+    (sum t)^2 / sum t^2.
 
-    Args: found, there: int64, shape (n,); of each probe, the pairs found and all pairs.
+    Args: found, there: int64, shape (n,); for each probe, the pairs found and all pairs.
     Source: Korn, Graubard 1998, Confidence intervals for proportions with small expected number of positive counts
         estimated from survey data; Kish 1965, Survey sampling (the effective number).
     """
@@ -54,25 +54,26 @@ def recall_of(found: NDArray[np.int64], there: NDArray[np.int64], num_contents: 
 
 
 def _worth(found: NDArray[np.int64], there: NDArray[np.int64], share: float, unsampled: float) -> float:
-    """The number of independent pairs that the sample is worth."""
+    """Return the effective number of independent pairs in the sample."""
     total, paired = float(there.sum()), int(np.count_nonzero(there))
     kish = total**2 / float((there.astype(np.float64) ** 2).sum())
     if share in (0.0, 1.0) or paired < 2:
         return kish
     squares = (found - share * there) ** 2
-    # Few clusters make most of it, and a sample without them looks sure of itself: the upper end of its own interval.
+    # A few clusters contribute most of the variance. A sample without them underestimates it, so this uses the upper
+    # end of the variance's own interval.
     spread = float(squares.sum() + NORMAL * np.sqrt((squares**2).sum()))
     variance = unsampled * paired / (paired - 1) * spread / total**2
     return max(1.0, min(total, share * (1.0 - share) / variance))
 
 
 def _clopper_pearson(found: float, there: float) -> tuple[float, float]:
-    """The exact interval of a binomial share; the numbers need not be whole.
+    """Return the exact interval of a binomial share. The numbers need not be whole.
 
     Source: Clopper, Pearson 1934, The use of confidence or fiducial limits illustrated in the case of the binomial.
     """
     tail = (1.0 - CONFIDENCE) / 2.0
-    # Where all, or none, was found there is one tail only.
+    # If all or none were found, the interval has only one tail.
     if there - found < 1e-9:
         return (1.0 - CONFIDENCE) ** (1.0 / there), 1.0
     if found < 1e-9:
@@ -95,7 +96,7 @@ def _beta_quantile(probability: float, a: float, b: float) -> float:
 
 
 def _beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function.
+    """Return the regularised incomplete beta function.
 
     Source: Press et al., Numerical recipes, section 6.4: its continued fraction, by Lentz's method.
     """

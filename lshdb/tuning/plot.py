@@ -1,4 +1,4 @@
-"""The S-curve as a figure: the only part that knows matplotlib (extra ``plot``)."""
+"""Draw the S-curve. This is the only module that uses matplotlib (extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ PAGE: Final = """<!doctype html>
 
 
 def draw(prospect: Prospect, path: Path) -> None:
-    """Writes the figure to a file: SVG, PNG, or an HTML page with the SVG in it.
+    """Write the figure to a file: SVG, PNG, or an HTML page that contains the SVG.
 
-    Raises: UsageError: another suffix; no matplotlib; the file cannot be written.
+    Raises: UsageError: another suffix, no matplotlib, or a file that cannot be written.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -52,7 +52,7 @@ def draw(prospect: Prospect, path: Path) -> None:
 
 
 def _paint(figure: Figure, prospect: Prospect) -> None:
-    """The curve, what it misses above the similarity asked for, and what it lets through below."""
+    """Draw the curve, the pairs it misses above the requested similarity, and the candidates it adds below."""
     axes, banding = figure.add_subplot(), prospect.shown
     below = [prospect.min_sim * step / STEPS for step in range(STEPS + 1)]
     above = [prospect.min_sim + (1 - prospect.min_sim) * step / STEPS for step in range(STEPS + 1)]
@@ -74,6 +74,6 @@ def _paint(figure: Figure, prospect: Prospect) -> None:
 
 
 def _page(svg: bytes) -> bytes:
-    """A page with the figure in it: the drawing itself, without what only a file of its own needs."""
+    """Return a page that contains the drawing, without the header that only an SVG file needs."""
     drawn = svg.decode()
     return PAGE.format(figure=drawn[drawn.index("<svg") :]).encode()

@@ -1,4 +1,4 @@
-"""What an index promises to find, what it may be expected to find elsewhere, and which bands would find more."""
+"""State what an index promises to find, what to expect below its promise, and which bands would find more."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["outlook_of", "rebanded", "shortfall", "similarities_of"]
 
 
 def similarities_of(transaction: Transaction) -> Similarities:
-    """How similar the contents are to each other: as they were last measured, else what is typical."""
+    """Return how similar the contents are to each other: the last measurement, or else typical values."""
     num_contents, measured = graph.num_contents(transaction), measurements.last(transaction)
     if measured is None or not measured.num_probes:
         return typical(max(1, num_contents))
-    # It may have been measured when the index was smaller.
+    # The index may have grown since the measurement.
     return Similarities(tuple(number / measured.num_probes for number in measured.neighbours)).of_contents(num_contents)
 
 
@@ -33,9 +33,9 @@ def outlook_of(store: Store) -> Outlook:
 
 
 def rebanded(params: Params, min_sim: float, recall: float, similarities: Similarities) -> Params:
-    """The parameters with the bands that find a pair at `min_sim` with probability `recall`.
+    """Return the parameters with the bands that find a pair at `min_sim` with probability `recall`.
 
-    The floor follows `min_sim` down. Bands that are the same keep their place, if all else they need is there.
+    The floor is lowered to `min_sim` if necessary. If the bands do not change, they stay where they are.
     Raises: PromiseUnreachable: the signatures have too few minima.
     """
     chosen = choose(min_sim, recall, num_perm=params.num_perm, similarities=similarities)
@@ -47,7 +47,7 @@ def rebanded(params: Params, min_sim: float, recall: float, similarities: Simila
 
 
 def shortfall(params: Params, min_sim: float, url: str) -> str | None:
-    """What a question below the promised similarity has to hear; None for one that is not."""
+    """Return the note for a question below the promised similarity; None for other questions."""
     if min_sim >= params.min_sim:
         return None
     expected = params.banding.candidate_probability(min_sim)

@@ -1,6 +1,6 @@
-"""What an index would find and cost with other bands: the table, the S-curve and the measured points of `tune`.
+"""Compute what an index would find and cost with other bands: the table, S-curve and measured points of `tune`.
 
-Pure arithmetic over `tuning`; the terminal's picture is here, the drawn one in `plotting`.
+Pure arithmetic over `choice`. The curve for the terminal is drawn here, the figure in `plot`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ STEPS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """The bandings that keep a promise, and the one that is looked at.
+    """The bandings that keep a promise, and the one to look at.
 
     Args:
-        options: by rows. now: the index's own banding; None where there is no index. chosen: what `reband` takes.
+        options: by rows. now: the banding of the index; None without an index. chosen: the banding that `reband` takes.
         measured: the last measurement of the index, if any.
     """
 
@@ -40,11 +40,11 @@ class Prospect:
 
     @property
     def shown(self) -> Banding:
-        """The banding whose curve is shown: the index's own, else the chosen one."""
+        """The banding whose curve is shown: that of the index, or else the chosen one."""
         return self.chosen if self.now is None else self.now.banding
 
     def rows(self) -> Iterator[tuple[object, ...]]:
-        """(bands, rows, minima, recall, candidates, bytes, note) of each option, and of the index."""
+        """Return (bands, rows, minima, recall, candidates, bytes, note) of each option and of the index."""
         listed = list(self.options)
         if self.now is not None and self.now.banding not in [each.banding for each in listed]:
             listed = [self.now, *listed]
@@ -53,7 +53,7 @@ class Prospect:
             yield each.banding.bands, each.banding.rows, each.num_perm, *figures, self._note(each)
 
     def curve_lines(self) -> Iterator[str]:
-        """The S-curve, a line a step of similarity; ``o`` is what was measured."""
+        """Return the S-curve, one line per step of similarity; ``o`` marks measured points."""
         points = {} if self.measured is None else {point.similarity: point for point in self.measured.points}
         yield f"similarity  found  with {self.shown.bands} bands of {self.shown.rows} rows"
         for step in range(1, STEPS + 1):
@@ -68,7 +68,7 @@ class Prospect:
             yield f"{similarity:10.2f}  {probability:.3f}  {''.join(bar).rstrip()}{mark}"
 
     def as_json(self) -> dict[str, object]:
-        """The object that ``tune --json`` prints."""
+        """Return the object that ``tune --json`` prints."""
         return {
             "min_sim": self.min_sim,
             "recall": self.recall,
@@ -97,14 +97,14 @@ def prospect(
     num_perm: int | None = None,
     num_contents: int | None = None,
 ) -> Prospect:
-    """What keeps a promise; by default the index's, at the least recall that is worth the name.
+    """Return the bandings that keep a promise. By default this is the promise of the index, with a minimum recall.
 
     Args:
-        outlook: of an index; None where there is none, and all is as typical.
-        num_perm: minima of a signature; by default the index's, else what the bands take.
-        num_contents: how many there will be.
+        outlook: of an index; None without an index, for typical values.
+        num_perm: minima of a signature; by default those of the index, or else as many as the bands need.
+        num_contents: the expected number of contents.
 
-    Raises: PromiseUnreachable: so many minima cannot keep it.
+    Raises: PromiseUnreachable: no banding with this number of minima keeps it.
     """
     recall = DEFAULT_RECALL if recall is None else recall
     if outlook is None:

@@ -1,9 +1,9 @@
-"""Gives an index other bands, from its stored signatures, without reading a document.
+"""Give an index other bands, from its stored signatures, without reading any document.
 
-The new rows are written batch by batch beside the old ones, which go on answering; killed at any moment, the next
-call goes on behind the last batch. Then one transaction lets them take over, and all contents are linked anew: what
-the new bands would not find is no pair any more, so the index is one that was built with them from the start.
-Limitation: until that linking is done, answers of other processes lack pairs, and say so.
+The new rows are written batch by batch next to the old ones, which keep answering. If the process is killed, the next
+call continues after the last batch. One transaction then switches to the new rows and marks all contents as unlinked.
+Linking removes pairs that the new bands do not find, so the result equals an index that was created with these bands.
+Limitation: until that linking is finished, answers of other processes lack pairs, and say so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BATCH_MINIMA: Final = 1_000_000
 
 
 class Rebanding:
-    """Brings an index from its parameters to others that differ in bands, rows and promise alone."""
+    """Changes an index to parameters that differ only in bands, rows and promise."""
 
     def __init__(self, store: Store, wanted: Params, progress: Progress) -> None:
         self._store = store
@@ -34,9 +34,9 @@ class Rebanding:
         self._progress = progress
 
     def reband(self) -> None:
-        """Writes the rows that are missing, and lets them take over; all contents are unlinked then.
+        """Write the missing rows and switch to them. All contents are unlinked afterwards.
 
-        Raises: StoreError: what was committed stays, and the old bands answer.
+        Raises: StoreError: committed batches stay, and the old bands keep answering.
         """
         if self._wanted.banding == self._store.params.banding:
             self._keep()
@@ -48,7 +48,7 @@ class Rebanding:
         self.sweep()
 
     def sweep(self) -> None:
-        """Deletes what bands that are no more have left."""
+        """Delete the rows of bands that are no longer used."""
         more = True
         while more:
             with self._store.writing() as transaction:
@@ -56,7 +56,7 @@ class Rebanding:
                 more = is_free and bands.delete_other(transaction, self._store.params.banding)
 
     def _keep(self) -> None:
-        """Lets the bands that answer promise something else."""
+        """Change the promise of the current bands."""
         with self._store.writing() as transaction:
             bands.give_up(transaction)
             self._promise(transaction)
@@ -65,7 +65,7 @@ class Rebanding:
         bands.promise(transaction, self._wanted.min_sim, self._wanted.recall, self._wanted.floor)
 
     def _begin(self) -> None:
-        """Goes on with what was begun, if that is what is wanted, else begins."""
+        """Continue an unfinished change to the same parameters, or start a new one."""
         with self._store.writing() as transaction:
             begun = bands.coming(transaction)
             if begun is not None and begun.banding == self._wanted.banding:
@@ -77,7 +77,7 @@ class Rebanding:
                 bands.begin(transaction, self._wanted.banding)
 
     def _write_batch(self) -> bool:
-        """Writes the rows of some contents; with those of the last ones takes over. Returns: whether it did."""
+        """Write the rows of one batch of contents; the last batch also switches. Returns: whether it switched."""
         wanted, count = self._wanted, max(1, BATCH_MINIMA // self._wanted.num_perm)
         with self._store.writing() as transaction:
             position = self._position(transaction)

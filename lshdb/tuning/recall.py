@@ -1,9 +1,9 @@
-"""Measures an index on its own contents: how similar they are, and which of their pairs the buckets found.
+"""Measure an index on its own contents: how similar they are, and which of their pairs the buckets found.
 
-A random sample of contents, the probes, is compared with all by brute force over the signatures; what may reach the
-floor is computed exactly from the texts, and looked up among the stored pairs. Limitations: where no texts are kept
-similarities are estimates, and a pair near the threshold may count on the wrong side of it; a pair that the
-signatures hide (1 in 100,000) and the buckets missed is missed here too.
+A random sample of contents, the probes, is compared with all contents by brute force over the signatures. Pairs that
+may reach the floor are computed exactly from the texts and looked up among the stored pairs. Limitations: without
+kept texts, similarities are estimates, and a pair near the threshold may count on the wrong side of it. A pair that
+both the signatures (1 in 100,000) and the buckets miss is also missed here.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from lshdb.tuning.intervals import recall_of
 
 __all__ = ["Measuring"]
 
-# Comparing a content with one probe takes 13 ns, and ingesting a short text 80 microseconds: a tenth is 600 probes.
+# Comparing a content with one probe takes 13 ns, and ingesting a short text 80 microseconds. A tenth of that is 600
+# probes.
 MIN_PROBES: Final = 400
-# 1.3 seconds: in a small index, more probes.
+# 1.3 seconds: a small index has time for more probes.
 COMPARISONS: Final = 100_000_000
 
-# Minima that are compared with the probes at a time, and pairs that are held.
+# Minima compared with the probes at a time, and pairs held at a time.
 BLOCK_MINIMA: Final = 200_000
 HELD_PAIRS: Final = 1_000_000
 
@@ -43,7 +44,7 @@ STEP: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The probes that were compared with all contents: what they have by equal minima, and what may be pairs.
+    """Probes that were compared with all contents: their numbers of neighbours by equal minima, and possible pairs.
 
     Args: keys: int64, shape (n,). neighbours: int64, shape (num_perm + 1,).
         pairs: int64, shape (m, 2), (probe, other). equal: int64, shape (m,).
@@ -57,9 +58,10 @@ class _Compared:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """Pairs of the probes, one of two probes from both ends.
+    """Pairs of the probes. A pair of two probes occurs once from each.
 
-    Args: probe: int64, shape (m,), which of the probes. similarity: float64, shape (m,). is_found: bool, shape (m,).
+    Args: probe: int64, shape (m,), the number of the probe. similarity: float64, shape (m,). is_found: bool, shape
+        (m,).
     """
 
     probe: NDArray[np.int64]
@@ -68,7 +70,7 @@ class _Judged:
 
 
 class Measuring:
-    """One measurement of a linked index; the same seed draws the same probes from the same contents."""
+    """One measurement of a linked index. The same seed draws the same probes from the same contents."""
 
     def __init__(self, store: Store, run_key: int, progress: Progress) -> None:
         self._store = store
@@ -77,7 +79,9 @@ class Measuring:
         self._progress = progress
 
     def measure(self, num_probes: int | None, seed: int) -> Measurement:
-        """Measures and keeps what was measured. Args: num_probes: None for as many as are worth their time."""
+        """Measure the index and store the result. Args: num_probes: None for the default, which depends on the index
+        size.
+        """
         with self._store.reading() as snapshot:
             keys = measurements.content_keys(snapshot)
             compared = self._compared(snapshot, keys, _probes(keys, num_probes, seed))
@@ -88,9 +92,9 @@ class Measuring:
         return measured
 
     def _compared(self, snapshot: Transaction, keys: NDArray[np.int64], probes: NDArray[np.int64]) -> _Compared:
-        """Compares as many of the probes as memory takes with all contents."""
+        """Compare the probes, or as many of them as fit in memory, with all contents."""
         minima = contents_of(snapshot, probes, self._params)
-        # In the order in which they were drawn, so that the first half of them is a sample too.
+        # In the order they were drawn, so that the first half is a random sample too.
         rows = minima.signatures.minima[minima.rows(probes)]
         while True:
             compared = self._within_memory(snapshot, keys, probes, rows)
@@ -101,7 +105,7 @@ class Measuring:
     def _within_memory(
         self, snapshot: Transaction, keys: NDArray[np.int64], probes: NDArray[np.int64], rows: NDArray[np.uint32]
     ) -> _Compared | None:
-        """None where the probes have more pairs than are held, and are more than one."""
+        """Return None if several probes have more pairs than may be held."""
         least = min_agreement(self._params.num_perm, self._params.floor)
         neighbours, pairs, equals, held = np.zeros(self._params.num_perm + 1, np.int64), [], [], 0
         for others, minima in self._blocks(snapshot, keys):
@@ -113,7 +117,7 @@ class Measuring:
             held += len(probe)
             if held > HELD_PAIRS and len(probes) > 1:
                 return None
-        neighbours[-1] -= len(probes)  # each with itself
+        neighbours[-1] -= len(probes)  # each probe with itself
         found = np.concatenate([np.empty((0, 2), np.int64), *pairs])
         other_than_itself = found[:, 0] != found[:, 1]
         agreeing = np.concatenate([np.empty(0, np.uint32), *equals]).astype(np.int64)
@@ -129,7 +133,7 @@ class Measuring:
             self._progress.advanced("measure", done / len(keys))
 
     def _judged(self, snapshot: Transaction, compared: _Compared) -> _Judged:
-        """The pairs of the probes at the floor or above, those that the index has and those that it missed."""
+        """Return the probes' pairs at the floor or above, and whether the index has them."""
         order = np.argsort(compared.keys)
         stored, similarity = measurements.pairs_of(snapshot, compared.keys[order])
         is_stored = np.isin(_packed(compared.pairs), _packed(stored))
@@ -146,7 +150,7 @@ class Measuring:
     def _similarities(
         self, snapshot: Transaction, pairs: NDArray[np.int64], estimates: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The similarities of (probe, other) pairs, exact where texts are kept."""
+        """Return the similarities of (probe, other) pairs, exact if texts are kept."""
         if not len(pairs):
             return np.empty(0)
         ordered = np.sort(pairs, axis=1)
@@ -180,18 +184,18 @@ class Measuring:
 
 
 def _probes(keys: NDArray[np.int64], num_probes: int | None, seed: int) -> NDArray[np.int64]:
-    """A random sample of the keys, in random order."""
+    """Return a random sample of the keys, in random order."""
     affordable = max(MIN_PROBES, COMPARISONS // max(1, len(keys)))
     return np.random.default_rng(seed).choice(keys, min(len(keys), num_probes or affordable), replace=False)
 
 
 def _packed(pairs: NDArray[np.int64]) -> NDArray[np.void]:
-    """Each row as one value."""
+    """Return each row as one value."""
     return np.ascontiguousarray(pairs).view(np.dtype((np.void, 16))).ravel()
 
 
 def _points(judged: _Judged) -> tuple[Point, ...]:
-    """Recall by steps of similarity."""
+    """Return recall by steps of similarity."""
     steps = np.minimum(judged.similarity / STEP + 1e-9, 1 / STEP - 1).astype(np.int64)
     points = []
     for step in np.unique(steps):
