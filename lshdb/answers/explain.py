@@ -123,8 +123,8 @@ class Explaining:
         lost = np.unique(np.asarray([one.content_key for one in found if one.text is None], dtype=np.int64))
         if not len(lost):
             return found
-        spool_lost(snapshot, self._params, self._options, lost)
-        read = {key: unpack(frame) for key, frame in graph.texts(snapshot, lost, spooled=True)}
+        spool = spool_lost(snapshot, self._params, self._options, lost)
+        read = {key: unpack(frame) for key, frame in spool.texts(lost)}
         return [replace(one, text=read.get(one.content_key or 0)) if one.text is None else one for one in found]
 
     def _compared(self, snapshot: Transaction, left: Named, right: Named) -> Explanation:

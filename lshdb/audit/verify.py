@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lshdb.linking.comparison import compare, contents_of
 from lshdb.linking.rereading import spool_lost
+from lshdb.linking.spool import Spool
 from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
 from lshdb.model.reports import VerifyCounts, VerifyReport
@@ -59,6 +60,8 @@ class Reverification:
         self._options = options
         self._progress = progress
         self._scope = scope
+        # Where the index keeps no texts: those that were read again.
+        self._spool: Spool | None = None
         self._gone: list[tuple[int, int]] = []
         self._counts = VerifyCounts()
         self._largest = 0.0
@@ -79,11 +82,11 @@ class Reverification:
         if scope.sample is not None:
             page = graph.sampled_pairs(snapshot, scope.sample, scope.since, chance)
             if lost:
-                spool_lost(snapshot, self._params, self._options, distinct(page.keys))
+                self._spool = spool_lost(snapshot, self._params, self._options, distinct(page.keys))
             yield page, 1.0
             return
         if lost:
-            spool_lost(snapshot, self._params, self._options)
+            self._spool = spool_lost(snapshot, self._params, self._options)
         total, done = graph.num_pairs(snapshot, scope.since), 0
         page = graph.pair_page(snapshot, (-1, -1), PAGE_PAIRS, scope.since)
         while len(page):
@@ -95,7 +98,7 @@ class Reverification:
     def _verify_page(self, snapshot: Transaction, page: VerifiedPairs) -> None:
         contents = contents_of(snapshot, page.keys.ravel(), self._params)
         unsure = VerifiedPairs.estimated(page.keys, page.similarity)
-        fresh = compare(snapshot, contents, unsure, self._params, spooled=not self._params.keep_text)
+        fresh = compare(snapshot, contents, unsure, self._params, self._spool)
         dropped = fresh.exact & (fresh.similarity < self._params.floor)
         changed = fresh.exact & ((fresh.similarity != page.similarity) | ~page.exact)
         with self._store.writing() as transaction:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.linking.jaccard import jaccard, min_agreement
+from lshdb.linking.spool import Spool
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
@@ -78,13 +79,16 @@ def promising(contents: Contents, candidates: CandidatePairs, params: Params) ->
 
 
 def compare(
-    transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params, *, spooled: bool = False
+    transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params, spool: Spool | None = None
 ) -> VerifiedPairs:
-    """Return the pairs with their exact similarity if both texts are kept or spooled, otherwise unchanged."""
+    """Return the pairs with their exact similarity if both texts are known, otherwise unchanged.
+
+    Args: spool: the texts; None takes those that the index keeps.
+    """
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     for begin, end in _groups(contents, pairs.keys):
         group = pairs.keys[begin:end]
-        keys, encoded = encoded_texts(transaction, distinct(group), spooled=spooled)
+        keys, encoded = encoded_texts(transaction, distinct(group), spool)
         known = np.isin(group, keys).all(axis=1)
         rows = np.searchsorted(keys, group[known])
         similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), rows[:, 0], rows[:, 1])
@@ -93,11 +97,11 @@ def compare(
 
 
 def encoded_texts(
-    transaction: Transaction, keys: NDArray[np.int64], *, spooled: bool = False
+    transaction: Transaction, keys: NDArray[np.int64], spool: Spool | None = None
 ) -> tuple[NDArray[np.int64], list[bytes]]:
-    """Return the contents whose text is kept or spooled, ascending, and these texts as `texts.encode` made them."""
+    """Return the contents whose text is known, ascending, and these texts as `texts.encode` made them."""
     found, encoded = [], []
-    for key, frame in graph.texts(transaction, keys, spooled=spooled):
+    for key, frame in graph.texts(transaction, keys) if spool is None else spool.texts(keys):
         found.append(key)
         encoded.append(unpack_utf8(frame))
     return np.asarray(found, dtype=np.int64), encoded

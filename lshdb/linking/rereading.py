@@ -7,13 +7,12 @@ Limitation: if several documents share a content, only the first one that has a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import BadDocument
+from lshdb.linking.spool import Spool
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.readers import Reading, ReadOptions, source_at
@@ -21,39 +20,33 @@ from lshdb.readers.base import recorded
 from lshdb.sketch.normalization import digests, normalise
 from lshdb.sketch.sketch import text_of
 from lshdb.sketch.texts import encode, pack
-from lshdb.store.tables import spool
-from lshdb.store.tables.spool import LostSource
+from lshdb.store.tables import lost
+from lshdb.store.tables.lost import LostSource
 from lshdb.store.transaction import Transaction
 
 __all__ = ["spool_lost"]
 
-# Texts held in memory before they are written to the temporary table.
-SPOOLED_TEXTS: Final = 500
-
 
 def spool_lost(
     snapshot: Transaction, params: Params, options: ReadOptions, content_keys: NDArray[np.int64] | None = None
-) -> None:
-    """Spool the texts that the index does not keep and that are still in their sources.
+) -> Spool:
+    """Return the texts that the index does not keep and that are still in their sources.
 
     Args:
         options: how to read sources, except for what is recorded with each.
         content_keys: int64, shape (n,), ascending: the contents to read; None for all contents that have a pair.
     """
-    spool.begin(snapshot)
-    for source in spool.lost(snapshot, content_keys):
-        texts = _read_again(source, params, options)
-        while some := list(islice(texts, SPOOLED_TEXTS)):
-            spool.put(snapshot, some)
+    sources = lost.sources(snapshot, content_keys)
+    return Spool(text for source in sources for text in _read_again(source, params, options))
 
 
-def _read_again(lost: LostSource, params: Params, options: ReadOptions) -> Iterator[tuple[int, bytes]]:
+def _read_again(lost_source: LostSource, params: Params, options: ReadOptions) -> Iterator[tuple[int, bytes]]:
     """Yield (content_key, zstd frame) for every text that is still in its source."""
-    source = source_at(lost.uri)
+    source = source_at(lost_source.uri)
     if source is None:
         return
-    wanted = {text.locator: text for text in lost.texts}
-    for item in Reading(source, recorded(lost.options, options)):
+    wanted = {text.locator: text for text in lost_source.texts}
+    for item in Reading(source, recorded(lost_source.options, options)):
         if isinstance(item, Document) and item.locator in wanted:
             text = _same_text(item, wanted[item.locator].digest, params)
             if text is not None:

@@ -30,8 +30,6 @@ __all__ = [
     "staged_source",
 ]
 
-__all__ += ["staged_text"]
-
 _metadata = MetaData()
 _TEMPORARY = ["TEMPORARY"]
 
@@ -102,15 +100,6 @@ staged_pair = Table(
     PrimaryKeyConstraint("left_key", "right_key"),
     prefixes=_TEMPORARY,
     sqlite_with_rowid=False,
-)
-
-staged_text = Table(
-    "staged_text",
-    _metadata,
-    Column("content_key", Key, nullable=False),
-    Column("text", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("content_key"),
-    prefixes=_TEMPORARY,
 )
 
 staged_probe = Table(

@@ -164,6 +164,20 @@ def test_a_role_without_temporary_tables_whose_transactions_only_read_gets_every
     assert ask_all(lshdb, read_only(reader)) == expected
 
 
+def test_a_role_that_may_only_read_has_texts_that_are_not_kept_read_again(
+    database: Database, owned: tuple[str, str], lshdb: Run
+) -> None:
+    url, _ = owned
+    assert lshdb(url, "init", "--no-keep-text").code == 0
+    assert lshdb(url, "ingest", "--base", SAMPLE, SAMPLE / "crawl").code == 0
+    database.execute("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC", database.name)
+    found = lshdb(read_only(url), "explain", *INSTALL)
+    assert (found.code, found.err) == (0, "")
+    assert "0.8216 exact" in found.out
+    assert "[-supply-]{+adapter+}" in found.out
+    assert found.out == lshdb(url, "explain", *INSTALL).out
+
+
 def read_only(url: str) -> str:
     """The URL of the same index whose every transaction only reads, as on a standby."""
     changed = url.replace("search_path%3Dcrawl", "search_path%3Dcrawl%20-cdefault_transaction_read_only%3Don")

@@ -40,9 +40,9 @@ from lshdb.store.tables import (
     documents,
     graph,
     inspection,
+    lost,
     measurements,
     sources,
-    spool,
 )
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.graph import HotBuckets
@@ -381,7 +381,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
         transaction, inspection.HotBucket(2, 0, 0, 1), 20
     ),
     "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
-    "spool.lost": lambda transaction: list(spool.lost(transaction, SPREAD)),
+    "lost.sources": lambda transaction: list(lost.sources(transaction, SPREAD)),
     "documents.put": new_documents,
     "documents.remove": lambda transaction: documents.remove(transaction, SPREAD.tolist()),
     "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),

@@ -231,9 +231,9 @@ class Postgres(Dialect):
     def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:
         message, state = one_line(error), getattr(error, "sqlstate", None)
         if state == "25006":
-            return IndexReadOnly, f"{message}, and so no question that needs temporary tables either"
+            return IndexReadOnly, message
         if state == "42501" and "temporary tables" in message:
-            return AccessDenied, f"{message}; a question needs some: GRANT TEMPORARY ON DATABASE ... TO ..."
+            return AccessDenied, f"{message}; writing needs some: GRANT TEMPORARY ON DATABASE ... TO ..."
         if state in ("42501", "28000", "28P01") or (state is None and any(part in message for part in _ACCESS)):
             return AccessDenied, message
         if state == "55P03":

@@ -31,7 +31,7 @@ from sqlalchemy.sql.dml import Insert
 
 from lshdb.store.given import given, given_bucket
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
-from lshdb.store.staging import staged_bucket, staged_probe, staged_text
+from lshdb.store.staging import staged_bucket, staged_probe
 
 __all__ = [
     "NO_LIMIT",
@@ -52,7 +52,6 @@ __all__ = [
     "signatures",
     "skipped_among",
     "skipped_buckets",
-    "spooled_texts",
 ]
 
 # A statement whose rows are tuples.
@@ -205,12 +204,6 @@ def signatures() -> Rows:
 def kept_texts() -> Rows:
     """(content_key, text) of the given keys whose text is kept, ascending."""
     return _of_given(content_text.c.content_key, content_text.c.text)
-
-
-@cache
-def spooled_texts() -> Rows:
-    """(content_key, text) of the given keys whose text was read again, ascending."""
-    return _of_given(staged_text.c.content_key, staged_text.c.text)
 
 
 @cache

@@ -154,12 +154,9 @@ def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures
     )
 
 
-def texts(
-    transaction: Transaction, content_keys: NDArray[np.int64], *, spooled: bool = False
-) -> Iterator[tuple[int, bytes]]:
-    """(content_key, zstd frame) of those of the contents whose text is kept (or spooled), ascending."""
-    statement = statements.spooled_texts() if spooled else statements.kept_texts()
-    for block in transaction.keyed(statement, content_keys, count=1_000):
+def texts(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:
+    """(content_key, zstd frame) of those of the contents whose text is kept, ascending."""
+    for block in transaction.keyed(statements.kept_texts(), content_keys, count=1_000):
         yield from ((row[0], row[1]) for row in block)
 
 

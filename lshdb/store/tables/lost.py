@@ -1,8 +1,8 @@
-"""Texts that the index does not keep, while they are needed: found by their documents, held in a temporary table."""
+"""Texts that the index does not keep, and the sources that they can be read from again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,10 +12,9 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from lshdb.store.given import given
 from lshdb.store.schema import content, content_text, document, pair, source
-from lshdb.store.staging import staged_text
 from lshdb.store.transaction import Transaction
 
-__all__ = ["LostSource", "LostText", "begin", "lost", "put"]
+__all__ = ["LostSource", "LostText", "sources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,7 @@ class LostSource:
     texts: tuple[LostText, ...]
 
 
-def begin(transaction: Transaction) -> None:
-    """Empties the temporary table."""
-    transaction.stage(staged_text, {"content_key": [], "text": []})
-
-
-def lost(transaction: Transaction, content_keys: NDArray[np.int64] | None = None) -> Iterator[LostSource]:
+def sources(transaction: Transaction, content_keys: NDArray[np.int64] | None = None) -> Iterator[LostSource]:
     """Sources of those of the contents whose text is not kept, source by source.
 
     Args: content_keys: int64, shape (n,), ascending; None for all contents that have a pair.
@@ -80,9 +74,3 @@ def _lost(
     rows = (row for block in transaction.stream(statement, parameters) for row in block)
     for (uri, options), group in groupby(rows, key=lambda row: (row[0], row[1])):
         yield LostSource(uri, options, tuple(LostText(*row[2:]) for row in group))
-
-
-def put(transaction: Transaction, texts: Sequence[tuple[int, bytes]]) -> None:
-    """Holds (content_key, zstd frame) rows until the next `begin`."""
-    columns: dict[str, list[object]] = {"content_key": [key for key, _ in texts], "text": [frame for _, frame in texts]}
-    transaction.bulk_insert(staged_text, columns)
