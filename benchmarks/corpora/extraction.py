@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, SourceFile, read_source, walk
+from lshdb.readers import Reading, ReadOptions, SourceFile, walk
 
 
 def folder_texts(folder: Path, base: Path | None = None) -> Iterator[tuple[str, str]]:
@@ -19,5 +19,5 @@ def folder_texts(folder: Path, base: Path | None = None) -> Iterator[tuple[str, 
     options = ReadOptions(base=base)
     for source in walk([folder]):
         if isinstance(source, SourceFile):
-            documents = (item for item in read_source(source, options) if isinstance(item, Document))
+            documents = (item for item in Reading(source, options) if isinstance(item, Document))
             yield from ((document.doc_id, document.text) for document in documents)

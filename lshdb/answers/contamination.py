@@ -1,5 +1,4 @@
-"""Find the documents of one collection, such as a test set, that are near-duplicates of another, such as a training
-set.
+"""Find documents of one collection, such as a test set, that are near-duplicates of another, such as a training set.
 
 Stored pairs answer this for all contents except those in hot buckets, where linking computed pairs with hubs only.
 These contents are compared with the training documents in their hot buckets, so that no near-duplicate is missed.
@@ -47,8 +46,7 @@ class Nearest:
 
 
 def nearest(transaction: Transaction, train: str, test: str, min_sim: float, params: Params) -> Iterator[Nearest]:
-    """Yield every document of the collection `test` by its id, with its nearest document at `min_sim` or more in
-    `train`.
+    """Yield every document of the collection `test`, by id, with its nearest in `train` at `min_sim` or more.
 
     Among equally near documents, this is the one that was ingested first.
     """

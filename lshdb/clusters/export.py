@@ -1,5 +1,4 @@
-"""Write the deduplicated corpus: the documents kept, the documents dropped and for which one, or the texts of those
-kept.
+"""Write the deduplicated corpus: the ids kept, the ids dropped and for which document, or the texts kept.
 
 A document that is in no cluster is kept, and so is an empty one. Files are written completely or not at all, and
 nothing else is changed. Limitation: the text of a content is that of its first document. Other documents with the same

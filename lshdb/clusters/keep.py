@@ -70,8 +70,7 @@ def best_of_component(labels: NDArray[np.int64], rank: NDArray[np.int64]) -> NDA
 
 
 def keep_near(labels: NDArray[np.int64], rank: NDArray[np.int64], near: Near) -> NDArray[np.int64]:
-    """Complete-to-keep linkage: return for each content the row of the similar content that is kept for it, -1 if
-    unsettled.
+    """Complete-to-keep linkage: return for each content the row of the one kept for it, -1 if unsettled.
 
     In each component, the content of least rank is kept for itself and for all contents similar to it. This is repeated
     `ROUNDS` times for the contents that remain.

@@ -47,6 +47,7 @@ class Occurrences:
     Use it as a context manager. Leaving it closes the temporary file, which has no name and disappears.
 
     Args: last_key: the greatest content key so far. As an attribute it includes the keys of added pairs.
+    Attributes: share: the share of the pairs that `parts` has yielded.
     """
 
     def __init__(self, last_key: int) -> None:
@@ -115,9 +116,7 @@ class Occurrences:
 
 
 def _ends(runs: list[NDArray[Any]], places: list[int]) -> list[int]:
-    """Return how far to read each sorted run so that no pair occurs again later: about PART_PAIRS from all runs
-    together.
-    """
+    """Return how far to read each sorted run for about PART_PAIRS pairs, none of which occurs again later."""
     step = max(1, PART_PAIRS // len(runs))
     ends, further = _ends_within(runs, places, step), _ends_within(runs, places, 2 * step)
     # If the runs do not overlap, one of them supplies the whole part.

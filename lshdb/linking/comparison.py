@@ -64,8 +64,7 @@ def signatures_of(stored: bytes, params: Params) -> Signatures:
 
 
 def promising(contents: Contents, candidates: CandidatePairs, params: Params) -> VerifiedPairs:
-    """Return the candidates that may reach the floor according to their signatures, with their estimates. None is
-    exact.
+    """Return the candidates whose estimate does not rule out the floor, with that estimate; none is exact.
 
     A pair at or above the floor is lost with a probability of at most 1 in 100,000; see `min_agreement`. Pairs of
     deleted

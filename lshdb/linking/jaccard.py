@@ -78,9 +78,7 @@ def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:
 
 
 def _binomial(trials: int, successes: int, probability: float) -> float:
-    """Return P(Binomial(trials, probability) = successes). Logarithms, because the coefficients overflow from 1,030
-    trials.
-    """
+    """Return P(Binomial(trials, probability) = successes), by logarithms: coefficients overflow from 1,030 trials."""
     if probability == 0.0:
         return float(successes == 0)
     choose = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(trials - successes + 1)

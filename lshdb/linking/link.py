@@ -94,9 +94,7 @@ class Linking:
         return num_pairs
 
     def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
-        """Collect the candidates of the unlinked contents. Repeating the call adds some of them again, which is
-        harmless.
-        """
+        """Collect the candidates of the unlinked contents. Calling it again may add some of them twice."""
         is_small = graph.has_more_contents(snapshot, SCANNED_CONTENTS * len(keys))
         for block in self._joined(snapshot, keys) if is_small else self._scanned(snapshot, keys):
             occurrences.add(block)

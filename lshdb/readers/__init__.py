@@ -1,8 +1,8 @@
-"""The reading side: from paths to documents, one source at a time.
+"""Read documents from files, one source at a time.
 
-    walk(paths) -> SourceFile;  read_source(source, options) -> Document | Rejection | Skipped
+    walk(paths) -> SourceFile;  Reading(source, options) -> Document | Rejection | Skipped
 
-Knows no SQL and no sketching. A bad item is an item (`Rejection`), never an exception.
+Knows no SQL and no sketching. A bad document is an item (`Rejection`), never an exception.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from lshdb.readers.registry import (
     Reading,
     made,
     may_hold_pages,
-    read_source,
     read_stream,
     reader_named,
     readers,
@@ -49,7 +48,6 @@ __all__ = [
     "made",
     "may_hold_pages",
     "path_uri",
-    "read_source",
     "read_stream",
     "reader_named",
     "readers",

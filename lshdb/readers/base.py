@@ -1,10 +1,8 @@
-"""The types every reader shares: a file that was found, what a reader yields, and the options it reads by.
+"""The types that all readers share: files, the items that readers yield, and read options.
 
-Owns no reading and opens nothing. A reader is stateless: everything it knows comes in with the call.
-
-Read options as text, as the index keeps them with each source: read otherwise, a file is another source.
-
-Owns which options matter to what a source gives; those of the index (`html`, `kind`) are kept with it once.
+Opens nothing and reads nothing. Readers have no state: each call is passed everything it needs. The index stores the
+read options of each source as JSON. A file that is read with other options counts as changed. The options `html` and
+`kind` belong to the index and are stored there.
 """
 
 from __future__ import annotations
@@ -44,12 +42,12 @@ __all__ = [
     "too_large",
 ]
 
-# The largest single texts in public crawls are below 2 MB; these stop a file from filling the memory.
+# The largest texts in public crawls are below 2 MB. These limits keep a file from filling the memory.
 DEFAULT_MAX_TEXT: Final = 10_000_000
-# What the parser makes of a page in bounded time; see `bombs`.
+# The largest page that is parsed in bounded time; see `extraction`.
 MAX_PAGE_BYTES: Final = 10_000_000
 MAX_LINE_BYTES: Final = 64_000_000
-# JSON may write a byte of text as ``\u0000``.
+# JSON may encode one byte of text as ``\u0000``.
 MAX_BYTES_A_BYTE: Final = 6
 
 # The name of standard input among paths, and its URI among sources.
@@ -59,14 +57,14 @@ STDIN_URI: Final = "stdin:"
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as the walk found it.
+    """A file that the walk found.
 
     Args:
-        uri: ``file:///...``, percent-encoded, so that any bytes of a file name survive.
-        path: absolute, with no ``..``; symbolic links are kept as named.
+        uri: ``file:///...``, percent-encoded, so that a file name may contain any bytes.
+        path: absolute, without ``..``; symbolic links are not resolved.
         size: bytes.
         mtime_ns: modification time, nanoseconds since 1970.
-        root: the URI of the path it was found under; its own `uri` where it was named itself.
+        root: the URI of the path it was found under; its own `uri` if the caller named the file.
     """
 
     uri: str
@@ -77,18 +75,18 @@ class SourceFile:
 
     @property
     def named(self) -> bool:
-        """Whether the caller named this very file, rather than a folder above it."""
+        """Whether the caller named this file, rather than a folder that contains it."""
         return self.uri == self.root
 
     @property
     def is_stdin(self) -> bool:
-        """Whether it is standard input: read once, and never the same as before."""
+        """Whether it is standard input, which is read once and always counts as changed."""
         return self.uri == STDIN_URI
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or record not meant for lshdb, such as an image in a crawl; counted, not an error."""
+    """A file or record that is not meant for lshdb, such as an image in a crawl. It is counted, but is not an error."""
 
     source: str
     reason: str
@@ -96,13 +94,14 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """An item whose bytes are read and whose document is yet to be made, perhaps by another process.
+    """An item whose bytes are read and whose document is not made yet. Another process may make it.
 
     Args:
         source, locator: where it is.
         raw: its bytes.
-        parse: makes the item of ``(raw, source, locator)``; raises Unfit. Items of one source that share one function
-            cross to another process most cheaply; one that cannot be pickled is called in the process that reads.
+        parse: makes the item from ``(raw, source, locator)``; raises Unfit. Pickling is cheapest if all items of a
+            source
+            share one function. A function that cannot be pickled is called in the process that reads.
     """
 
     source: str
@@ -111,12 +110,12 @@ class Deferred:
     parse: Callable[[bytes, str, str], Item]
 
     def make(self) -> Item:
-        """Return the item; a Rejection if there is none in it."""
+        """Return the item, or a Rejection if it has none."""
         try:
             return self.parse(self.raw, self.source, self.locator)
         except Unfit as error:
             return Rejection(self.source, self.locator, str(error))
-        except Exception as error:  # A mistake in one reader costs one item, not the run.
+        except Exception as error:  # An error in a reader costs one item, not the run.
             return Rejection(self.source, self.locator, f"{type(error).__name__}: {error}")
 
 
@@ -125,19 +124,18 @@ Item: TypeAlias = Document | Rejection | Skipped
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How sources are read.
+    """How to read sources.
 
     Args:
         html: ``main`` content of a page, or ``all`` its text.
         id_field, text_field: the fields of a JSON record, the columns of a table.
-        input_format: the name of the reader for every source; None lets suffix and content choose.
-        base: the folder that a file's doc_id is relative to; None keeps the absolute path.
+        input_format: the name of the reader for every source; None chooses by suffix and content.
+        base: the folder that doc_ids of files are relative to; None for absolute paths.
         kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
-        max_text: bytes of the largest text that a document may have, in UTF-8; a larger one is rejected.
-        id_prefix: what the doc_id of every document begins with.
+        max_text: the largest text of a document in bytes of UTF-8; larger ones are rejected.
+        id_prefix: prepended to the doc_id of every document.
 
-    Raises: InvalidParams: the field names are empty, equal, or no JSON reader can look for them; the prefix holds a
-        NUL character.
+    Raises: InvalidParams: the field names are empty, equal, or impossible in JSON; the prefix contains a NUL character.
     """
 
     html: HtmlText = "main"
@@ -151,7 +149,7 @@ class ReadOptions:
 
     @property
     def max_line(self) -> int:
-        """Bytes of the longest line that is held: one of a text within the limit always is."""
+        """The longest line that is read, in bytes; long enough for any text within the limit."""
         return max(MAX_LINE_BYTES, MAX_BYTES_A_BYTE * self.max_text)
 
     def __post_init__(self) -> None:
@@ -164,16 +162,16 @@ class ReadOptions:
 
 
 class Unfit(ValueError):
-    """Raised inside a reader for one item that is no document; the message is the reason of its Rejection."""
+    """Raised in a reader if an item is not a document. The message becomes the reason of its Rejection."""
 
 
 class Reader(Protocol):
     """Turns one kind of source into documents.
 
     Attributes:
-        name: what ``--input-format`` calls it.
-        suffixes: the file name endings it serves, lower-case, with the dot; compression suffixes not included.
-        textual: whether the bytes may lie compressed (gzip, zstd ...) and are decompressed before `read` sees them.
+        name: its name for ``--input-format``.
+        suffixes: the endings of its files, lower-case, with the dot, without compression suffixes.
+        textual: whether its files may be compressed (gzip, zstd ...) and are decompressed before `read`.
     """
 
     @property
@@ -181,36 +179,38 @@ class Reader(Protocol):
     @property
     def suffixes(self) -> tuple[str, ...]: ...
     @property
-    @property
     def textual(self) -> bool: ...
 
     def recognises(self, head: bytes) -> bool:
-        """Whether a file that begins with `head` (1 KB, decompressed) is plainly of this format.
+        """Return whether a file that begins with `head` (1 KB, decompressed) clearly has this format.
 
-        Asked only where no name tells; a format that cannot be told by its beginning answers False.
+        This is called only if the file name does not tell. Return False if the beginning of the format is not
+        distinctive.
         """
         ...
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
-        """The documents of `stream` in their order, and a Rejection or Skipped for every item that is none.
+        """Yield the documents of `stream` in order, and a Rejection or Skipped for every item that is not a document.
 
-        Leave what takes time, beyond finding where an item ends, to a Deferred.
+        Put slow work, except finding the end of an item, into a Deferred.
 
-        ``stream.read(n)`` gives at most n bytes, as soon as it has some, and b"" at the end; it may raise
-        OSError. A container's reader yields what it had before that and then one Rejection that says where.
+        ``stream.read(n)`` returns at most n bytes as soon as some are available, and b"" at the end. It may raise
+        OSError. The
+        reader of a container then yields the items before the failure and one Rejection that says where it happened.
         """
         ...
 
 
 def absolute(path: str | Path) -> str:
-    """The path from the root on, without ``..``; unlike `Path.resolve` it keeps symbolic links as they are named."""
+    """Return the absolute path without ``..``. Unlike `Path.resolve`, it keeps symbolic links."""
     return os.path.abspath(path)  # noqa: PTH100
 
 
 def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
-    """The doc_id of a file that is one document: its path, relative to ``options.base`` where it lies under it.
+    r"""Return the doc_id of a file that is one document: its path, relative to ``options.base`` if it is in that
+    folder.
 
-    Bytes of the name that are not UTF-8 are shown as ``\\xff``.
+    Bytes of the name that are not UTF-8 become ``\xff``.
     """
     path = source.path
     if options.base is not None:
@@ -220,23 +220,23 @@ def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
 
 
 def reason_of(error: OSError) -> str:
-    """What went wrong, in the system's words and without the path."""
+    """Return the error message of the system, without the path."""
     return error.strerror or str(error) or type(error).__name__
 
 
 def megabytes(num_bytes: int) -> str:
-    """``64 MB`` for 64,000,000; ``500 kB`` for 500,000."""
+    """Return ``64 MB`` for 64,000,000 and ``500 kB`` for 500,000."""
     return f"{num_bytes / 1e6:g} MB" if num_bytes >= 1e6 else f"{num_bytes / 1e3:g} kB"
 
 
 def too_large(max_text: int, num_bytes: int | None = None) -> str:
-    """The reason to reject a text of `num_bytes`, which exceeds the limit; None where it was not read to its end."""
+    """Return the reason to reject a text over the limit. Args: num_bytes: None if it was not read to its end."""
     size = "" if num_bytes is None else f": {num_bytes:,} bytes"
     return f"text larger than the {megabytes(max_text)} of --max-text{size}"
 
 
 def column_names(names: Sequence[str]) -> str:
-    """The columns of a table, as a reason shows them: the first twenty."""
+    """Return the first twenty columns of a table, for a message."""
     shown = ", ".join(name[:40] for name in names[:20])
     return shown + (", ..." if len(names) > 20 else "")
 
@@ -260,7 +260,7 @@ _DEFAULTS: Final = msgspec.structs.asdict(_Recorded())
 
 
 def record(options: ReadOptions) -> str:
-    """Return the options as a JSON object; options that equal their defaults are left out."""
+    """Return the options as a JSON object, without those that equal their defaults."""
     base = None if options.base is None else str(options.base)
     written = {name: getattr(options, name) for name in _DEFAULTS} | {"base": base}
     # By value: msgspec's own omit_defaults compares by identity, and a parsed 10000000 is another object.
@@ -268,7 +268,7 @@ def record(options: ReadOptions) -> str:
 
 
 def recorded(text: str, options: ReadOptions) -> ReadOptions:
-    """`options` with what `record` wrote in place of its own."""
+    """Return `options` with the values that `record` stored."""
     kept = msgspec.json.decode(text, type=_Recorded)
     base = None if kept.base is None else Path(kept.base)
     return replace(options, **(msgspec.structs.asdict(kept) | {"base": base}))

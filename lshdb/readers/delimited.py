@@ -1,11 +1,12 @@
-"""CSV and TSV: a header row that names the columns, then one document a row.
+"""Read CSV and TSV: a header row that names the columns, then one document per row.
 
-Quotes are as in RFC 4180: a field in double quotes may hold separators, line ends and doubled quotes; in a TSV too.
-The text is UTF-8 with or without a byte order mark. In an index of feature sets the text column holds the features,
+Quotes follow RFC 4180, also in TSV: a field in double quotes may contain separators, line ends and doubled quotes. The
+text is UTF-8, with or without a byte order mark. In an index of feature sets, the text column contains the features,
 separated by white space.
-Limitations: a quote that is opened and not closed takes the rows behind it into its field, up to the next quote, the
-end or the limit of a text, and is mostly rejected with them; the separator is the format's own and is not guessed (a
-CSV with semicolons is none).
+
+Limitations: an unclosed quote takes the following rows into its field, up to the next quote, the end of the file or
+the limit of a text, and these rows are usually rejected together. The separator is not guessed, so a CSV file with
+semicolons is not read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = ["DelimitedReader"]
 
 
 class DelimitedReader:
-    """Rows of fields, with ``id`` and ``text`` or the columns that the options name."""
+    """Reads rows with ``id`` and ``text``, or the columns that the options name."""
 
     textual = True
 
@@ -41,11 +42,11 @@ class DelimitedReader:
         self._delimiter = delimiter
 
     def recognises(self, head: bytes) -> bool:
-        """False: prose has commas too."""
+        """Return False, because prose contains commas too."""
         return False
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
-        """A Document or a Rejection for every row that is not blank; one Rejection where a column is missing."""
+        """Yield a Document or a Rejection for every row that is not blank; one Rejection if a column is missing."""
         rows = _Rows(stream, self._delimiter, options)
         try:
             columns = _Columns(next(rows, []), options)
@@ -61,11 +62,11 @@ class DelimitedReader:
 class _Rows:
     """The rows of a stream.
 
-    Attributes: num_replaced: undecodable byte sequences of the last one.
+    Attributes: num_replaced: undecodable byte sequences in the last row.
     """
 
     def __init__(self, stream: BinaryIO, delimiter: str, options: ReadOptions) -> None:
-        # One limit for the whole process; its default of 131,072 is less than a long page.
+        # This limit applies to the whole process. Its default of 131,072 is too small for a long page.
         csv.field_size_limit(options.max_text)
         self.num_replaced = 0
         self._max_line = options.max_line
@@ -83,7 +84,7 @@ class _Rows:
         return self
 
     def __next__(self) -> list[str]:
-        """The next row. Raises: Unfit: it is none; OSError."""
+        """Return the next row. Raises: Unfit: it is malformed; OSError."""
         self._number = self._rows.line_num + 1
         self.num_replaced, self._is_too_long = 0, False
         try:
@@ -103,10 +104,10 @@ class _Rows:
 
 
 class _Columns:
-    """Where the two columns lie in a row."""
+    """The places of the two columns in a row."""
 
     def __init__(self, header: list[str], options: ReadOptions) -> None:
-        """Raises: Unfit: the header lacks one of them, or names it twice."""
+        """Raises: Unfit: the header lacks one of them, or has it twice."""
         names = [name.strip() for name in header]
         for name in (options.id_field, options.text_field):
             if names.count(name) != 1:
@@ -117,7 +118,7 @@ class _Columns:
         self._holds_set = options.kind == "set"
 
     def document(self, row: list[str], rows: _Rows, uri: str) -> Document:
-        """The document of a row. Raises: Unfit."""
+        """Return the document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
             raise Unfit(f"not as many fields as the header has: {len(row)}, not {self._num_columns}")
         doc_id, content = checked_doc_id(row[self._id]), row[self._text]

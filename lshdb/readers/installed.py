@@ -1,12 +1,12 @@
-"""Readers that other distributions bring: entry points of the group ``lshdb.readers``.
+"""Load readers of other distributions: entry points of the group ``lshdb.readers``.
 
-A distribution names an object that is a `Reader`, or a class of one without arguments, in its pyproject.toml::
+A distribution names a `Reader` object, or a class that creates one without arguments, in its pyproject.toml::
 
     [project.entry-points."lshdb.readers"]
     epub = "lshdb_epub:EpubReader"
 
-It serves under the name and the file endings it gives itself. Ours go first: a reader cannot take an ending of theirs,
-and of two that are installed the first by name has it. Nothing is loaded before a file is to be read.
+The reader defines its own name and suffixes. The suffixes of lshdb's own readers take precedence. If two installed
+readers have the same suffix, the first by name gets it. Nothing is loaded until a file is read.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ ATTRIBUTES: Final = ("name", "suffixes", "textual", "recognises", "read")
 
 
 def installed_readers(ours: Iterable[Reader]) -> Iterator[Reader]:
-    """The readers of other distributions, sorted by the names of their entry points.
+    """Yield the readers of other distributions, sorted by the names of their entry points.
 
-    Raises: SourceError: one cannot be loaded, is no reader, or bears the name of another; it names the distribution.
+    Raises: SourceError: a reader cannot be loaded, is not a reader, or has the name of another; it names the
+        distribution.
     """
     taken = {reader.name for reader in ours}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):

@@ -1,10 +1,11 @@
-"""JSON lines: one object a line, of which two fields are read.
+"""Read JSON lines: one object per line, of which two fields are used.
 
-The two fields are decoded by a compiled parser that skips all others. Only a line that it refuses is parsed again, in
-full, to say what is wrong, or to keep a document that mere strictness would lose (bytes that are not UTF-8, NaN or a
-lone surrogate in another field).
-Limitations: a key that occurs twice counts with its last value, as in most JSON parsers; a JSON array of records, and
-an object over several lines, are not JSON lines.
+A compiled parser decodes the two fields and skips all others. A line that it refuses is parsed again completely. That
+finds the reason, or keeps a document that the compiled parser is too strict for: one with bytes that are not UTF-8, or
+with NaN or a lone surrogate in another field.
+
+Limitations: if a key occurs twice, its last value counts, as in most JSON parsers. A JSON array of records is not JSON
+lines, nor is an object that spans several lines.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ JSON_NAMES: Final = {
 
 
 class JsonLinesReader:
-    """One JSON object a line, with ``id`` and ``text`` or the fields that the options name."""
+    """Reads one JSON object per line, with ``id`` and ``text`` or the fields that the options name."""
 
     name = "jsonl"
     suffixes = (".jsonl", ".ndjson", ".jsonlines", ".ldjson")
     textual = True
 
     def recognises(self, head: bytes) -> bool:
-        """Whether the head begins with an object that goes on in its first line."""
+        """Return whether the head begins with an object that continues in its first line."""
         return looks_like_json_lines(head)
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
-        """A Document or a Rejection for every line that is not blank."""
+        """Yield a Document or a Rejection for every line that is not blank."""
         return read_documents(source, stream, options, _record_parser(options).parse)
 
 
@@ -58,17 +59,17 @@ class _RecordParser:
         self._record = _record_decoder(options)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # The compiled decoder cannot be pickled; another process makes its own.
+        # The compiled decoder cannot be pickled, so another process creates its own.
         return _record_parser, (self._options,)
 
     def parse(self, line: bytes, uri: str, locator: str) -> Document:
-        """The document of a line. Raises: Unfit."""
+        """Return the document of a line. Raises: Unfit."""
         try:
             record = self._record.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._parse_fully(line, uri, locator)
         doc_id, content = _doc_id(record.doc_id, self._id_field), record.content
-        # The compiled parser has checked the type, and refuses lone surrogates.
+        # The compiled parser has checked the type and refuses lone surrogates.
         if type(content) is str:
             return Document(doc_id, content, None, uri, locator)
         return Document(doc_id, "", _features(content, self._text_field), uri, locator)
@@ -91,7 +92,7 @@ def _record_parser(options: ReadOptions) -> _RecordParser:
 def _record_decoder(options: ReadOptions) -> msgspec.json.Decoder[_Record]:
     content = list[str | int] if options.kind == "set" else str
     rename = {"doc_id": options.id_field, "content": options.text_field}
-    # gc=False: a record has no cycles, and tens of thousands a second would keep the collector busy.
+    # gc=False: a record has no cycles, and tens of thousands per second would keep the collector busy.
     record = msgspec.defstruct("Record", [("doc_id", str | int), ("content", content)], rename=rename, gc=False)
     return cast("msgspec.json.Decoder[_Record]", msgspec.json.Decoder(record))
 
@@ -103,7 +104,7 @@ def _json_object(line: str) -> dict[str, Any]:
         raise Unfit(f"not JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise Unfit("not JSON: nested too deeply") from None
-    except ValueError:  # CPython's guard against quadratic time.
+    except ValueError:  # CPython's protection against quadratic time.
         raise Unfit("not JSON: an integer of more than 4300 digits") from None
     if not isinstance(value, dict):
         raise Unfit(f"not a JSON object but {_kind_of(value)}")

@@ -1,7 +1,7 @@
-"""Containers of one document a line: lines in bounded memory, and what happens to those that are no document.
+"""Read containers with one document per line, in bounded memory.
 
-A line ends with LF or CR LF; blank lines are ignored; a UTF-8 byte order mark at the start is dropped. Knows no format:
-what a line means is a function of the reader's.
+A line ends with LF or CR LF. Blank lines are ignored, and so is a UTF-8 byte order mark at the start. The reader of a
+format passes the function that parses a line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LineParser: TypeAlias = Callable[[bytes, str, str], Document]
 def read_documents(
     source: SourceFile, stream: BinaryIO, options: ReadOptions, parse: LineParser
 ) -> Iterator[Deferred | Rejection]:
-    """The document of every line, and a Rejection for each that has none; a failure of the stream is the last item."""
+    """Yield every line as a Deferred, or as a Rejection if it is too long; a failure of the stream is the last item."""
     number = 0
     try:
         for number, line in enumerate(read_lines(stream, options.max_line), start=1):
@@ -36,10 +36,10 @@ def read_documents(
 
 
 def read_lines(stream: BinaryIO, max_bytes: int) -> Iterator[bytes | None]:
-    """The lines without their LF; None for one of more than `max_bytes`, whose bytes are dropped as they come.
+    """Yield the lines without their LF; None for a line of more than `max_bytes`, which is not kept in memory.
 
-    Args: max_bytes: at least `BLOCK_BYTES`, which are read at once.
-    Raises: OSError: the stream failed; the complete lines before that were yielded, the incomplete one was not.
+    Args: max_bytes: at least `BLOCK_BYTES`, the size of one read.
+    Raises: OSError: the stream failed; only the complete lines before the failure were yielded.
     """
     held = _HeldLine(max_bytes)
     while block := stream.read(BLOCK_BYTES):
@@ -54,7 +54,7 @@ def read_lines(stream: BinaryIO, max_bytes: int) -> Iterator[bytes | None]:
 
 
 def checked_doc_id(doc_id: str) -> str:
-    """The doc_id itself. Raises: Unfit: it is empty, or holds what no database keeps."""
+    """Return the doc_id. Raises: Unfit: it is empty, or contains a character that databases cannot store."""
     if not doc_id:
         raise Unfit("the id is empty")
     if "\0" in doc_id:
@@ -63,7 +63,7 @@ def checked_doc_id(doc_id: str) -> str:
 
 
 class _HeldLine:
-    """A line whose end was not read yet, in the pieces it came in; what exceeds the limit is counted, not held."""
+    """The pieces of an incomplete line. If they exceed the limit, their bytes are only counted."""
 
     def __init__(self, max_bytes: int) -> None:
         self.num_bytes = 0
@@ -72,7 +72,7 @@ class _HeldLine:
         self._first = True
 
     def add(self, piece: bytes) -> None:
-        """Lengthens the line."""
+        """Append a piece to the line."""
         self.num_bytes += len(piece)
         if self.num_bytes <= self._max_bytes:
             self._pieces.append(piece)
@@ -80,7 +80,7 @@ class _HeldLine:
             self._pieces.clear()
 
     def take(self) -> bytes | None:
-        """The line, None where it was too long; the next one starts empty."""
+        """Return the line, or None if it was too long, and start the next one."""
         line = b"".join(self._pieces) if self.num_bytes <= self._max_bytes else None
         if self._first and line is not None:
             line = line.removeprefix(codecs.BOM_UTF8)

@@ -1,10 +1,10 @@
-"""Parquet: one document a row, of which two columns are read. Needs the extra ``lshdb[parquet]`` (pyarrow).
+"""Read Parquet: one document per row, of which two columns are used. Needs the extra ``lshdb[parquet]`` (pyarrow).
 
-Row groups come one after the other, in batches of about 4 MB of text: memory grows with the largest page of a row
-group, not with the file. A row group that cannot be read costs its own rows and no others.
-Parquet cannot be read front to back, since what describes it lies at its end: a file is read where it lies, and
+Row groups are read in order, in batches of about 4 MB of text. Memory grows with the largest page of a row group, not
+with the file. If a row group is damaged, only its rows are lost. The metadata is at the end of a Parquet file, so
 standard input is copied to a temporary file first.
-Limitations: only columns at the top level; what pyarrow holds of one damaged page is bounded by pyarrow alone.
+
+Limitations: only top-level columns are read. Only pyarrow itself limits the memory that a damaged page takes.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ NO_PYARROW: Final = 'reading Parquet needs pyarrow: pip install "lshdb[parquet]"
 
 
 class ParquetReader:
-    """Rows with ``id`` and ``text`` or the columns that the options name."""
+    """Reads rows with ``id`` and ``text``, or the columns that the options name."""
 
     name = "parquet"
     suffixes = (".parquet", ".pq")
     textual = False
 
     def recognises(self, head: bytes) -> bool:
-        """Whether the head is a Parquet file's."""
+        """Return whether the head is that of a Parquet file."""
         return head.startswith(PARQUET_MAGIC)
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item]:
-        """A Document or a Rejection for every row; one Rejection where a column is missing."""
+        """Yield a Document or a Rejection for every row; one Rejection if a column is missing."""
         try:
             from lshdb.readers.rows import read_rows
         except ImportError:

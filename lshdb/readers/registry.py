@@ -1,10 +1,9 @@
-"""Which reader serves which file, and reading a file with it.
+"""Choose the reader for each file, and read the file with it.
 
-To add a reader here: write its module, and name it in `READERS`. To add one from another distribution: see
-`installed_readers`. A file name's ending chooses, under a compression suffix too; where it says nothing, the first
-bytes do. Everything that goes wrong with one source becomes an item of it.
-
-Which documents are let in, and under what id: what the options ask of every reader's documents alike.
+The suffix of the file name decides, after removing compression suffixes. If it is unknown, the first bytes decide.
+Every failure of a source becomes an item of it. The options that apply to all readers, the id prefix and the limit of
+texts, are enforced here. To add a reader to lshdb, write its module and add it to `READERS`. To add one from another
+distribution, see `installed_readers`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
@@ -41,18 +40,13 @@ from lshdb.readers.sets import SetsReader
 from lshdb.readers.text import TextReader
 from lshdb.readers.warc.reader import WarcReader
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = [
     "READERS",
     "Reading",
     "made",
     "may_hold_pages",
-    "read_source",
     "read_stream",
     "reader_named",
-    "reader_of",
     "readers",
 ]
 
@@ -61,7 +55,7 @@ HTML: Final[Reader] = HtmlReader()
 WARC: Final[Reader] = WarcReader()
 SETS: Final[Reader] = SetsReader()
 PAGES: Final = (HTML, WARC)
-# Where only the content can tell, the first one that recognises it serves, and text is what is left.
+# If only the content can tell, the first reader that recognises it is used, and the text reader comes last.
 READERS: Final[tuple[Reader, ...]] = (
     WARC,
     ParquetReader(),
@@ -76,19 +70,19 @@ READERS: Final[tuple[Reader, ...]] = (
 
 @functools.cache
 def readers() -> tuple[Reader, ...]:
-    """Every reader there is: ours, then those of other distributions.
+    """Return all readers: those of lshdb, then those of other distributions.
 
-    Raises: SourceError: one of those does not load.
+    Raises: SourceError: an installed reader does not load.
     """
     return (*READERS, *installed_readers(READERS))
 
 
 class Reading:
-    """The items of one source; iterate once.
+    """The items of one source. Iterate once.
 
     Attributes:
-        source: what is read.
-        digest: xxh3_128 of the file's bytes, 16 bytes; None until the last item was taken, and where a read failed.
+        source: the file.
+        digest: xxh3_128 of the file's bytes, 16 bytes; None before the last item, and if reading failed.
     """
 
     def __init__(self, source: SourceFile, options: ReadOptions) -> None:
@@ -99,17 +93,17 @@ class Reading:
 
     @property
     def num_bytes(self) -> int:
-        """How many bytes of the file were read so far."""
+        """The number of bytes read so far."""
         return self._fingerprint.num_bytes
 
     def __iter__(self) -> Iterator[Item]:
-        """The documents in their order, and a Rejection or Skipped for what is none."""
-        # A generator, not a map: whoever gives up closes it, and with it the file.
+        """Yield the documents in order, and a Rejection or Skipped for every item that is not a document."""
+        # A generator, not a map: closing it also closes the file.
         for step in self.steps():
             yield made(step, self._options)
 
     def steps(self) -> Iterator[Item | Deferred]:
-        """The same items as the reader yields them; `made` makes each of them what iterating would have given."""
+        """Yield the items as the reader does. Pass each to `made` to get what iterating yields."""
         try:
             file = open_stdin() if self.source.is_stdin else open_regular(self.source.path)
         except OSError as error:
@@ -122,22 +116,17 @@ class Reading:
             self._finish(stream)
 
     def _finish(self, stream: ByteStream) -> None:
-        # What a reader left unread, such as the rest of a damaged file, belongs to the digest too.
-        with suppress(OSError):  # A read that failed was an item already.
+        # The digest includes what a reader left unread, such as the rest of a damaged file.
+        with suppress(OSError):  # A failed read was reported as an item.
             while stream.read(BLOCK_BYTES):
                 pass
             self.digest = self._fingerprint.digest
 
 
-def read_source(source: SourceFile, options: ReadOptions) -> Reading:
-    """The items of a file, to iterate over; its digest and size are known afterwards."""
-    return Reading(source, options)
-
-
 def read_stream(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptions) -> Iterator[Item]:
-    """The items of an open stream, such as standard input; `source` names it.
+    """Yield the items of an open stream, such as standard input; `source` names it.
 
-    Raises: InvalidParams: there is no such input format; SourceError: an installed reader does not load.
+    Raises: InvalidParams: an unknown input format; SourceError: an installed reader does not load.
     """
     return (made(step, options) for step in _steps(source, stream, options))
 
@@ -150,12 +139,12 @@ def _steps(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptio
         yield from _items(source, stream, reader, options)
     except OSError as error:
         yield Rejection(source.uri, "", reason_of(error))
-    except Exception as error:  # A mistake in one reader costs one source, not the run.
+    except Exception as error:  # An error in a reader costs one source, not the run.
         yield Rejection(source.uri, "", f"{type(error).__name__}: {error}")
 
 
 def reader_named(name: str) -> Reader:
-    """The reader of an input format. Raises: InvalidParams: there is none."""
+    """Return the reader of an input format. Raises: InvalidParams: it is unknown."""
     for reader in readers():
         if reader.name == name:
             return reader
@@ -164,17 +153,13 @@ def reader_named(name: str) -> Reader:
 
 
 def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:
-    """Whether pages of HTML may be in a source, as far as its name tells; to parse them is most of an ingest's work.
+    """Return whether a source may contain HTML pages, judging by its name. Parsing them takes most of the time of an
+    ingest.
 
-    Raises: InvalidParams: there is no such input format; SourceError: an installed reader does not load.
+    Raises: InvalidParams: an unknown input format; SourceError: an installed reader does not load.
     """
     reader = _reader_by_name(source.path.name, options)
     return reader is None or reader in PAGES
-
-
-def reader_of(name: str, head: bytes, options: ReadOptions) -> Reader | None:
-    """The reader for a file of this name whose decompressed bytes begin with `head`; None where none serves it."""
-    return _fitting(_reader_by_name(name, options) or _reader_by_content(head), head, options)
 
 
 def _items(
@@ -192,7 +177,7 @@ def _items(
 
 
 def _recognised(stream: ByteStream) -> tuple[Reader | None, ByteStream]:
-    """The reader that recognises the content, and the stream as it takes it."""
+    """Return the reader that recognises the content, and the stream to pass to it."""
     taken: list[bytes] = []
     is_open = True
 
@@ -237,7 +222,7 @@ def _reader_by_content(head: bytes) -> Reader | None:
 
 
 def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader | None:
-    """The reader, or the one that takes its place in an index of feature sets; None for a binary file."""
+    """Return the reader, or its replacement in an index of feature sets; None for a binary file."""
     if options.input_format is not None:
         return reader
     if reader is TEXT and looks_binary(head):
@@ -248,11 +233,11 @@ def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader
 
 
 def made(step: Item | Deferred, options: ReadOptions) -> Item:
-    """Return the item of a step: with its id prefixed; a Rejection instead of a document whose text is too large."""
+    """Return the item of a step with its id prefixed, or a Rejection if its text is too large."""
     item = step.make() if isinstance(step, Deferred) else step
     if not isinstance(item, Document):
         return item
-    # A character is four bytes at most: few texts have to be measured.
+    # A character has at most four bytes, so few texts have to be measured.
     if 4 * len(item.text) > options.max_text and (size := _num_bytes(item.text)) > options.max_text:
         return Rejection(item.source or item.doc_id, item.locator, too_large(options.max_text, size))
     return replace(item, doc_id=options.id_prefix + item.doc_id) if options.id_prefix else item

@@ -1,4 +1,4 @@
-"""The rows of a Parquet file, row group by row group. The only module that needs pyarrow."""
+"""Read the rows of a Parquet file by row groups. Importing this module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_BATCH_ROWS: Final = 4096
 
 
 def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iterator[Item]:
-    """The items of an open Parquet file; the only ones that are left of a damaged one are those of sound row groups."""
+    """Yield the items of an open Parquet file; of a damaged file, those of intact row groups."""
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
         columns = _Columns(opened.schema_arrow, options)
@@ -41,7 +41,7 @@ def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iter
 def _group_items(
     source: SourceFile, opened: pq.ParquetFile, columns: _Columns, group: int, first: int
 ) -> Iterator[Item]:
-    """The documents of a row group, whose first row has the number `first`."""
+    """Yield the documents of a row group, whose first row has the number `first`."""
     row = first
     try:
         metadata = opened.metadata.row_group(group)
@@ -65,7 +65,7 @@ def _item(source: SourceFile, columns: _Columns, doc_id: object, content: object
 
 
 def _batch_rows(num_bytes: int, num_rows: int) -> int:
-    """As many rows as hold `BATCH_BYTES`, by the average of their row group."""
+    """Return how many rows contain `BATCH_BYTES`, by the average of their row group."""
     return max(1, min(MAX_BATCH_ROWS, BATCH_BYTES * max(num_rows, 1) // max(num_bytes, 1)))
 
 
@@ -74,10 +74,10 @@ def _first_line(error: Exception) -> str:
 
 
 class _Columns:
-    """The two columns: their types, and a row's document."""
+    """The two columns, their types, and the document of a row."""
 
     def __init__(self, schema: pa.Schema, options: ReadOptions) -> None:
-        """Raises: Unfit: the schema lacks one of them, or it is of a type that no text has."""
+        """Raises: Unfit: the schema lacks a column, or its type is not text."""
         self.names = [options.id_field, options.text_field]
         self._holds_set = options.kind == "set"
         self._max_text = options.max_text
@@ -92,11 +92,11 @@ class _Columns:
             self._check(schema.field(options.text_field), _is_text, "strings")
 
     def values(self, batch: pa.RecordBatch) -> Iterator[tuple[object, object]]:
-        """The id and the content of every row; strings as bytes, since not all writers check that they are UTF-8."""
+        """Yield the id and content of every row. Strings are bytes, because some writers do not check their UTF-8."""
         return zip(*(_bytes_of(batch.column(name)).to_pylist() for name in self.names), strict=True)
 
     def document(self, doc_id: object, content: object, uri: str, locator: str) -> Document:
-        """The document of a row. Raises: Unfit."""
+        """Return the document of a row. Raises: Unfit."""
         for name, value in zip(self.names, (doc_id, content), strict=True):
             if value is None:
                 raise Unfit(f'column "{name}" is null')

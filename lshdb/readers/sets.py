@@ -1,6 +1,6 @@
-"""Feature sets: one document a line, ``ID feature feature ...``, separated by white space.
+"""Read feature sets: one document per line, ``ID feature feature ...``, separated by white space.
 
-A feature that occurs twice stays twice: whether that counts is the index's choice (multiset), not the reader's.
+A feature that occurs twice is returned twice. The index decides whether that counts (multiset).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ __all__ = ["SetsReader"]
 
 
 class SetsReader:
-    """One feature set a line, its id first."""
+    """Reads one feature set per line, which begins with its id."""
 
     name = "sets"
     suffixes = (".sets",)
     textual = True
 
     def recognises(self, head: bytes) -> bool:
-        """False: a feature set looks like any text."""
+        """Return False, because a feature set looks like any other text."""
         return False
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
-        """A Document or a Rejection for every line that is not blank."""
+        """Yield a Document or a Rejection for every line that is not blank."""
         return read_documents(source, stream, options, _parse)
 
 

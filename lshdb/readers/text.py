@@ -1,4 +1,4 @@
-"""Plain text and source code: one file, one document."""
+"""Read plain text and source code: one file is one document."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ CODE = """
 
 
 class TextReader:
-    """A text file is one document; its bytes are decoded by byte order mark, else as UTF-8."""
+    """Reads a text file as one document. A byte order mark names its charset; otherwise it is UTF-8."""
 
     name = "text"
     suffixes = tuple(PROSE.split() + CODE.split())
     textual = True
 
     def recognises(self, head: bytes) -> bool:
-        """Whether the head is UTF-8 without odd control characters, or has a byte order mark."""
+        """Return whether the head is UTF-8 without unusual control characters, or has a byte order mark."""
         return looks_like_text(head)
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
-        """One document, or one Rejection of a file that is too large."""
+        """Yield one document, or one Rejection if the file is too large."""
         raw = read_whole(stream, options.max_text)
         if raw is None:
             is_plain = cast(ByteStream, stream).origin is not None

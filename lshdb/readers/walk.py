@@ -1,18 +1,16 @@
-"""The walk: which files lie under the paths that were named.
+"""Find the files under the named paths.
 
-Owns order, what is passed over and why. Opens no file: one directory scan a folder and one stat a file. Memory grows
-with the largest folder, not with the number of files.
-Limitations: symbolic links to folders are not followed (their targets may be walked already, or for ever); a name that
-appears after its folder was scanned waits for the next walk.
+Files are found in a fixed order, with one directory scan per folder and one stat per file. No file is opened. Memory
+grows with the largest folder, not with the number of files.
 
-Which files of a walk are wanted, by glob patterns.
+Glob patterns choose files. A pattern matches the path below the root (``docs/a/b.html``) or the name alone
+(``b.html``). The rules are those of Python's fnmatch: ``*`` and ``?`` also match a slash, ``[abc]`` matches one of
+these
+characters, and case matters. A folder that matches an exclude pattern is not entered. A file that the caller names is
+matched by its name.
 
-A pattern is matched against the path below the root (``docs/a/b.html``) and against the name alone (``b.html``): where
-either fits, it fits. ``*`` and ``?`` match a slash too, ``[abc]`` is one of these, upper and lower case differ: the
-rules of Python's fnmatch. A folder that an exclude pattern fits is not entered. A file that was named itself is matched
-by its name.
-
-Files that list paths, one a line, as ``find`` and ``git ls-files`` print them.
+Limitations: symbolic links to folders are not followed, because they may lead to a folder that is walked already, or
+in a circle. A file that is added after its folder was scanned is found by the next walk.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ __all__ = [
 
 Found: TypeAlias = SourceFile | Rejection | Skipped
 
-# The copies of every text that version control keeps are no documents of their own.
+# Version control keeps copies of every text in these.
 UNWALKED_FOLDERS: Final = frozenset({".git", ".hg", ".svn"})
 DATABASE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
@@ -57,16 +55,18 @@ def walk(
     exclude_globs: Sequence[str] = (),
     must_exist: bool = True,
 ) -> Iterator[Found]:
-    """Every file under the paths, folder by folder, sorted by name.
+    """Yield every file under the paths, folder by folder, sorted by name.
 
     Args:
-        paths: files and folders, and ``-`` for standard input; a path that lies under another one is walked once,
-            under its own name.
-        exclude: files to pass over in silence, such as the index itself, and SQLite's files beside them.
-        include_globs: patterns of which a file has to fit one, where there are any; see `Globs`.
-        exclude_globs: patterns of files and folders to pass over in silence.
-        must_exist: whether a path that does not exist is an error, rather than a Rejection, as in a list of paths.
-    Raises: PathMissing: one of the paths does not exist; raised by the call, before anything is walked.
+        paths: files and folders, and ``-`` for standard input. If one path contains another, files under the inner one
+            are
+            yielded once, under the inner path.
+        exclude: files to leave out silently, such as the index itself and the files that SQLite puts next to it.
+        include_globs: if any, a file has to match one of these patterns.
+        exclude_globs: patterns of files and folders to leave out silently.
+        must_exist: whether a missing path is an error, rather than a Rejection as in a list of paths.
+
+    Raises: PathMissing: a path does not exist; raised by the call itself, before the walk.
     """
     roots = tuple(dict.fromkeys(STDIN_NAME if str(path) == STDIN_NAME else absolute(path) for path in paths))
     for root in roots:
@@ -76,17 +76,19 @@ def walk(
 
 
 def path_uri(path: str | Path) -> str:
-    """The URI of a path as the walk writes it: absolute, with no ``..``, percent-encoded; that of ``-`` is stdin's."""
+    """Return the URI of a path as the walk writes it: absolute, without ``..``, percent-encoded; for ``-``, that of
+    stdin.
+    """
     return STDIN_URI if str(path) == STDIN_NAME else _uri(absolute(path))
 
 
 def stdin_source() -> SourceFile:
-    """Standard input, as a source of now: no time before can equal it."""
+    """Return standard input as a source with the current time, so that it always counts as changed."""
     return SourceFile(STDIN_URI, Path(STDIN_NAME), 0, time.time_ns(), STDIN_URI)
 
 
 def source_at(uri: str) -> SourceFile | None:
-    """The file of a URI that the walk wrote; None where there is none any more, and for standard input."""
+    """Return the file of a URI that the walk wrote; None if it no longer exists, or for standard input."""
     if uri == STDIN_URI:
         return None
     try:
@@ -96,7 +98,7 @@ def source_at(uri: str) -> SourceFile | None:
 
 
 def source_file(path: str | Path) -> SourceFile:
-    """One file that is named itself. Raises: PathMissing; OSError: it cannot be looked at."""
+    """Return one file by its path. Raises: PathMissing; OSError: it cannot be accessed."""
     named = absolute(path)
     try:
         return _source_file(named, Path(named).stat(), None)
@@ -105,7 +107,7 @@ def source_file(path: str | Path) -> SourceFile:
 
 
 class _Walk:
-    """One walk; the paths not to be entered are known to all of it."""
+    """One walk; its excluded paths apply to all roots."""
 
     def __init__(self, roots: tuple[str, ...], exclude: frozenset[Path], globs: Globs) -> None:
         self._roots = roots
@@ -114,7 +116,7 @@ class _Walk:
         self._passed_over = excluded.union(roots)
 
     def found(self) -> Iterator[Found]:
-        """What lies under each root."""
+        """Yield the files under each root."""
         for root in self._roots:
             yield from self._under(root)
 
@@ -138,7 +140,7 @@ class _Walk:
 
     def _folder(self, root: str) -> Iterator[Found]:
         root_uri, start = _uri(root), len(root.rstrip("/")) + 1
-        # A stack and not recursion: folders may nest deeper than Python's calls.
+        # A stack instead of recursion: folders may be nested deeper than Python's recursion limit.
         levels = [_scan(root)]
         while levels:
             entry = next(levels[-1], None)
@@ -185,29 +187,29 @@ def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> Sou
 
 
 def _uri(path: str) -> str:
-    # What Path.as_uri gives on POSIX, without making a Path first.
+    # The result of Path.as_uri on POSIX, without creating a Path.
     return "file://" + quote_from_bytes(os.fsencode(path))
 
 
 class Globs:
-    """Include and exclude patterns, compiled."""
+    """Compiled include and exclude patterns."""
 
     def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
         self._include = _compiled(include)
         self._exclude = _compiled(exclude)
 
     def takes(self, path: str, name: str) -> bool:
-        """Whether a file is wanted: an include pattern fits, if there are any, and no exclude pattern does."""
+        """Return whether a file is wanted: it matches an include pattern, if there are any, and no exclude pattern."""
         wanted = self._include is None or _fits(self._include, path, name)
         return wanted and self.enters(path, name)
 
     def enters(self, path: str, name: str) -> bool:
-        """Whether no exclude pattern fits."""
+        """Return whether no exclude pattern matches."""
         return self._exclude is None or not _fits(self._exclude, path, name)
 
 
 def _compiled(patterns: Sequence[str]) -> re.Pattern[str] | None:
-    # "docs/" means the folder, as a shell completes it.
+    # A shell completes the name of a folder as "docs/".
     tidied = [pattern.removeprefix("./").rstrip("/") for pattern in patterns]
     return re.compile("|".join(map(fnmatch.translate, tidied))) if tidied else None
 
@@ -221,9 +223,9 @@ MAX_LIST_BYTES: Final = 256_000_000
 
 
 def listed_paths(path: str | Path) -> list[str]:
-    """The paths that a file lists, in its order, blank lines left out; any bytes of a name survive.
+    """Return the paths that a file lists, one per line, in order, without blank lines. Names may contain any bytes.
 
-    Args: path: the list; ``-`` is standard input. Where it holds a NUL, NULs end its paths (``find -print0``).
+    Args: path: the list; ``-`` is standard input. If it contains NULs, they separate the paths (``find -print0``).
     Raises: PathMissing; SourceUnreadable: it cannot be read, or is larger than 256 MB.
     """
     try:

@@ -87,9 +87,7 @@ COSTS: Final = Costs(row=2.0, candidate=5.0, minimum=0.05)
 
 
 def least_bands(min_sim: float, recall: float, rows: int) -> int:
-    """Return the fewest bands with which a pair at `min_sim` shares a bucket with probability `recall`; 0 if none
-    suffice.
-    """
+    """Return the fewest bands that find a pair at `min_sim` with probability `recall`; 0 if none suffice."""
     bands = 1
     # Doubling, then bisection. They compare the probability itself, because its logarithm would round.
     while Banding(bands, rows).candidate_probability(min_sim) < recall:

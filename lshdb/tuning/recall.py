@@ -79,9 +79,7 @@ class Measuring:
         self._progress = progress
 
     def measure(self, num_probes: int | None, seed: int) -> Measurement:
-        """Measure the index and store the result. Args: num_probes: None for the default, which depends on the index
-        size.
-        """
+        """Measure the index and store the result. Args: num_probes: None for a number that suits the index."""
         with self._store.reading() as snapshot:
             keys = measurements.content_keys(snapshot)
             compared = self._compared(snapshot, keys, _probes(keys, num_probes, seed))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from lshdb.readers import Item, ReadOptions, read_source, source_file
+from lshdb.readers import Item, Reading, ReadOptions, source_file
 
 T = TypeVar("T")
 NOBODY = 65534
@@ -16,7 +16,7 @@ NOBODY = 65534
 
 def read(path: Path, options: ReadOptions = ReadOptions()) -> list[Item]:  # noqa: B008
     """Return the items of a named file."""
-    return list(read_source(source_file(path), options))
+    return list(Reading(source_file(path), options))
 
 
 def texts(path: Path, options: ReadOptions = ReadOptions()) -> list[str]:  # noqa: B008

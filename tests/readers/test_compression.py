@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, digest, source_file
 from tests.readers.reading_files import read, texts
 
 Compress = Callable[[bytes], bytes]
@@ -118,7 +118,7 @@ def test_the_digest_is_of_the_compressed_bytes_even_of_those_behind_the_damage(
     path = tmp_path / f"a.txt{suffix}"
     for raw in (compress(b"word"), compress(b"word") * 2 + b"garbage" * 100_000, compress(b"word")[:-2]):
         path.write_bytes(raw)
-        reading = read_source(source_file(path), ReadOptions())
+        reading = Reading(source_file(path), ReadOptions())
         assert reading.digest is None
         list(reading)
         assert (reading.digest, reading.num_bytes) == (digest(path), len(raw))
@@ -132,9 +132,9 @@ def test_a_bomb_is_not_held_in_memory(tmp_path: Path, suffix: str, compress: Com
     program = f"""
 import resource
 from pathlib import Path
-from lshdb.readers import ReadOptions, read_source, source_file
+from lshdb.readers import ReadOptions, Reading, source_file
 resource.setrlimit(resource.RLIMIT_AS, ({2_000_000_000}, {2_000_000_000}))
-[item] = read_source(source_file(Path({str(path)!r})), ReadOptions(input_format="text"))
+[item] = Reading(source_file(Path({str(path)!r})), ReadOptions(input_format="text"))
 print(item.reason)
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)

@@ -14,13 +14,13 @@ import pytest
 from lshdb.errors import PathMissing, SourceUnreadable
 from lshdb.model.values import Document
 from lshdb.readers import (
+    Reading,
     ReadOptions,
     Rejection,
     Skipped,
     SourceFile,
     listed_paths,
     path_uri,
-    read_source,
     source_at,
     stdin_source,
     walk,
@@ -251,9 +251,9 @@ def test_a_list_may_come_from_standard_input() -> None:
 
 
 STDIN = """
-from lshdb.readers import ReadOptions, read_source, walk
+from lshdb.readers import ReadOptions, Reading, walk
 [source] = walk(["-"])
-reading = read_source(source, ReadOptions())
+reading = Reading(source, ReadOptions())
 for item in reading:
     print(item.source, item.doc_id, item.locator, item.text)
 print(reading.num_bytes, len(reading.digest))
@@ -279,6 +279,6 @@ def test_a_file_named_dash_is_read_by_its_path(tmp_path: Path, monkeypatch: pyte
     write(tmp_path / "-", "words")
     [source] = walk(["./-"])
     assert isinstance(source, SourceFile)
-    [item] = read_source(source, ReadOptions())
+    [item] = Reading(source, ReadOptions())
     assert isinstance(item, Document)
     assert item.text == "words"

@@ -12,7 +12,7 @@ import pytest
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, Rejection, base, read_source, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, base, source_file
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.lines import read_lines
 from tests.readers.reading_files import read, texts
@@ -201,5 +201,5 @@ def test_a_stream_that_fails_gives_the_lines_before_and_says_where(tmp_path: Pat
 
 def test_a_large_file_is_read_in_order(tmp_path: Path) -> None:
     records = [json.dumps({"id": i, "text": "x" * (i % 977)}) for i in range(20_000)]
-    reading = read_source(source_file(write(tmp_path / "a.jsonl", *records)), ReadOptions())
+    reading = Reading(source_file(write(tmp_path / "a.jsonl", *records)), ReadOptions())
     assert [item.locator for item in reading] == [f"line {i}" for i in range(1, 20_001)]

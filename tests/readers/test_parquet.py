@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, Rejection, digest, read_source, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, digest, source_file
 from tests.readers.reading_files import read
 
 
@@ -40,7 +40,7 @@ def test_a_file_without_a_telling_name_is_told_by_its_content(tmp_path: Path) ->
 
 def test_digest_and_size_are_those_of_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", {"id": ["a"], "text": ["one"]})
-    reading = read_source(source_file(path), ReadOptions())
+    reading = Reading(source_file(path), ReadOptions())
     assert len(list(reading)) == 1
     assert (reading.digest, reading.num_bytes) == (digest(path), path.stat().st_size)
 

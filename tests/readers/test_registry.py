@@ -14,27 +14,32 @@ from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
 from lshdb.readers import (
     READERS,
+    Reading,
     ReadOptions,
     Rejection,
     Skipped,
     SourceFile,
     digest,
-    read_source,
     read_stream,
     source_file,
     walk,
 )
 from lshdb.readers.base import Reader
 from lshdb.readers.bytes.streams import ByteStream
-from lshdb.readers.registry import reader_of
 from tests.readers.reading_files import read
 
 SOURCE = SourceFile("file:///a", Path("/a"), 0, 0, "file:///a")
 
 
 def name_of(name: str, head: bytes = b"", options: ReadOptions = ReadOptions()) -> str | None:  # noqa: B008
-    reader = reader_of(name, head, options)
-    return reader.name if reader else None
+    """Return the name of the reader that a file is passed to; None if it is passed to none."""
+    source = SourceFile(f"file:///{name}", Path(f"/{name}"), 0, 0, "file:///")
+    with pytest.MonkeyPatch.context() as patch:
+        for reader in READERS:
+            patch.setattr(reader, "read", lambda source, *_, name=reader.name: iter([Skipped(source.uri, name)]))
+        [item] = read_stream(source, io.BytesIO(head), options)
+    assert isinstance(item, Skipped)
+    return None if item.reason == "binary, or no format that lshdb reads" else item.reason
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ def test_a_binary_file_is_skipped_in_a_folder_and_rejected_where_it_is_named(tmp
     [found] = walk([tmp_path])
     assert isinstance(found, SourceFile)
     reason = "binary, or no format that lshdb reads"
-    assert list(read_source(found, ReadOptions())) == [Skipped(path.as_uri(), reason)]
+    assert list(Reading(found, ReadOptions())) == [Skipped(path.as_uri(), reason)]
     assert read(path) == [Rejection(path.as_uri(), "", reason)]
 
 
@@ -112,7 +117,7 @@ def test_a_page_is_not_read_as_sets(tmp_path: Path) -> None:
 def test_digest_and_size_are_known_when_the_last_item_was_taken(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"word" * 100_000)
-    reading = read_source(source_file(path), ReadOptions())
+    reading = Reading(source_file(path), ReadOptions())
     assert reading.digest is None
     list(reading)
     assert reading.num_bytes == 400_000
@@ -122,13 +127,13 @@ def test_digest_and_size_are_known_when_the_last_item_was_taken(tmp_path: Path) 
 def test_the_digest_covers_a_file_whose_reader_gave_up_early(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(b"x" * 12_000_000)
-    reading = read_source(source_file(path), ReadOptions())
+    reading = Reading(source_file(path), ReadOptions())
     assert list(reading) == [Rejection(path.as_uri(), "", "page larger than 10 MB")]
     assert reading.digest == digest(path)
 
 
 def test_there_is_no_digest_of_a_file_that_could_not_be_read(tmp_path: Path) -> None:
-    reading = read_source(source_file(tmp_path), ReadOptions())
+    reading = Reading(source_file(tmp_path), ReadOptions())
     list(reading)
     assert reading.digest is None
 
@@ -137,7 +142,7 @@ def test_a_reading_that_is_given_up_closes_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id":1,"text":"x"}\n' * 1000)
     # An unclosed file would be a ResourceWarning, which is an error here.
-    items = iter(read_source(source_file(path), ReadOptions()))
+    items = iter(Reading(source_file(path), ReadOptions()))
     next(items)
     items.close()  # type: ignore[attr-defined]
 

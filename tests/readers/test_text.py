@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, Rejection, read_source, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, source_file
 from tests.readers.reading_files import as_nobody, read, texts
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_is_gone_when_it_is_opened_is_rejected(tmp_path: Path) -> No
     path.write_text("text")
     source = source_file(path)
     path.unlink()
-    assert list(read_source(source, ReadOptions())) == [Rejection(path.as_uri(), "", "No such file or directory")]
+    assert list(Reading(source, ReadOptions())) == [Rejection(path.as_uri(), "", "No such file or directory")]
 
 
 def test_a_pipe_that_took_the_place_of_a_file_does_not_block(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_pipe_that_took_the_place_of_a_file_does_not_block(tmp_path: Path) -> 
     source = source_file(path)
     path.unlink()
     os.mkfifo(path)
-    assert list(read_source(source, ReadOptions())) == [Rejection(path.as_uri(), "", "not a regular file")]
+    assert list(Reading(source, ReadOptions())) == [Rejection(path.as_uri(), "", "not a regular file")]
 
 
 def test_a_folder_is_not_a_text(tmp_path: Path) -> None:

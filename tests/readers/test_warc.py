@@ -17,7 +17,7 @@ from fastwarc.stream_io import BrotliWriter
 from warcio.archiveiterator import ArchiveIterator
 
 from lshdb.model.values import Document
-from lshdb.readers import ReadOptions, Rejection, Skipped, digest, read_source, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, Skipped, digest, source_file
 from lshdb.readers.warc.reader import microseconds
 from tests.readers.crawls import crawl, page, record, response, shared_folder
 from tests.readers.reading_files import read
@@ -332,7 +332,7 @@ def test_damaged_members_cost_no_others(tmp_path: Path, compress: object, damage
     path = write(tmp_path / "a.warc.gz", records)
     assert [number for number in ids(path) if number not in numbers(3, 4, 5)] == numbers(0, 1, 2, 6, 7, 8)
     assert ids(path) == numbers(*(number for number in range(9) if not 3 <= number < 3 + count))
-    reading = read_source(source_file(path), ReadOptions())
+    reading = Reading(source_file(path), ReadOptions())
     rejections = [item for item in list(reading) if isinstance(item, Rejection)]
     assert any("stream is" in item.reason for item in rejections)
     assert (reading.digest, reading.num_bytes) == (digest(path), path.stat().st_size)
@@ -382,9 +382,9 @@ def test_pages_and_texts_that_are_too_large_are_rejected_in_bounded_memory(tmp_p
     program = f"""
 import resource
 from pathlib import Path
-from lshdb.readers import ReadOptions, read_source, source_file
+from lshdb.readers import ReadOptions, Reading, source_file
 resource.setrlimit(resource.RLIMIT_AS, ({2_000_000_000}, {2_000_000_000}))
-for item in read_source(source_file(Path({str(path)!r})), ReadOptions()):
+for item in Reading(source_file(Path({str(path)!r})), ReadOptions()):
     print(getattr(item, "reason", "a document"))
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)

@@ -1,1 +1,1 @@
-"""Bytes before they are text: streams, decompression, character sets, and telling what a file is."""
+"""Prepare bytes for readers: streams, decompression, character sets, and detection of formats."""

@@ -1,9 +1,11 @@
-"""The gzip, zstd, bzip2 and xz layers around any textual format, told by the first bytes and not by the name.
+"""Decompress gzip, zstd, bzip2 and xz, which are recognised by the first bytes and not by the name.
 
-Every member of a file (a gzip member, zstd frame, bzip2 or xz stream) is read. A damaged or truncated file gives all
-that came before the damage, then an OSError. Memory is bounded whatever the ratio: a bomb comes out in pieces.
-Limitation: a zstd frame may ask for a window of at most 128 MB (``zstd --long=27``), the library's own limit; an xz
-stream for a dictionary of less than that (``xz -9`` asks for 64 MB).
+All members of a file (gzip members, zstd frames, bzip2 or xz streams) are read. A damaged or truncated file yields
+everything before the damage, then raises an OSError. Memory is bounded for any compression ratio, because the output
+comes in pieces.
+
+Limitation: a zstd frame may need a window of at most 128 MB (``zstd --long=27``), the limit of the library. An xz
+stream may need a dictionary of less than that (``xz -9`` needs 64 MB).
 """
 
 from __future__ import annotations
@@ -34,21 +36,22 @@ COMPRESSION_SUFFIXES: Final = (".gz", ".zst", ".bz2", ".xz")
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 XZ_MAGIC: Final = b"\xfd7zXZ\x00"
-# A bzip2 stream begins with its level and a block, or with its level and its end: the digits of pi, or of its root.
+# A bzip2 stream begins with its level and a block, or with its level and its end. These are the digits of pi and of its
+# square root.
 BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17rE8P\x90")
-# A zstd call has no output limit, and 4 bytes of a frame can stand for 128 KB: 1 KB of input is 34 MB at worst.
+# A zstd call has no output limit, and 4 bytes of a frame can expand to 128 KB: 1 KB of input is at worst 34 MB.
 ZSTD_INPUT_BYTES: Final = 1 << 10
 XZ_MEMORY_BYTES: Final = 128_000_000
 
 
 class Source(Protocol):
-    """Where compressed bytes come from: `read` gives at most that many, and b"" at the end."""
+    """A source of compressed bytes: `read` returns at most that many, and b"" at the end."""
 
     def read(self, num_bytes: int, /) -> bytes: ...
 
 
 def compression_of(head: bytes) -> Compression | None:
-    """The compression that the first ten bytes of a file tell; None for none of ours."""
+    """Return the compression that the first ten bytes of a file indicate; None for none or an unknown one."""
     if head.startswith(GZIP_MAGIC):
         return "gzip"
     if head.startswith(ZSTD_MAGIC) or _is_skippable_frame(head):
@@ -59,17 +62,17 @@ def compression_of(head: bytes) -> Compression | None:
 
 
 def decompress(stream: ByteStream, compression: Compression | None) -> ByteStream:
-    """The stream under its compression; the stream itself where there is none."""
+    """Return the decompressed stream, or the stream itself if it is not compressed."""
     return stream if compression is None else ByteStream(_members(stream, compression))
 
 
 def member(
     source: Source, compression: Compression, dictionary: zstandard.ZstdCompressionDict | None = None
 ) -> Generator[bytes, None, bytes]:
-    """Yields the bytes of the member that begins here; returns what was read beyond it.
+    """Yield the decompressed bytes of the member that begins here. Returns: the bytes that were read after its end.
 
-    Args: dictionary: what zstd frames were compressed with, if anything.
-    Raises: StreamDamaged: it is damaged or truncated; what it gave before that was yielded.
+    Args: dictionary: of the zstd frames, if any.
+    Raises: StreamDamaged: the member is damaged or truncated; the bytes before the damage were yielded.
     """
     if compression == "gzip":
         return (yield from inflate(source, 31, "gzip"))
@@ -82,9 +85,9 @@ def member(
 
 
 def inflate(source: Source, wbits: int, name: str) -> Generator[bytes, None, bytes]:
-    """Yields the bytes of one deflate stream; returns what was read beyond it.
+    """Yield the decompressed bytes of one deflate stream. Returns: the bytes that were read after its end.
 
-    Args: wbits: as zlib takes it: 31 for gzip, 15 for zlib, -15 for bare deflate.
+    Args: wbits: as for zlib: 31 for gzip, 15 for zlib, -15 for raw deflate.
     Raises: StreamDamaged.
     """
     stream, compressed = zlib.decompressobj(wbits), b""
@@ -102,7 +105,7 @@ def inflate(source: Source, wbits: int, name: str) -> Generator[bytes, None, byt
 
 
 def skip_padding(stream: ByteStream) -> None:
-    """Passes over NULs, with which some writers fill the end of a file; gzip(1) and xz(1) allow it too."""
+    """Skip NULs, which some writers append to a file; gzip(1) and xz(1) accept them too."""
     while stream.peek(1) == b"\0":
         padding = stream.peek(BLOCK_BYTES)
         stream.skip(len(padding) - len(padding.lstrip(b"\0")))
@@ -112,7 +115,7 @@ def _members(stream: ByteStream, compression: Compression) -> Iterator[bytes]:
     while stream.peek(1):
         stream.put_back((yield from member(stream, compression)))
         skip_padding(stream)
-    stream.read(1)  # Raises where the stream did not end but fail.
+    stream.read(1)  # Raises if the stream failed.
 
 
 def _is_skippable_frame(head: bytes) -> bool:

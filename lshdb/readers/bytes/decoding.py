@@ -1,7 +1,7 @@
-"""From bytes to text: byte order mark, else a declared charset, else UTF-8, else replacement, counted.
+"""Decode bytes to text: by byte order mark, else a declared charset, else UTF-8, else with counted replacements.
 
-Guesses only where it is asked to, as for a crawl, whose servers forget to declare: elsewhere a text in an undeclared
-legacy charset is read as UTF-8 with replacements, and the count says so.
+The charset is guessed only on request, as for crawls, because web servers often do not declare it. Other texts in an
+undeclared legacy charset are decoded as UTF-8 with replacements, which are counted.
 """
 
 from __future__ import annotations
@@ -25,32 +25,33 @@ BOMS: Final = (
 
 
 class Decoded(NamedTuple):
-    """A text, and how many undecodable byte sequences of it became U+FFFD."""
+    """A text, and the number of undecodable byte sequences that became U+FFFD."""
 
     text: str
     num_replaced: int
 
 
 class ByteOrderMark(NamedTuple):
-    """The charset that a mark at the start of a text stands for, and the mark's length in bytes."""
+    """The charset that a mark at the start of a text stands for, and the length of the mark in bytes."""
 
     charset: str
     length: int
 
 
 def byte_order_mark(raw: bytes) -> ByteOrderMark | None:
-    """The byte order mark at the start; None without one."""
+    """Return the byte order mark at the start, or None."""
     return next((ByteOrderMark(charset, len(bom)) for bom, charset in BOMS if raw.startswith(bom)), None)
 
 
 def decode(raw: bytes, *declared: str | None, detect: bool = False) -> Decoded:
-    """The text of `raw`; never fails.
+    """Return the text of `raw`. This never fails.
+
+    A byte order mark overrides every declaration. A declared charset that does not fit is skipped, for the next one and
+    then for UTF-8. If none fits, the first one decodes the text with replacements.
 
     Args:
-        declared: the charsets the source claims, the first one first, as Python names them; None for no claim.
-        detect: whether to guess the charset of what nothing claims and UTF-8 does not fit.
-    A byte order mark overrules every claim. One that does not fit gives way to the next, and to UTF-8 where that
-    fits; else what the first one cannot decode is replaced.
+        declared: the charsets that the source declares, in order of precedence, as Python names them; None for none.
+        detect: whether to guess the charset if none is declared and UTF-8 does not fit.
     """
     if (mark := byte_order_mark(raw)) is not None:
         return _replaced(raw[mark.length :], mark.charset)

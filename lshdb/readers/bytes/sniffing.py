@@ -1,4 +1,4 @@
-"""What a file without a telling name is, by its first bytes: HTML, JSON lines, text, or nothing lshdb reads."""
+"""Detect the format of a file by its first bytes: HTML, JSON lines, text, or unknown."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ HTML: Final = re.compile(
     rb"(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|h1|p)\b",
     re.IGNORECASE | re.DOTALL,
 )
-# An object that is printed over several lines begins with a lone brace.
+# An object that spans several lines begins with a lone brace.
 JSON_LINES: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{[ \t]*"')
-# All control characters but tab, line ends, form feed, backspace (man pages) and escape (terminal logs).
+# All control characters except tab, line ends, form feed, backspace (man pages) and escape (terminal logs).
 CONTROLS: Final = re.compile(rb"[\x00-\x07\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Whether the first element of the head is one that a page begins with."""
+    """Return whether the first element of the head is one that a page may begin with."""
     return HTML.match(head.removeprefix(codecs.BOM_UTF8)) is not None
 
 
 def looks_like_json_lines(head: bytes) -> bool:
-    """Whether the head begins with an object that goes on in its first line."""
+    """Return whether the head begins with an object that continues in its first line."""
     return JSON_LINES.match(head) is not None
 
 
 def looks_binary(head: bytes) -> bool:
-    """Whether the head holds NUL bytes and no byte order mark that would explain them."""
+    """Return whether the head contains NUL bytes and no byte order mark that would explain them."""
     return b"\0" in head and byte_order_mark(head) is None
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Whether the head is UTF-8 without odd control characters, or has a byte order mark."""
+    """Return whether the head is UTF-8 without unusual control characters, or has a byte order mark."""
     if byte_order_mark(head) is not None:
         return True
     return CONTROLS.search(head) is None and _is_utf8(head)
@@ -45,7 +45,7 @@ def looks_like_text(head: bytes) -> bool:
 
 def _is_utf8(head: bytes) -> bool:
     try:
-        # The end of a full head may cut a character; the end of a shorter one is the file's.
+        # A full head may end inside a character; a shorter one ends with the file.
         codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < SNIFF_BYTES)
     except UnicodeDecodeError:
         return False

@@ -1,11 +1,10 @@
-"""Bytes on their way from a file to a reader: opening, streams of chunks, reading the whole of one.
+"""Open files and read them as streams, hashing the bytes on the way.
 
-All that fails here is an OSError whose ``strerror`` is the reason; what came before a failure is always delivered
-first. Knows no compression and no format.
+All failures are OSErrors whose ``strerror`` is the reason. The bytes before a failure are always delivered first. Knows
+no compression and no format.
 
-The digest of a source: xxh3_128 over the bytes of its file as they lie on the disk, compressed or not.
-
-A changed digest means a changed source. Not a defence against someone who makes collisions on purpose.
+The digest of a source is xxh3_128 over the bytes of its file on the disk, compressed or not. It detects changes, but
+does not protect against deliberate collisions.
 """
 
 from __future__ import annotations
@@ -37,74 +36,74 @@ BLOCK_BYTES: Final = 1 << 17
 
 
 class StreamDamaged(OSError):
-    """A stream that cannot be read on; ``strerror`` says why."""
+    """A stream that cannot be read further; ``strerror`` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(errno.EIO, reason)
 
 
 class ByteStream(io.RawIOBase):
-    """Chunks as a stream: `read` gives what there is, `peek` looks ahead; a failure comes after what preceded it.
+    """Makes a stream of chunks. `peek` looks ahead. A failure is raised after the bytes before it were read.
 
     Attributes:
-        position: how many bytes were read and not put back.
-        origin: the open file whose very bytes these are, for who must jump about in it; None where there is none.
+        position: the number of bytes that were read and not put back.
+        origin: the open file with exactly these bytes, for readers that need to seek; None if there is none.
     """
 
     def __init__(self, chunks: Iterator[bytes], origin: io.FileIO | None = None) -> None:
         self.position = 0
         self.origin = origin
         self._chunks = chunks
-        self._chunk, self._start = b"", 0  # What of the chunk precedes the start was read.
+        self._chunk, self._start = b"", 0  # The bytes of the chunk before the start were read.
         self._failure: OSError | None = None
 
     @property
     def binary(self) -> BinaryIO:
-        """This stream, typed as what a reader takes."""
+        """This stream, typed as readers expect it."""
         return cast(BinaryIO, self)
 
     def readable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def peek(self, num_bytes: int) -> bytes:
-        """The next bytes, at most `num_bytes` and fewer only before the end or a failure; they stay unread."""
+        """Return the next bytes without reading them; fewer than `num_bytes` only before the end or a failure."""
         while len(self._chunk) - self._start < num_bytes and (chunk := self._next_chunk()):
             self._chunk, self._start = self._chunk[self._start :] + chunk, 0
         return self._chunk[self._start : self._start + num_bytes]
 
     def read(self, num_bytes: int = -1, /) -> bytes:
-        """At most `num_bytes` bytes, at least one before the end; all of them where it is negative."""
+        """Return at most `num_bytes` bytes, at least one before the end; all bytes if it is negative."""
         if num_bytes < 0:
             return b"".join(iter(lambda: self.read(BLOCK_BYTES), b""))
         if self._start == len(self._chunk):
             self._chunk, self._start = self._next_chunk(), 0
             if not self._chunk and self._failure is not None:
                 raise self._failure
-        # By position: a chunk of 100 MB that lost its first piece at every read would be copied a thousand times.
+        # By position: cutting every read off a chunk of 100 MB would copy it a thousand times.
         block = self._chunk[self._start : self._start + num_bytes]
         self._start += len(block)
         self.position += len(block)
         return block
 
     def skip(self, num_bytes: int) -> int:
-        """How many of the next `num_bytes` bytes there were; they are read and dropped."""
+        """Read and drop the next `num_bytes` bytes. Returns: how many there were."""
         left = num_bytes
         while left and (block := self.read(min(left, BLOCK_BYTES))):
             left -= len(block)
         return num_bytes - left
 
     def put_back(self, block: bytes) -> None:
-        """Makes the last bytes that were read the next ones again."""
+        """Make the last bytes that were read the next ones again."""
         if block:
-            # What the last read gave is still held, unless a peek has made room.
+            # The bytes of the last read are still held, unless a peek replaced them.
             held = self._chunk.endswith(block, 0, self._start)
             self._chunk = self._chunk if held else block + self._chunk[self._start :]
             self._start = self._start - len(block) if held else 0
             self.position -= len(block)
 
     def readinto(self, buffer: object, /) -> int:
-        """The number of bytes put into `buffer`."""
+        """Read into `buffer`. Returns: the number of bytes."""
         view = memoryview(cast(bytearray, buffer)).cast("B")
         block = self.read(len(view))
         view[: len(block)] = block
@@ -121,7 +120,7 @@ class ByteStream(io.RawIOBase):
 
 
 class PositionedFile(io.RawIOBase):
-    """An open file that is read at positions of its own, while another reads it from front to back."""
+    """An open file that is read at its own position, while another reader reads it from start to end."""
 
     def __init__(self, file: io.FileIO) -> None:
         self._descriptor = file.fileno()
@@ -129,25 +128,25 @@ class PositionedFile(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """The new position."""
+        """Set the position. Returns: the new position."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
         self._position = max(base + offset, 0)
         return self._position
 
     def tell(self) -> int:
-        """The position."""
+        """Return the position."""
         return self._position
 
     def read(self, num_bytes: int = -1, /) -> bytes:
-        """At most `num_bytes` bytes from the position on; all where it is negative."""
+        """Return at most `num_bytes` bytes from the position; all bytes if it is negative."""
         left = max(self._size - self._position, 0)
         block = os.pread(self._descriptor, left if num_bytes < 0 else min(num_bytes, left), self._position)
         self._position += len(block)
@@ -155,8 +154,8 @@ class PositionedFile(io.RawIOBase):
 
 
 def open_regular(path: Path) -> io.FileIO:
-    """The file, unbuffered. Raises: OSError: it is not there, not readable, or not a regular file."""
-    # O_NONBLOCK: a FIFO that took the place of the file since the walk would block the open for ever.
+    """Open a file, unbuffered. Raises: OSError: it does not exist, is not readable, or is not a regular file."""
+    # O_NONBLOCK: if a FIFO replaced the file since the walk, opening it would block forever.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
@@ -166,12 +165,12 @@ def open_regular(path: Path) -> io.FileIO:
 
 
 def open_stdin() -> io.FileIO:
-    """Standard input, unbuffered; closing this leaves it open. Raises: OSError: it is closed."""
+    """Open standard input, unbuffered. Closing the result leaves it open. Raises: OSError: it is closed."""
     return io.FileIO(0, closefd=False)
 
 
 def read_whole(stream: BinaryIO, max_bytes: int) -> bytes | None:
-    """All bytes of the stream; None where there are more than `max_bytes`."""
+    """Return all bytes of the stream; None if there are more than `max_bytes`."""
     blocks, num_bytes = [], 0
     while block := stream.read(BLOCK_BYTES):
         blocks.append(block)
@@ -182,9 +181,9 @@ def read_whole(stream: BinaryIO, max_bytes: int) -> bytes | None:
 
 
 class Fingerprint:
-    """Hashes a file's bytes while they are read.
+    """Hashes the bytes of a file while they are read.
 
-    Attributes: num_bytes: read so far.
+    Attributes: num_bytes: the number read so far.
     """
 
     def __init__(self) -> None:
@@ -192,7 +191,7 @@ class Fingerprint:
         self._hash = xxhash.xxh3_128()
 
     def chunks(self, file: io.FileIO) -> Iterator[bytes]:
-        """The file's bytes, block by block, each one hashed as it goes by."""
+        """Yield the bytes of the file block by block, and hash them."""
         while block := file.read(BLOCK_BYTES):
             self._hash.update(block)
             self.num_bytes += len(block)
@@ -205,7 +204,7 @@ class Fingerprint:
 
 
 def digest(path: Path) -> bytes:
-    """The digest of a file, 16 bytes. Raises: OSError."""
+    """Return the digest of a file, 16 bytes. Raises: OSError."""
     fingerprint = Fingerprint()
     with open_regular(path) as file:
         for _ in fingerprint.chunks(file):

@@ -1,1 +1,1 @@
-"""WARC files: records, the HTTP responses inside them, and the documents inside those."""
+"""Read WARC files: records, the HTTP responses in them, and the documents in those."""

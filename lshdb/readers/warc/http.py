@@ -1,10 +1,11 @@
-"""HTTP responses as a crawl keeps them: status, header fields, and the body with its codings undone.
+"""Read HTTP responses of a crawl: status, header fields, and the decoded body.
 
-Crawlers keep the header the server sent, but often a body they have decoded already; so a coding is undone only where
-the body looks coded. Bodies come out in pieces: memory is bounded whatever a coding unfolds to.
+Crawlers keep the header that the server sent, but often store a decoded body. A coding is therefore undone only if the
+body looks encoded. Bodies are read in pieces, so memory is bounded.
+
 Source: RFC 9112 (chunked), RFC 9110 (content codings).
-Limitations: a truncated or damaged coding fails the body, which browsers would show up to there; the coded bytes of a
-Brotli body are held at once, and no more than `MAX_BROTLI_BYTES` of them.
+Limitations: a truncated or damaged coding makes the whole body fail, while browsers would show its beginning. The
+encoded bytes of a Brotli body are held in memory, up to `MAX_BROTLI_BYTES`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CHARSET: Final = re.compile(r"""\bcharset\s*=\s*["']?([^\s"';,]+)""", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response: its status (0 where the status line has none), header fields, and body."""
+    """An HTTP response: its status (0 if the status line has none), header fields, and body."""
 
     status: int
     fields: Fields
@@ -42,9 +43,9 @@ class Response:
 
 
 def read_response(block: ByteStream) -> Response:
-    """The response of a record's block; reading its body may raise OSError.
+    """Return the response of a record's block. Reading its body may raise OSError.
 
-    Raises: Unfit: it has no HTTP header or an endless one, or a coding that is not known.
+    Raises: Unfit: it has no HTTP header, one that is too long, or an unknown coding.
     """
     if block.peek(5).upper() != b"HTTP/":
         raise Unfit("a response without an HTTP header")
@@ -54,18 +55,19 @@ def read_response(block: ByteStream) -> Response:
 
 
 def media_type(fields: Fields) -> str:
-    """The media type of a header, lower-cased, without parameters; empty for none."""
+    """Return the media type of a header, lower-case, without parameters; empty if there is none."""
     return fields.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def named_charset(fields: Fields) -> str | None:
-    """The charset that a header names, as it names it; None for none."""
+    """Return the charset that a header names, unchanged; None if it names none."""
     match = CHARSET.search(fields.get("content-type", ""))
     return None if match is None else match[1]
 
 
 def _decoded(body: ByteStream, fields: Fields) -> ByteStream:
-    # Applied last, a transfer coding is undone first; codings were applied in the order they are listed in.
+    # The transfer coding was applied last, so it is undone first. Content codings are listed in the order they were
+    # applied.
     for names in (fields.get("transfer-encoding", ""), fields.get("content-encoding", "")):
         for name in reversed(names.lower().split(",")):
             body = _undone(body, name.strip())
@@ -79,7 +81,7 @@ def _undone(body: ByteStream, coding: str) -> ByteStream:
         is_chunked = CHUNK_SIZE.match(body.peek(CHUNK_LINE_BYTES)) is not None
         return ByteStream(_unchunked(body)) if is_chunked else body
     if coding in ("gzip", "x-gzip", "zstd"):
-        # Not only by its name: some servers call their gzip deflate, or say it twice.
+        # The name does not decide: some servers call gzip deflate, or list it twice.
         return decompress(body, compression_of(body.peek(10)))
     if coding == "deflate":
         return _inflated(body)
@@ -103,7 +105,7 @@ def _unchunked(body: ByteStream) -> Iterator[bytes]:
 
 
 def _chunk_size(body: ByteStream, num_bytes: int) -> int:
-    """The size of the next chunk; 0 for the last, which may be missing."""
+    """Return the size of the next chunk; 0 for the last one, which may be missing."""
     line = body.peek(CHUNK_LINE_BYTES)
     if not line.strip():
         return 0
@@ -124,7 +126,7 @@ def _inflated(body: ByteStream) -> ByteStream:
 
 
 def _unbrotlied(body: ByteStream) -> Iterator[bytes]:
-    # Brotli has no magic number: what is plainly text was decoded already.
+    # Brotli has no magic number. A body that is clearly text was decoded by the crawler.
     head = body.peek(SNIFF_BYTES)
     if looks_like_html(head) or looks_like_text(head):
         yield from iter(lambda: body.read(BLOCK_BYTES), b"")

@@ -1,18 +1,19 @@
-"""WARC and WET files: one document a page that a crawl was given.
+"""Read WARC and WET files: one document per page of a crawl.
 
-Owns which records are documents, by type, status and media type; their ids, dates and charsets. What is one:
+Decides which records are documents, and their ids, dates and charsets:
 
-- ``response`` records whose HTTP status is 2xx and whose body is HTML or ``text/*``; other statuses (a site's 404 page
-  is the same for every address) and media types are `Skipped`, counted and no error;
-- ``conversion`` (WET) and ``resource`` records of the same media types;
-- nothing of ``warcinfo``, ``request`` and ``metadata`` records (so a WAT file has no documents); ``revisit`` records
-  repeat a page that another record holds, and are `Skipped`, as are types that the standard does not know.
+- ``response`` records with an HTTP status of 2xx and a body that is HTML or ``text/*`` are documents. Other statuses (a
+  site's 404 page is the same at every address) and media types are `Skipped`, which is not an error.
+- ``conversion`` (WET) and ``resource`` records of the same media types are documents.
+- ``warcinfo``, ``request`` and ``metadata`` records are ignored, so a WAT file has no documents.
+- ``revisit`` records repeat a page of another record. They are `Skipped`, like types that the standard does not define.
 
-Framing and codings are undone here and not by fastwarc, which loses whatever follows a damaged member and cannot read
-a stream that does not seek. It costs little: on 5,800 real records of 7 KB framing runs at 80 MB/s and all of the
-reading at 25 MB/s, the rest being extraction; of larger records framing is 500 MB/s.
-Limitations: ARC files, the format before WARC, are refused; a page that was cut by the crawler (``WARC-Truncated``) is
-read as it is; records that were segmented (``continuation``) give the text of their first segment.
+lshdb reads records and decodes bodies itself, because fastwarc loses everything after a damaged member and cannot read
+a stream without seeking. On 5,800 real records of 7 KB, finding the records runs at 80 MB/s and the whole reader,
+which mostly extracts text, at 25 MB/s. With larger records, finding them runs at 500 MB/s.
+
+Limitations: ARC files, the predecessor of WARC, are refused. A page that the crawler truncated (``WARC-Truncated``) is
+read as it was stored. Only the first segment of a segmented record (``continuation``) is read.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ __all__ = ["WarcReader", "microseconds"]
 
 NOTES: Final = frozenset({"warcinfo", "request", "metadata"})
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-# What resolvers answered, which Heritrix keeps beside the pages.
+# DNS answers, which Heritrix stores with the pages.
 NO_TEXT_TYPES: Final = frozenset({"text/dns"})
 DATE: Final = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?(Z|[+-]\d\d:?\d\d)?"
@@ -64,25 +65,26 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class WarcReader:
-    """Every page of a crawl is one document, named by its address."""
+    """Reads every page of a crawl as one document, named by its address."""
 
     name = "warc"
     suffixes = (".warc", ".wet", ".wat", ".arc")
-    # Compressed record by record: where each begins in the compressed file is what damage is recovered by.
+    # Members are compressed record by record, and damaged files are recovered at the start of a member in the
+    # compressed file. So the reader needs the compressed bytes.
     textual = False
 
     def recognises(self, head: bytes) -> bool:
-        """Whether the head is a WARC's, or an ARC's, which has to be refused by name."""
+        """Return whether the head is that of a WARC, or of an ARC, which is refused by name."""
         return head.startswith((RECORD_MAGIC, ARC_MAGIC))
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
-        """A Document, Rejection or Skipped for every record that is none of the crawl's own notes."""
+        """Yield a Document, Rejection or Skipped for every record, except the crawler's own notes."""
         for record in records(cast(ByteStream, stream)):
             if isinstance(record, Damage):
                 yield Rejection(source.uri, record.locator, record.reason)
                 continue
             item = _item(source, record, options)
-            # What was read of a record is its text only if the record ends where it says.
+            # The bytes of a record are its text only if the record ends where its header says.
             damage = record.close()
             if damage is not None:
                 yield Rejection(source.uri, record.locator, damage)
@@ -91,9 +93,9 @@ class WarcReader:
 
 
 def microseconds(date: str) -> int | None:
-    """A WARC-Date, as microseconds since 1970 UTC; None where it is none.
+    """Return a WARC-Date as microseconds since 1970 UTC; None if it is invalid.
 
-    Dates may be cut to any precision (WARC 1.1), and stand for their beginning then.
+    WARC 1.1 allows dates of any precision. A shorter one means its beginning.
     """
     if (match := DATE.fullmatch(date.strip())) is None:
         return None
@@ -115,7 +117,7 @@ def _zone(zone: str) -> timedelta:
 
 
 def _item(source: SourceFile, record: Record, options: ReadOptions) -> Item | Deferred | None:
-    """What a record gives, its text yet to be made; None for the crawl's own notes."""
+    """Return the item of a record, without its text; None for the crawler's own notes."""
     kind = record.fields.get("warc-type", "").lower()
     if kind == "revisit":
         return Skipped(source.uri, "revisit of a page that another record holds")
@@ -135,13 +137,13 @@ def _item(source: SourceFile, record: Record, options: ReadOptions) -> Item | De
 
 
 class _Unwanted(ValueError):
-    """Raised for a record that was not meant for lshdb; the message is the reason of its Skipped."""
+    """Raised for a record that is not meant for lshdb. The message becomes the reason of its Skipped."""
 
 
 def _body(record: Record) -> tuple[ByteStream, Fields]:
-    """The body of a response and the header that describes it. Raises: Unfit, _Unwanted."""
+    """Return the body of a response and the header that describes it. Raises: Unfit, _Unwanted."""
     is_http = media_type(record.fields) in ("", "application/http") or record.block.peek(5) == b"HTTP/"
-    if not is_http:  # What other protocols gave, such as FTP, has no header of its own.
+    if not is_http:  # Responses of other protocols, such as FTP, have no header.
         return record.block, record.fields
     response = read_response(record.block)
     if not 200 <= response.status <= 299:
@@ -150,27 +152,29 @@ def _body(record: Record) -> tuple[ByteStream, Fields]:
 
 
 def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fields, options: ReadOptions) -> Deferred:
-    """The document of a body, whose bytes are read. Raises: Unfit, _Unwanted, OSError."""
+    """Return the document of a body, whose bytes are read here. Raises: Unfit, _Unwanted, OSError."""
     html = options.html if _is_html(body, fields) else None
     max_bytes = options.max_text if html is None else MAX_PAGE_BYTES
     doc_id = checked_doc_id(record.fields.get("warc-target-uri", "").removeprefix("<").removesuffix(">").strip())
     if (raw := read_whole(body.binary, max_bytes)) is None:
         raise Unfit(too_large(max_bytes) if html is None else f"page larger than {megabytes(max_bytes)}")
-    untold = Document(doc_id, "", None, source.uri, record.locator, 0, microseconds(record.fields.get("warc-date", "")))
-    return Deferred(source.uri, record.locator, raw, partial(_told, untold, named_charset(fields), html))
+    bare = Document(doc_id, "", None, source.uri, record.locator, 0, microseconds(record.fields.get("warc-date", "")))
+    return Deferred(source.uri, record.locator, raw, partial(_with_text, bare, named_charset(fields), html))
 
 
-def _told(
-    untold: Document, charset: str | None, html: HtmlText | None, raw: bytes, _uri: str, _locator: str
+def _with_text(
+    bare: Document, charset: str | None, html: HtmlText | None, raw: bytes, _uri: str, _locator: str
 ) -> Document:
-    """The document with the text of its bytes: a page, where `html` says what of it. Raises: Unfit."""
+    """Return the document with the text of its bytes. Args: html: which text of a page; None for plain text. Raises:
+    Unfit.
+    """
     declared = None if charset is None else map_encoding_to_html5(charset, fallback_utf8=False)
     text, num_replaced = decode(raw, declared, None if html is None else declared_charset(raw), detect=True)
-    return replace(untold, text=text if html is None else page_text(text, html), num_replaced=num_replaced)
+    return replace(bare, text=text if html is None else page_text(text, html), num_replaced=num_replaced)
 
 
 def _is_html(body: ByteStream, fields: Fields) -> bool:
-    """Whether a body is a page rather than text. Raises: _Unwanted: it is neither."""
+    """Return whether a body is a page rather than plain text. Raises: _Unwanted: it is neither."""
     declared, head = media_type(fields), body.peek(SNIFF_BYTES)
     is_html = declared in HTML_TYPES or (not declared and looks_like_html(head))
     is_text = declared.startswith("text/") or (not declared and looks_like_text(head))

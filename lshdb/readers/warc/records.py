@@ -1,9 +1,10 @@
-"""WARC records: where each begins and ends, its header fields, and its block in bounded memory.
+"""Find the records of a WARC: their boundaries, header fields, and blocks, in bounded memory.
 
-Owns framing and nothing of what a block means. Every record is looked at twice: as its length says it, and whether
-another record, or the end, lies behind it. One whose length lies is reported, and its neighbours are found again.
-Source: ISO 28500:2017, WARC 1.1; read as leniently as warcio reads it (LF for CR LF, any version, missing blank lines).
-Limitation: of a record too long for its length only the first 64 MB behind the first record inside it are held.
+Knows nothing of the contents of a block. The end of every record is checked twice: by its length, and by whether
+another record or the end follows. A record with a wrong length is reported, and reading continues at the next record.
+
+Source: ISO 28500:2017, WARC 1.1; as lenient as warcio (LF for CR LF, any version, missing blank lines).
+Limitation: if a length is too long, only the first 64 MB after the first record inside it are held.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from lshdb.readers.warc.segments import RECORD_MAGIC, Segment, segments
 
 __all__ = ["ARC_MAGIC", "Damage", "Fields", "Record", "parse_fields", "read_header", "records"]
 
-# By lower-cased name; of fields that occur twice the first counts.
+# By lower-case name. If a field occurs twice, the first one counts.
 Fields: TypeAlias = dict[str, str]
 
 MAX_HEADER_BYTES: Final = 1 << 16
@@ -26,32 +27,32 @@ USUAL_HEADER_BYTES: Final = 1 << 12
 MAX_HELD_BYTES: Final = 64_000_000
 HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
 RECORD_START: Final = re.compile(rb"WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:")
-# The longest beginning of a record that a search may have cut.
+# The longest beginning of a record that may be split between two searches.
 START_BYTES: Final = 64
 LINE_ENDS: Final = b"\r\n"
 RECORD_ENDS: Final = (b"\r\n\r\n", b"\n\n")
-# The format before WARC.
+# The predecessor of WARC.
 ARC_MAGIC: Final = b"filedesc:"
 ARC_REASON: Final = "an ARC file, which lshdb does not read; convert it with: warcio recompress"
 
 
 class Damage(NamedTuple):
-    """A place where a record should be and none can be read."""
+    """A place where a record should be, but cannot be read."""
 
     locator: str
     reason: str
 
 
 class Record:
-    """One record; read what you need of `block`, then `close` it.
+    """One record. Read what you need of `block`, then `close` it.
 
     Attributes:
-        locator: ``offset N`` in the file; of later records that were compressed together, ``offset N record K``.
+        locator: ``offset N`` in the file, or ``offset N record K`` for later records that were compressed together.
         fields: the named fields of its header.
-        num_bytes: what its header says the block has.
+        num_bytes: the length of the block according to the header.
         block: its bytes.
-        damage: why it is none, once it is closed; None for a sound record.
-        failed: whether the file could not be read on inside it; known when it is closed.
+        damage: after closing, why the record is damaged; None if it is intact.
+        failed: after closing, whether reading the file failed inside it.
     """
 
     def __init__(self, locator: str, fields: Fields, num_bytes: int, stream: ByteStream) -> None:
@@ -63,20 +64,20 @@ class Record:
         self.failed = False
         self._stream = stream
         self._num_read = 0
-        # What follows the first record that lies, or seems to lie, inside this one.
+        # The bytes from the first record on that seems to begin inside this one.
         self._held: list[bytes] = []
         self._num_held = 0
         self._tail = b""
 
     def close(self) -> str | None:
-        """Reads the block to its end; the reason why it is no record, or None for a sound one."""
+        """Read the block to its end. Returns: why the record is damaged; None if it is intact."""
         try:
             while self.block.read(BLOCK_BYTES):
                 pass
             self.damage = self._misfit()
         except OSError as error:
             self.damage, self.failed = reason_of(error), True
-        if self.damage is not None:  # The next record is looked for from where its beginning may lie, whole or cut.
+        if self.damage is not None:  # Search for the next record from where it may begin.
             self._stream.put_back(b"".join(self._held) or self._tail)
         self._held.clear()
         return self.damage
@@ -85,7 +86,7 @@ class Record:
         if self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
             return f"truncated: {self._num_read} of {self.num_bytes} bytes"
         behind = self._stream.peek(START_BYTES)
-        # Two line ends are the end of a record even where the next one is damaged, unless a record began inside it.
+        # Two line ends end a record, even if the next one is damaged, unless a record began inside it.
         is_end = behind.startswith(RECORD_ENDS) and not self._held
         is_end = is_end or behind.lstrip(LINE_ENDS)[: len(RECORD_MAGIC)] in (b"", RECORD_MAGIC)
         if is_end and self._num_held <= MAX_HELD_BYTES:
@@ -105,7 +106,7 @@ class Record:
         if not self._held:
             window = self._tail + block
             self._tail = window[-START_BYTES:]
-            # The plain search first: the pattern alone would cost as much as all other reading.
+            # The plain search comes first: the pattern alone would take as long as all other reading.
             inside = RECORD_START.search(window) if RECORD_MAGIC in window else None
             block = b"" if inside is None else window[inside.start() :]
         if block:
@@ -114,16 +115,16 @@ class Record:
 
 
 def records(stream: ByteStream) -> Iterator[Record | Damage]:
-    """The records of a WARC in their order; each must be closed before the next is taken."""
+    """Yield the records of a WARC in order. Close each before you take the next."""
     for segment in segments(stream):
         yield from _Framing(segment).records()
 
 
 def read_header(stream: ByteStream) -> list[str]:
-    """The lines up to the first blank one, continuations joined; a stream that ends before one is all header.
+    r"""Return the lines up to the first blank one, with continuations joined; all lines if the stream ends before one.
 
-    What is not UTF-8 is shown as ``\\xff``.
-    Raises: Unfit: it is longer than 64 KB, or a record begins inside it; that one is next, then.
+    Bytes that are not UTF-8 become ``\xff``.
+    Raises: Unfit: the header is longer than 64 KB, or another record begins inside it, which is then read next.
     """
     for limit in (USUAL_HEADER_BYTES, MAX_HEADER_BYTES):
         head = stream.peek(limit)
@@ -142,7 +143,7 @@ def read_header(stream: ByteStream) -> list[str]:
 
 
 def parse_fields(lines: list[str]) -> Fields:
-    """The named fields; a line without a colon is none."""
+    """Return the named fields. Lines without a colon are ignored."""
     fields: Fields = {}
     for line in lines:
         name, colon, value = line.partition(":")
@@ -157,7 +158,7 @@ def _lines(head: bytes) -> list[str]:
 
 
 class _Framing:
-    """The records of one segment."""
+    """Finds the records of one segment."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
@@ -165,7 +166,7 @@ class _Framing:
         self._number = 0
 
     def records(self) -> Iterator[Record | Damage]:
-        """Each of them, and each damage; a segment that fails ends with a damage."""
+        """Yield the records and damages; a segment that fails ends with a damage."""
         try:
             while self._skip_line_ends():
                 self._number += 1
@@ -176,7 +177,7 @@ class _Framing:
                     return
                 if isinstance(record, Damage) or record.damage is not None:
                     self._seek_record()
-            self._stream.read(1)  # Raises where the segment did not end but fail.
+            self._stream.read(1)  # Raises if the segment failed.
         except OSError as error:
             self._number += 1
             yield Damage(self._locator(), reason_of(error))
@@ -210,7 +211,7 @@ class _Framing:
         return False
 
     def _seek_record(self) -> None:
-        """Passes over what is no record, up to one or to the end."""
+        """Skip to the next record or the end."""
         if not self._skip_line_ends() or self._stream.peek(len(RECORD_MAGIC)) == RECORD_MAGIC:
             return
         while window := self._stream.peek(BLOCK_BYTES):

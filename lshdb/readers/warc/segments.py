@@ -1,13 +1,14 @@
-"""The decompressed stretches of a WARC file, each of which begins with a record.
+"""Split a WARC file into decompressed segments, each of which begins with a record.
 
-A WARC is compressed record by record, so that a reader can start at any of them: each member (gzip) or frame (zstd)
-that begins with a record begins a segment. That is what a damaged file is saved by: the member that is damaged ends
-its segment with an OSError, and the next member that holds a record is looked for in the raw bytes. fastwarc 2.0
-gives up there: of 400 files with one damaged member among ten it lost all records behind it, every time.
-A member that begins otherwise goes on with the record before it, as where a whole WARC was cut into blocks.
-Limitations: a WARC compressed as one member, or by bzip2 or xz, ends where it is damaged; of a damaged member of more
-than 4 MB only the last 4 MB are searched for the next one; of 100 damaged ones in a row those behind are searched from
-where each was found to be damaged.
+WARC files are compressed record by record, so that reading can start at any record. Each member (gzip) or frame (zstd)
+that begins with a record begins a segment. This makes damaged files readable: a damaged member ends its segment with an
+OSError, and the next member that begins with a record is searched for in the compressed bytes. fastwarc 2.0 stops
+there: of 400 files with one damaged member in ten, it lost all records after it every time. A member that does not
+begin with a record continues the previous one, as in a WARC that was compressed in blocks.
+
+Limitations: a WARC that is compressed as one member, or by bzip2 or xz, ends at the first damage. If a damaged member
+is larger than 4 MB, only its last 4 MB are searched for the next one. After 100 damaged members in a row, the search
+starts where each damage was detected.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MEMBER_MAGICS: Final[dict[Compression, re.Pattern[bytes]]] = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
 MAGIC_BYTES: Final = 4
-# What is read beyond a member is copied a few times; most members are smaller than this.
+# Bytes read after the end of a member are copied several times. Most members are smaller than this.
 RAW_BYTES: Final = 1 << 14
 HELD_BYTES: Final = 4_000_000
 DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
@@ -42,11 +43,11 @@ MAX_TRIALS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of records.
+    """A sequence of records.
 
     Args:
-        offset: where it begins in the file, bytes; those of the compressed file, where `compressed`.
-        stream: its bytes; it fails where the file is damaged.
+        offset: its first byte in the file; in the compressed file if `compressed`.
+        stream: its bytes; fails where the file is damaged.
         compressed: whether only its beginning has an offset in the file.
     """
 
@@ -56,7 +57,7 @@ class Segment:
 
 
 def segments(stream: ByteStream) -> Iterator[Segment]:
-    """The segments of a file in their order; each has to be read to its end, or failure, before the next is taken."""
+    """Yield the segments of a file in order. Read each to its end, or failure, before you take the next."""
     compression = compression_of(stream.peek(10))
     if compression in MEMBER_MAGICS:
         return _Members(stream, compression).segments()
@@ -64,9 +65,9 @@ def segments(stream: ByteStream) -> Iterator[Segment]:
 
 
 def _dictionary(stream: ByteStream) -> zstandard.ZstdCompressionDict | None:
-    """The zstd dictionary that a file begins with, and which is read; None where it begins otherwise.
+    """Read the zstd dictionary at the beginning of a file; None if there is none.
 
-    Source: IIPC, Zstandard compression for WARC files 1.0: a skippable frame, its content compressed itself or not.
+    Source: IIPC, Zstandard compression for WARC files 1.0: a skippable frame whose content may itself be compressed.
     """
     head = stream.peek(8)
     length = int.from_bytes(head[4:], "little")
@@ -87,13 +88,13 @@ class _Member:
 
     @property
     def begins_record(self) -> bool:
-        """Whether its first bytes are those of a record; also where it ends or fails before it could be told."""
+        """Whether it begins with a record, or ends or fails before that is certain."""
         head = self.stream.peek(len(RECORD_MAGIC))
         return head == RECORD_MAGIC or len(head) < len(RECORD_MAGIC)
 
 
 class _Members:
-    """A compressed file, member by member; what the current one was read from can be searched again."""
+    """A compressed file, member by member. The compressed bytes of the current member can be searched again."""
 
     def __init__(self, stream: ByteStream, compression: Compression) -> None:
         self._stream = stream
@@ -107,7 +108,7 @@ class _Members:
         self._num_in_a_row = 0
 
     def segments(self) -> Iterator[Segment]:
-        """Every stretch that begins with a record, and the first whatever it begins with."""
+        """Yield the first segment, then every segment that begins with a record."""
         current = self._open()
         while current is not None:
             self._next, self._is_damaged = None, False
@@ -115,7 +116,7 @@ class _Members:
             current = self._found_again() if self._is_damaged else self._next
 
     def read(self, num_bytes: int, /) -> bytes:
-        """At most `num_bytes` raw bytes, which are held in case the member they belong to is damaged."""
+        """Return at most `num_bytes` compressed bytes, and hold them in case their member is damaged."""
         block = self._stream.read(min(num_bytes, RAW_BYTES))
         self._held.append(block)
         self._num_held += len(block)
@@ -138,7 +139,7 @@ class _Members:
         self._num_in_a_row = 0
 
     def _joined(self, current: _Member | None) -> Iterator[bytes]:
-        """The bytes of a member and of those that go on with it; leaves the one behind them as the next."""
+        """Yield the bytes of a member and of those that continue it; the member after them becomes the next one."""
         try:
             while current is not None:
                 while block := current.stream.read(BLOCK_BYTES):
@@ -147,13 +148,13 @@ class _Members:
                 if current is not None and current.begins_record:
                     self._next = current
                     return
-            self._stream.read(1)  # Raises where the file did not end but could not be read on.
+            self._stream.read(1)  # Raises if reading the file failed.
         except StreamDamaged:
             self._is_damaged = True
             raise
 
     def _found_again(self) -> _Member | None:
-        """The next member that begins with a record, looked for from behind the start of the damaged one."""
+        """Return the next member that begins with a record, searching from the start of the damaged one."""
         self._num_in_a_row += 1
         if self._num_in_a_row <= MAX_DAMAGED_IN_A_ROW:
             self._rewind()
