@@ -1,4 +1,4 @@
-"""The command line: global options, the verbs, and the one place where an error becomes a line and an exit code."""
+"""The command line: global options, the verbs, and the one place where an error becomes a line and an exit status."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lshdb.cli import (
     vacuum,
     verify,
 )
-from lshdb.cli.options import Settings
+from lshdb.cli.options import Settings, unfolded
 from lshdb.errors import LshdbError
 from lshdb.store import interrupts
 
@@ -46,7 +46,7 @@ BROKEN_PIPE = 141
 
 
 class Verbs(TyperGroup):
-    """The verbs, each of whose errors becomes a line and an exit code; wrong usage is Typer's to explain."""
+    """Turns an error of a verb into a line and an exit status; Typer explains wrong usage."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -55,9 +55,9 @@ class Verbs(TyperGroup):
         except LshdbError as error:
             _end(str(error), error.exit_code)
         except KeyboardInterrupt:
-            _end("interrupted. What was committed is kept; run the same command again to go on.", INTERRUPTED)
+            _end("interrupted. Everything committed is kept; run the same command again to continue.", INTERRUPTED)
         except BrokenPipeError:
-            # The reader has gone, as in `lshdb dupes | head`; nothing is left to flush at exit.
+            # The reader is gone, as in `lshdb dupes | head`; leave nothing to flush at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
         return result
@@ -71,14 +71,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="A near-duplicate database: what in this growing pile of text is nearly the same?",
+    help="Find near-duplicate documents, and keep track of them as your collection grows.",
     epilog="""[bold]Examples[/bold]\n
       lshdb ingest ./crawl            first time, and every night from cron\n
       lshdb dupes --min-sim 0.8       pairs with their exact similarity\n
-      lshdb query page.html           what is like this page?\n
+      lshdb query page.html           near-duplicates of this page\n
       lshdb --db postgresql://me@host/crawl ingest ./crawl""",
 )
-for module in (
+
+
+def _paragraphs(text: str) -> str:
+    """Return the text with each paragraph in one line, for Typer keeps line ends."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+VERBS = (
     init,
     ingest,
     dupes,
@@ -98,8 +105,12 @@ for module in (
     backup,
     copy,
     vacuum,
-):
-    module.register(app)
+)
+for module in VERBS:
+    # A module has the name of its verb.
+    name = module.__name__.rpartition(".")[2]
+    verb = vars(module)[name]
+    app.command(name, help=_paragraphs(verb.__doc__ or ""), epilog=module.EPILOG)(unfolded(verb))
 
 
 def _print_version(asked: bool) -> None:
@@ -117,26 +128,26 @@ def settings(
             "--db",
             envvar="LSHDB_URL",
             metavar="URL|PATH",
-            help="The index: a database URL, or a plain path for SQLite.",
+            help="The index: a database URL, or a path for SQLite.",
         ),
     ] = "lshdb.db",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings, only errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, no progress and no notes.")] = False,
     show_version: Annotated[  # noqa: ARG001
         bool,
         # Eager: it needs no verb.
-        typer.Option("--version", help="Print the version and end.", callback=_print_version, is_eager=True),
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     context.obj = Settings(db, quiet)
 
 
 def main() -> None:
-    """Runs the command line and ends the process with its exit code."""
-    # The thread that sketches and the one that writes hand the interpreter to each other; 5 ms is a long wait.
+    """Run the command line, and end the process with its exit status."""
+    # The thread that sketches and the one that writes take turns with the interpreter; by default a turn is 5 ms.
     sys.setswitchinterval(SWITCH_SECONDS)
-    # Almost nothing that we make is a cycle: looking for cycles as often as Python does cost a link 10 % of its time.
+    # We create almost no cycles, and Python's usual search for them took 10 % of the time of a link.
     gc.set_threshold(100_000)
-    # What a driver logs of a lost connection reaches us as an error, and is said once.
+    # A driver also logs a lost connection, which reaches the user as an error already.
     logging.getLogger().addHandler(logging.NullHandler())
     interrupts.listen()
     app()

@@ -9,37 +9,33 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import settings_of
-from lshdb.cli.render import print_json
+from lshdb.cli.render import print_report
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "backup"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb backup /backups/crawl.db\n
-  lshdb --db crawl.db backup --force /backups/crawl.db      every night, over the last one\n
+  lshdb --db crawl.db backup --force /backups/crawl.db      every night, overwriting the last one\n
   lshdb --db /backups/crawl.db dupes                        a backup is an index\n
 \n
-An index in Postgres is backed up by pg_dump; the error message has the command line."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("backup", epilog=EPILOG)(backup)
+Use pg_dump for an index in Postgres; the error message shows its command line."""
 
 
 def backup(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to. It appears when it is whole and checked.")],
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup. It appears once it is complete.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Copy a SQLite index, as it is at this moment, while others use and write it."""
+    """Back up a SQLite index.
+
+    The backup is the index as it is now, and is checked. Others can use the index and write to it meanwhile.
+    """
     from lshdb.cli.display import progress_for
     from lshdb.index import Index
 
     settings = settings_of(context)
     report = Index.backup(settings.db, file, force=force, progress=progress_for(settings.quiet))
-    if json:
-        print_json(report.as_json())
-    else:
-        size = f"{report.num_bytes / 1e6:,.1f} MB"
-        typer.echo(f"{report.path}: {size}, checked, revision {report.revision}; {report.seconds:,.1f} s")
+    size = f"{report.num_bytes / 1e6:,.1f} MB"
+    text = f"{report.path}: {size}, checked, revision {report.revision}; {report.seconds:,.1f} s"
+    print_report(report, text, as_json=json)

@@ -8,31 +8,27 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
-from lshdb.cli.render import print_json, print_rows
+from lshdb.cli.render import print_json, print_records
 from lshdb.errors import IndexFaulty, UsageError
 
 if TYPE_CHECKING:
     from lshdb.audit import Auditing
+    from lshdb.index import Index
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "check"]
 
 COLUMNS = ("fault", "table", "key", "detail", "repair")
 SAMPLE = 5_000
 
-REPAIRABLE = "The column repair says what lshdb check --repair mends."
+REPAIRABLE = "The column repair says what lshdb check --repair does about each."
 LEFT = "What is left cannot be derived from the index; the column repair says what helps."
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb check\n
-  lshdb check --all --format csv > faults.csv      every text sketched and every pair computed again\n
+  lshdb check --all --format csv > faults.csv      recompute every text and every pair\n
   lshdb check --repair\n
 \n
-Ends with 26 where there are faults, with --repair where some are left. An ingest may go on meanwhile."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("check", epilog=EPILOG)(check)
+Exits with status 26 if it finds faults, with --repair if some are left. An ingest may run meanwhile."""
 
 
 def check(
@@ -40,51 +36,60 @@ def check(
     every: Annotated[bool, typer.Option("--all", help="Recompute every text and pair, and read every page.")] = False,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Recompute N random texts and pairs. Default 5000.", show_default=False),
+        typer.Option(metavar="N", min=0, help="Recompute N random texts and pairs. Default: 5000.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 1,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be derived, and check again.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="With --repair: wait for an ingest into this file.")] = False,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Faults of a kind that are listed.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 1,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Repair everything that can be derived, and check again.")
+    ] = False,
+    wait: options.Wait = False,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="List at most N faults of a kind.")] = 20,
     json: options.Json = False,
     form: options.FormatOption = None,
 ) -> None:
-    """Check that everything in the index agrees: rows, texts, signatures, buckets and pairs.
+    """Check that the index is consistent.
 
-    Rows are all checked, and buckets against their signatures; signatures against texts, and similarities, by sample.
+    It checks all rows, and all buckets against their signatures. It recomputes signatures and similarities of a
+    sample.
     """
     from lshdb.audit import Thoroughness
 
     if every and sample is not None:
-        raise UsageError(reason="--all is every text and pair; leave it out, or --sample")
+        raise UsageError(reason="use either --all or --sample")
+    drawn = None if every else SAMPLE if sample is None else sample
     with open_index(context) as index:
-        drawn = None if every else SAMPLE if sample is None else sample
         audit = index.check(Thoroughness(drawn, seed, limit))
         found = _listed(audit, json, form)
         said = [_summary(audit, limit)]
         if repair and audit.counts:
-            index.repair(audit.counts, wait=wait)
-            for _ in audit:
-                pass
-            said.append(f"repaired: {_summary(audit, limit)}")
-        url = index.url
+            said.append(_repaired(index, audit, wait, limit))
     if json:
         print_json(found | ({"left": audit.as_json()} if repair else {}))
     if not settings_of(context).quiet:
         typer.echo("\n".join(said), err=True)
     if audit.counts:
-        raise IndexFaulty(url=url, faults=_kinds(audit), advice=LEFT if repair else REPAIRABLE)
+        raise IndexFaulty(url=index.url, faults=_kinds(audit), advice=LEFT if repair else REPAIRABLE)
 
 
 def _listed(audit: Auditing, json: bool, form: options.Format | None) -> dict[str, object]:
-    """Prints the faults, unless there is to be one object; which is returned."""
-    rows = ([getattr(fault, name) for name in COLUMNS] for fault in audit)
+    """Print the faults, unless one JSON object is wanted. Returns: that object."""
     if json:
-        for _ in rows:
-            pass
+        _run(audit)
     else:
-        print_rows(COLUMNS, rows, form)
+        print_records(COLUMNS, audit, form)
     return audit.as_json()
+
+
+def _repaired(index: Index, audit: Auditing, wait: bool, limit: int) -> str:
+    """Repair the faults and check again. Returns: a line about what is left."""
+    index.repair(audit.counts, wait=wait)
+    _run(audit)
+    return f"repaired: {_summary(audit, limit)}"
+
+
+def _run(audit: Auditing) -> None:
+    for _ in audit:
+        pass
 
 
 def _summary(audit: Auditing, limit: int) -> str:

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import KeepName, LinkageName, cluster_options, open_index
-from lshdb.cli.render import print_rows
+from lshdb.cli.options import Clustering, open_index
+from lshdb.cli.render import print_records, print_rows
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "clusters"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb clusters --min-sim 0.9 --min-size 10\n
@@ -18,33 +18,26 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb clusters --members --linkage complete-to-keep --format csv > members.csv"""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("clusters", epilog=EPILOG)(clusters)
-
-
 def clusters(
     context: typer.Context,
+    clustering: Clustering,
     min_sim: options.MinSim = None,
-    keep: options.Keep = KeepName.first,
-    prefer: options.Prefer = [],  # noqa: B006  (Typer makes a new one)
-    linkage: options.Linkage = LinkageName.single,
-    within: options.Within = None,
     min_size: Annotated[int, typer.Option(min=2, metavar="N", help="Least number of documents.")] = 2,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the N largest.", show_default=False)
+        int | None, typer.Option(min=1, metavar="N", help="Print only the N largest.", show_default=False)
     ] = None,
     members: Annotated[
-        bool, typer.Option("--members", help="A row a document, with its similarity to the one kept.")
+        bool, typer.Option("--members", help="Print a row per document, with its similarity to the one kept.")
     ] = False,
     form: options.FormatOption = None,
 ) -> None:
-    """Print the clusters of near-duplicates, the largest first, and which document of each to keep.
+    """Print clusters of near-duplicates, and the document to keep of each.
 
-    A cluster's name is made of its first document's id: it stays, whoever else comes or goes and whatever is kept.
-    With --members, where the index has several collections and none is chosen, two more columns say whose the ids are.
+    The largest cluster comes first. The name of a cluster comes from the id of its first document. It stays the
+    same when other documents come or go, and whichever document is kept. If the index has several collections and
+    you choose none, --members prints two more columns with the collections of the ids.
     """
-    chosen = cluster_options(keep, prefer, linkage, within, min_size=min_size, limit=limit)
+    chosen = clustering.options(min_size=min_size, limit=limit)
     with open_index(context) as index:
         if not members:
             found = index.clusters(min_sim, chosen)
@@ -52,7 +45,6 @@ def clusters(
             print_rows(("cluster", "keep", "size", "members"), rows, form)
             return
         columns = ["cluster", "keep", "document", "similarity", "exact"]
-        if within is None and len(index.collections()) > 1:
+        if chosen.within is None and len(index.collections()) > 1:
             columns += ["collection", "keep_collection"]
-        flat = index.members(min_sim, chosen)
-        print_rows(columns, ([getattr(member, name) for name in columns] for member in flat), form)
+        print_records(columns, index.members(min_sim, chosen), form)

@@ -9,12 +9,12 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
-from lshdb.cli.render import print_rows
+from lshdb.cli.render import print_records
 
 if TYPE_CHECKING:
     from lshdb.answers.contamination import Nearest
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "contaminated"]
 
 CONTAMINATED = 1
 
@@ -24,32 +24,26 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb contaminated --train corpus --test benchmark\n
   lshdb contaminated --train corpus --test benchmark --max-share 0.001 --format csv > found.csv\n
 \n
-Ends with 1 where more documents than --max-share allows are contaminated: a check for CI."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("contaminated", epilog=EPILOG)(contaminated)
+Exits with status 1 if more documents than --max-share allows are contaminated, so you can use it in CI."""
 
 
 def contaminated(
     context: typer.Context,
-    train: Annotated[str, typer.Option(metavar="NAME", help="The collection that must not hold the other's.")],
-    test: Annotated[str, typer.Option(metavar="NAME", help="The collection whose documents are looked for.")],
+    train: Annotated[str, typer.Option(metavar="NAME", help="Collection to search, such as training data.")],
+    test: Annotated[str, typer.Option(metavar="NAME", help="Collection whose documents are searched for.")],
     min_sim: options.MinSim = None,
     max_share: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of the test documents that may be contaminated.")
     ] = 0.0,
     everything: Annotated[
-        bool, typer.Option("--all", help="List the test documents that are like none, too, with an empty train.")
+        bool, typer.Option("--all", help="Also print test documents without a match; their other columns are empty.")
     ] = False,
     form: options.FormatOption = None,
 ) -> None:
-    """Print the test documents that are near-duplicates of training documents, each with the nearest one."""
+    """Print test documents that have near-duplicates in the training data, each with the nearest one."""
     with open_index(context) as index:
         counted = _Counted(index.contaminated(train, test, min_sim), everything)
-        rows = ((found.test, found.train, found.similarity, found.exact) for found in counted)
-        print_rows(("test", "train", "similarity", "exact"), rows, form)
+        print_records(("test", "train", "similarity", "exact"), counted, form)
         least = index.params.min_sim if min_sim is None else min_sim
     if not settings_of(context).quiet:
         typer.echo(
@@ -62,7 +56,7 @@ def contaminated(
 
 
 class _Counted:
-    """Test documents, counted while they go by; those that are like none only where everything is wanted."""
+    """Counts test documents as they pass; lets those without a match pass only if everything is wanted."""
 
     def __init__(self, found: Iterable[Nearest], everything: bool) -> None:
         self._found = found

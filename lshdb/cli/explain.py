@@ -1,20 +1,22 @@
-"""``lshdb explain``."""
+"""``lshdb explain``. The word diff is in colours if the terminal has them, otherwise as ``git diff --word-diff``."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_json, visible
+from lshdb.cli.render import print_report, visible
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
     from lshdb.answers.explain import Explanation, Side
+    from lshdb.answers.worddiff import Hunk, WordDiff
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "explain"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb explain https://example.org/ https://example.org/index.html\n
@@ -22,7 +24,11 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb explain --collection train --collection test 17 17\n
   curl -s https://example.org | lshdb explain /srv/crawl/page.html - --input-format html\n
 \n
-A name is an id of the index, else a file; --files takes it for a file even so, as does ./ before a relative one."""
+A name is an id of the index or, if there is no such id, a file. To name a file in any case, use --files, or write ./
+before its name."""
+
+MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
+STYLES = {"removed": "red", "added": "green", "elided": "dim"}
 
 # Why two documents are no pair.
 REASONS = {
@@ -38,44 +44,35 @@ REASONS = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("explain", epilog=EPILOG)(explain)
-
-
 def explain(
     context: typer.Context,
-    left: Annotated[str, typer.Argument(metavar="A", help="An id, else a file; - is standard input.")],
-    right: Annotated[str, typer.Argument(metavar="B", help="As A.")],
+    left: Annotated[str, typer.Argument(metavar="A", help="An id or a file; - is standard input.")],
+    right: Annotated[str, typer.Argument(metavar="B", help="The same.")],
     collection: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The namespace of the ids; given twice, that of A and that of B."),
+        typer.Option(metavar="NAME", help="Namespace of the ids. Give it twice for A and for B."),
     ] = None,
     files: Annotated[bool, typer.Option("--files", help="A and B are files, not ids.")] = False,
-    no_diff: Annotated[bool, typer.Option("--no-diff", help="Leave out which words differ.")] = False,
+    no_diff: Annotated[bool, typer.Option("--no-diff", help="Do not print which words differ.")] = False,
     json: options.Json = False,
     input_format: options.InputFormat = None,
 ) -> None:
-    """Print why two documents are a pair, or why they are none, and what differs between their texts."""
-    from lshdb.cli.worddiff import print_diff
+    """Explain why two documents are a pair, or why not, and print which words differ."""
     from lshdb.readers import ReadOptions
 
     ways = ReadOptions(input_format=input_format)
     with open_index(context) as index:
         found = index.explain(left, right, _both(collection), ways, files=files, with_diff=not no_diff)
-    if json:
-        print_json(found.as_json())
-        return
-    typer.echo("\n".join(_lines(found)))
-    if found.word_diff is not None:
+    print_report(found, "\n".join(_lines(found)), as_json=json)
+    if found.word_diff is not None and not json:
         typer.echo()
-        print_diff(found.word_diff)
+        _print_diff(found.word_diff)
 
 
 def _both(collections: list[str] | None) -> tuple[str, str]:
     given = collections or ["default"]
     if len(given) > 2:
-        raise UsageError(reason="--collection is given once, or twice: for A and for B")
+        raise UsageError(reason="give --collection once, or twice: for A and for B")
     return given[0], given[-1]
 
 
@@ -122,3 +119,36 @@ def _pair(found: Explanation) -> str:
         )
     run = "outside of a run" if found.pair.run is None else f"by run {found.pair.run}"
     return f"yes: {found.pair.similarity:.4f}, {'exact' if found.pair.exact else 'estimated'}, linked {run}"
+
+
+def _print_diff(found: WordDiff) -> None:
+    """Print the hunks, and below them the number of words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=sys.stdout, highlight=False)
+    # Without colours only the marks show what was removed.
+    coloured = console.color_system is not None and not console.no_color
+    before = "equal"
+    for hunk in found.hunks:
+        space, words = _split(hunk, follows_removed=before == "removed")
+        if coloured:
+            console.print(Text(space) + Text(words, STYLES.get(hunk.kind, "")), end="", soft_wrap=True)
+        else:
+            opened, closed = MARKS.get(hunk.kind, ("", ""))
+            sys.stdout.write(f"{space}{opened}{words}{closed}")
+        before = hunk.kind
+    summary = f"{found.num_removed:,} words removed, {found.num_added:,} added, {found.num_equal:,} equal"
+    coarse = "; passages too different to compare word by word are shown as replaced" if found.is_coarse else ""
+    sys.stdout.write(f"\n\n{summary}{coarse}\n" if found.hunks else f"{summary}\n")
+
+
+def _split(hunk: Hunk, *, follows_removed: bool) -> tuple[str, str]:
+    """Return the white space before a hunk, and its words; what replaces removed words follows them at once."""
+    if hunk.kind == "elided":
+        return " ", f"[... {hunk.num_words:,} words ...]"
+    words = hunk.text.lstrip()
+    space = hunk.text[: len(hunk.text) - len(words)]
+    if not space or (follows_removed and hunk.kind == "added"):
+        return "", visible(words, keep="\n\t")
+    return "\n" * min(2, space.count("\n")) or " ", visible(words, keep="\n\t")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import KeepName, LinkageName, cluster_options, open_index
-from lshdb.cli.render import print_json
+from lshdb.cli.options import Clustering, open_index
+from lshdb.cli.render import print_report
+from lshdb.model.choices import ExportFormat, What
 
 if TYPE_CHECKING:
     from lshdb.clusters.export import ExportReport
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "export"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb export > keep.txt\n
@@ -25,69 +25,41 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb export --what records | zstd > corpus.jsonl.zst"""
 
 
-class What(StrEnum):
-    """What is exported."""
-
-    kept = "kept"
-    dropped = "dropped"
-    records = "records"
-
-
-class ExportFormat(StrEnum):
-    """How it is written."""
-
-    lines = "lines"
-    jsonl = "jsonl"
-    csv = "csv"
-    tsv = "tsv"
-    parquet = "parquet"
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("export", epilog=EPILOG)(export)
-
-
 def export(
     context: typer.Context,
+    clustering: Clustering,
     what: Annotated[
-        What, typer.Option(help="Ids kept; ids dropped and for whom; or the records kept, id and text.")
-    ] = What.kept,
+        What, typer.Option(help="Ids kept; ids dropped, with the id kept instead; or records kept, with their texts.")
+    ] = "kept",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Default: standard output.", show_default=False)
     ] = None,
     form: Annotated[
         ExportFormat | None,
         typer.Option(
-            "--format", "-f", help="By default what FILE ends in, else lines, tsv, jsonl.", show_default=False
+            "--format", "-f", help="Default: by the suffix of FILE, otherwise lines, tsv, jsonl.", show_default=False
         ),
     ] = None,
     min_sim: options.MinSim = None,
-    keep: options.Keep = KeepName.first,
-    prefer: options.Prefer = [],  # noqa: B006  (Typer makes a new one)
-    linkage: options.Linkage = LinkageName.complete_to_keep,
-    within: options.Within = None,
     audit: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Account of what was dropped. Default: OUT.audit.jsonl.", show_default=False),
+        typer.Option(metavar="FILE", help="Record of what was dropped. Default: OUT.audit.jsonl.", show_default=False),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Write the deduplicated corpus: of each cluster the one document that is kept, and all that are in no cluster.
+    """Write the deduplicated corpus.
 
-    Empty documents are duplicates of nothing, and kept. Nothing is deleted, neither from the index nor of your files.
+    It has one document of each cluster, and every document that is in no cluster. Empty documents have no
+    duplicates and are kept. Nothing is deleted, neither from the index nor from your files.
     """
     from lshdb.clusters.export import ExportOptions
 
-    chosen = cluster_options(keep, prefer, linkage, within)
-    asked = ExportOptions(what.value, form.value if form else None, audit, force, chosen)
+    asked = ExportOptions(what, form, audit, force, clustering.options())
     with open_index(context) as index:
         report = index.export(out or sys.stdout, min_sim, asked)
-    if json and out:
-        print_json(report.as_json())
-    elif out:
-        typer.echo(_summary(report))
+    if out:
+        print_report(report, _summary(report), as_json=json)
 
 
 def _summary(report: ExportReport) -> str:

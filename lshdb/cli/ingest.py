@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import chosen, ensure_index, settings_of
-from lshdb.cli.render import print_json
+from lshdb.cli.options import Making, Reading, age, ensure_index, settings_of
+from lshdb.cli.render import print_report
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
     from lshdb.model.reports import IngestReport
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "ingest"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest ./crawl\n
@@ -26,91 +26,59 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest --shingle set features.sets"""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("ingest", epilog=EPILOG)(ingest)
-
-
 def ingest(
     context: typer.Context,
+    reading: Reading,
+    making: Making,
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="PATH", help="Files and folders; - is standard input.")
     ] = None,
     from_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A list of paths, one a line; - is standard input.")
+        Path | None, typer.Option(metavar="FILE", help="File with one path per line; - is standard input.")
     ] = None,
-    include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only files like this.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="No files or folders like this.")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Read only files that match this glob.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Skip files and folders that match this glob.")
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")
     ] = False,
     expire_after: Annotated[
-        str | None, typer.Option(metavar="AGE", help="Remove what no run has seen for 90d, 12h ...", show_default=False)
+        str | None,
+        typer.Option(metavar="AGE", help="Remove what no run has seen for this long: 90d, 12h.", show_default=False),
     ] = None,
-    no_link: Annotated[bool, typer.Option("--no-link", help="Leave the pairs to the first question for them.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait for another ingest into this file to end.")] = False,
+    no_link: Annotated[
+        bool, typer.Option("--no-link", help="Compute no pairs now; the first question for pairs will.")
+    ] = False,
+    wait: options.Wait = False,
     collection: options.Collection = "default",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that read. Default: as many as pay.", show_default=False)
     ] = None,
     json: options.Json = False,
-    base: options.Base = None,
-    id_prefix: options.IdPrefix = "",
-    id_field: options.IdField = "id",
-    text_field: options.TextField = "text",
-    input_format: options.InputFormat = None,
-    max_text: options.MaxText = "10MB",
-    shingle: options.Shingle = None,
-    multiset: options.Multiset = None,
-    scheme: options.Scheme = None,
-    promise: options.Promise = None,
-    recall: options.PromisedRecall = None,
-    num_perm: options.Minima = None,
-    bands: options.Bands = None,
-    rows: options.Rows = None,
-    seed: options.Seed = None,
-    floor: options.Floor = None,
-    keep_text: options.KeepText = None,
-    html: options.Html = None,
 ) -> None:
-    """Add or refresh documents from files and folders; what did not change is not read again."""
-    from lshdb.ingest.ingestion import IngestOptions
-    from lshdb.readers import ReadOptions
+    """Add or refresh documents from files and folders.
 
-    given = chosen(
-        shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
-        min_sim=promise, recall=recall, num_perm=num_perm, seed=seed, floor=floor, keep_text=keep_text, html=html,
-    )  # fmt: skip
+    Unchanged files are not read again. The options to create an index apply to the first ingest.
+    """
+    from lshdb.ingest.ingestion import IngestOptions
+
     ways = IngestOptions(
         collection=collection,
         prune=prune,
-        read=ReadOptions(
-            id_field=id_field,
-            text_field=text_field,
-            input_format=input_format,
-            base=options.base_folder(base),
-            max_text=options.size("--max-text", max_text),
-            id_prefix=id_prefix,
-        ),
+        read=reading.options(),
         workers=workers,
         include=tuple(include or ()),
         exclude_globs=tuple(exclude or ()),
         must_exist=from_file is None,
-        expire_after=options.age(expire_after),
+        expire_after=age(expire_after),
     )
     wanted = _paths(paths or [], from_file)
-    with ensure_index(context, given) as index:
+    with ensure_index(context, making) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
-    if report.num_displaced and not settings_of(context).quiet:
-        typer.echo(
-            f"note  {report.num_displaced:,} documents took the place of others with the same id from another file; "
-            "--id-prefix or --collection keeps both",
-            err=True,
-        )
-    if json:
-        print_json(report.as_json())
-    elif not settings_of(context).quiet:
-        typer.echo(_summary(report))
+    _show(report, json, quiet=settings_of(context).quiet)
 
 
 def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
@@ -120,6 +88,17 @@ def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
     if not named and from_file is None:
         raise UsageError(reason="ingest takes a PATH, or --from-file")
     return [*named, *map(Path, listed)]
+
+
+def _show(report: IngestReport, json: bool, *, quiet: bool) -> None:
+    if report.num_displaced and not quiet:
+        typer.echo(
+            f"note  {report.num_displaced:,} documents took the place of others with the same id from another file; "
+            "--id-prefix or --collection keeps both",
+            err=True,
+        )
+    if json or not quiet:
+        print_report(report, _summary(report), as_json=json)
 
 
 def _summary(report: IngestReport) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from lshdb.cli import options
-from lshdb.cli.options import chosen, settings_of
-from lshdb.tuning.choice import params_of
+from lshdb.cli.options import Making, settings_of
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "init"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb init --shingle char:10 --floor 0.7\n
@@ -16,34 +14,14 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb --db features.db init --shingle set --bands 500 --rows 20"""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("init", epilog=EPILOG)(init)
+def init(context: typer.Context, making: Making) -> None:
+    """Create an empty index.
 
-
-def init(
-    context: typer.Context,
-    shingle: options.Shingle = None,
-    multiset: options.Multiset = None,
-    scheme: options.Scheme = None,
-    promise: options.Promise = None,
-    recall: options.PromisedRecall = None,
-    num_perm: options.Minima = None,
-    bands: options.Bands = None,
-    rows: options.Rows = None,
-    seed: options.Seed = None,
-    floor: options.Floor = None,
-    keep_text: options.KeepText = None,
-    html: options.Html = None,
-) -> None:
-    """Make an empty index. The first [bold]ingest[/bold] does it too, with the same options."""
+    The first [bold]ingest[/bold] does so too, with the same options.
+    """
     from lshdb.index import Index
 
-    given = chosen(
-        shingle=shingle, multiset=multiset, scheme=scheme, bands=bands, rows=rows,
-        min_sim=promise, recall=recall, num_perm=num_perm, seed=seed, floor=floor, keep_text=keep_text, html=html,
-    )  # fmt: skip
-    with Index.create(settings_of(context).db, params_of(given)) as index:
+    with Index.create(settings_of(context).db, making.chosen()) as index:
         params = index.params
         typer.echo(f"{index.url}: {params.shingle}, {params.scheme}, {params.bands} bands of {params.rows} rows")
         typer.echo(f"a pair at {params.min_sim} is found with probability {params.recall:.4f}")

@@ -6,19 +6,17 @@ import typer
 
 from lshdb.cli.options import open_index
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "link"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest --no-link ./crawl         on each of several machines, into one Postgres\n
   lshdb link                             then once"""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("link", epilog=EPILOG)(link)
-
-
 def link(context: typer.Context) -> None:
-    """Compute the pairs of what was ingested with --no-link; questions do it by themselves."""
+    """Compute the pairs of documents that were ingested with --no-link.
+
+    Questions for pairs do so too.
+    """
     with open_index(context) as index:
         typer.echo(f"{index.link():,} pairs added")

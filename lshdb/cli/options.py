@@ -1,69 +1,215 @@
-"""Options that several verbs share, and opening the index they name."""
+"""What several verbs share: options, groups of options that a verb takes as one value, and opening an index."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
 from datetime import timedelta
-from enum import StrEnum
+from functools import wraps
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
 
 import typer
 
 from lshdb.errors import UsageError
+from lshdb.model.choices import HtmlText, Keep, Linkage, Scheme
 
 if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.index import Index
     from lshdb.model.reports import Measurement
+    from lshdb.readers import ReadOptions
 
 __all__ = [
-    "Bands",
-    "Base",
+    "Clustering",
     "Collection",
-    "Floor",
     "Format",
     "FormatOption",
-    "Html",
-    "IdField",
-    "IdPrefix",
     "InputFormat",
     "Json",
-    "Keep",
-    "KeepName",
-    "KeepText",
-    "Linkage",
-    "LinkageName",
-    "MaxText",
+    "Making",
     "MinSim",
-    "Minima",
-    "Multiset",
     "NumPerm",
-    "Prefer",
-    "Promise",
-    "PromisedRecall",
+    "Reading",
     "Recall",
-    "Rows",
-    "Scheme",
-    "Seed",
     "Settings",
-    "Shingle",
-    "TextField",
-    "Within",
+    "Wait",
     "age",
-    "base_folder",
-    "chosen",
-    "cluster_options",
     "ensure_index",
     "measured_line",
     "open_index",
     "settings_of",
     "size",
+    "unfolded",
 ]
 
-MAKING = "Making an index"
-READING = "Reading"
+MAKING: Final = "Creating an index"
+READING: Final = "Reading"
+
+Format = Literal["table", "jsonl", "csv", "tsv"]
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", "-f", help="Default: table on a terminal, otherwise tsv.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+MinSim = Annotated[
+    float | None,
+    typer.Option("--min-sim", min=0.0, max=1.0, help="Least similarity. Default: the index's own.", show_default=False),
+]
+Collection = Annotated[str, typer.Option("--collection", metavar="NAME", help="Namespace of the document ids.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until an ingest into this file has finished.")]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="text, html, jsonl, sets, warc, parquet, csv or tsv. Default: by the file's name and content.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Recall = Annotated[
+    float | None,
+    typer.Option("--recall", min=0.0, max=1.0, help="Share of them to find. Default: 0.999.", show_default=False),
+]
+NumPerm = Annotated[
+    int | None, typer.Option("--num-perm", min=1, help="Minima of a signature. Default: as many as the bands take.")
+]
+
+
+def _making(*names: str, help: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=MAKING, **settings)
+
+
+def _reading(help: str, **settings: Any) -> Any:
+    return typer.Option(help=help, rich_help_panel=READING, **settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """The parameters of a new index; None leaves one to its default."""
+
+    shingle: Annotated[
+        str | None, _making(metavar="word:N|char:K|set", help="How a text is shingled. Default: word:5.")
+    ] = None
+    multiset: Annotated[bool | None, _making("--multiset", help="Count repeated shingles (bag Jaccard).")] = None
+    scheme: Annotated[Scheme | None, _making(help="Signature scheme. Default: fss1.")] = None
+    min_sim: Annotated[
+        float | None, _making("--min-sim", min=0.0, max=1.0, help="Similarity of the pairs to find. Default: 0.8.")
+    ] = None
+    recall: Annotated[
+        float | None, _making("--recall", min=0.0, max=1.0, help="Share of them to find. Default: 0.999.")
+    ] = None
+    num_perm: Annotated[
+        int | None, _making("--num-perm", min=1, help="Minima of a signature. Default: 100 or more.")
+    ] = None
+    bands: Annotated[int | None, _making(help="Bands of a signature. Default: 20.")] = None
+    rows: Annotated[int | None, _making(help="Minima in a band. Default: 5.")] = None
+    seed: Annotated[int | None, _making(help="Seed of the hash functions. Default: 1.")] = None
+    floor: Annotated[float | None, _making(help="Lowest similarity that is stored as a pair. Default: 0.5.")] = None
+    keep_text: Annotated[
+        bool | None,
+        _making("--keep-text/--no-keep-text", help="Keep the texts, for exact similarities. Default: keep."),
+    ] = None
+    html: Annotated[HtmlText | None, _making(help="Text of a page: its main content, or all. Default: main.")] = None
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the parameters that were given."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read."""
+
+    base: Annotated[
+        Path | None, _reading(metavar="FOLDER", help="Name files relative to this folder. Default: absolute names.")
+    ] = None
+    id_prefix: Annotated[str, _reading(metavar="TEXT", help="Put this before every id.", show_default=False)] = ""
+    id_field: Annotated[str, _reading(metavar="NAME", help="JSON field of the id.")] = "id"
+    text_field: Annotated[str, _reading(metavar="NAME", help="JSON field of the text.")] = "text"
+    input_format: InputFormat = None
+    max_text: Annotated[str, _reading(metavar="SIZE", help="Reject documents with a larger text.")] = "10MB"
+
+    def options(self) -> ReadOptions:
+        """Return them as the readers take them. Raises: UsageError, InvalidParams."""
+        from lshdb.readers import ReadOptions
+
+        return ReadOptions(
+            id_field=self.id_field,
+            text_field=self.text_field,
+            input_format=self.input_format,
+            base=None if self.base is None else self.base.absolute(),
+            max_text=size("--max-text", self.max_text),
+            id_prefix=self.id_prefix,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """What a cluster is, and which document of it to keep."""
+
+    keep: Annotated[
+        Keep, typer.Option(help="Keep the first that came, the longest, the newest, or the one with the shortest id.")
+    ] = "first"
+    prefer: Annotated[
+        list[str],
+        typer.Option(
+            metavar="REGEX", help="Keep a document whose id matches. Repeat it, the best first.", show_default=False
+        ),
+    ] = field(default_factory=list)
+    linkage: Annotated[
+        Linkage | None,
+        typer.Option(
+            help="single: a chain of pairs is a cluster. complete-to-keep: each document is itself similar to the one "
+            "kept. Default: single, for an export complete-to-keep.",
+            show_default=False,
+        ),
+    ] = None
+    within: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only documents of this collection.", show_default=False)
+    ] = None
+
+    def options(self, **others: Any) -> ClusterOptions:
+        """Return them as an index takes them. Raises: UsageError: a pattern is no regular expression."""
+        from lshdb.clusters.clusters import ClusterOptions
+
+        return ClusterOptions(self.keep, tuple(self.prefer), self.linkage, self.within, **others)
+
+
+def unfolded(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return the verb with each parameter that is a group of options replaced by these options."""
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters: list[Parameter] = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        found = [parameter.replace(annotation=hints[name])] if name not in groups else _members(groups[name])
+        parameters += (one.replace(kind=Parameter.KEYWORD_ONLY) for one in found)
+
+    @wraps(verb)
+    def called(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
+        verb(**given)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called
+
+
+def _members(group: Any) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
+        for one in fields(group)
+    ]
+
+
+def _default(one: Field[Any]) -> object:
+    return one.default if one.default_factory is MISSING else one.default_factory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,162 +220,33 @@ class Settings:
     quiet: bool
 
 
-class Format(StrEnum):
-    """How rows are printed."""
-
-    table = "table"
-    jsonl = "jsonl"
-    csv = "csv"
-    tsv = "tsv"
-
-
-class SchemeName(StrEnum):
-    """The signature schemes."""
-
-    fss1 = "fss1"
-    universal = "universal"
-
-
-class HtmlName(StrEnum):
-    """What of a page is its text."""
-
-    main = "main"
-    all = "all"
-
-
-class KeepName(StrEnum):
-    """Which document of a cluster is kept."""
-
-    first = "first"
-    longest = "longest"
-    newest = "newest"
-    shortest_id = "shortest-id"
-
-
-class LinkageName(StrEnum):
-    """What makes documents a cluster."""
-
-    single = "single"
-    complete_to_keep = "complete-to-keep"
-
-
-Keep = Annotated[KeepName, typer.Option(help="Keep the first that came, the longest, the newest, or the shortest id.")]
-Prefer = Annotated[
-    list[str],
-    typer.Option(metavar="REGEX", help="Keep one whose id matches; repeat it, the best first.", show_default=False),
-]
-LINKAGE_HELP = "single: a chain is a cluster. complete-to-keep: each document is itself similar to the one kept."
-Linkage = Annotated[LinkageName, typer.Option(help=LINKAGE_HELP)]
-Within = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Only documents of this collection.", show_default=False)
-]
-
-FormatOption = Annotated[
-    Format | None, typer.Option("--format", "-f", help="table on a terminal, else tsv.", show_default=False)
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-MinSim = Annotated[
-    float | None,
-    typer.Option(
-        "--min-sim", min=0.0, max=1.0, help="Least similarity; by default the index's own.", show_default=False
-    ),
-]
-Collection = Annotated[str, typer.Option("--collection", metavar="NAME", help="The namespace of the documents' ids.")]
-
-Recall = Annotated[
-    float | None,
-    typer.Option("--recall", min=0.0, max=1.0, help="Share of them to be found. Default 0.999.", show_default=False),
-]
-NumPerm = Annotated[
-    int | None, typer.Option("--num-perm", min=1, help="Minima of a signature. Default: what the bands take.")
-]
-Promise = Annotated[
-    float | None,
-    typer.Option("--min-sim", min=0.0, max=1.0, help="Pairs to be found. Default 0.8.", rich_help_panel=MAKING),
-]
-PromisedRecall = Annotated[
-    float | None,
-    typer.Option("--recall", min=0.0, max=1.0, help="Share of them. Default 0.999.", rich_help_panel=MAKING),
-]
-Minima = Annotated[
-    int | None,
-    typer.Option("--num-perm", min=1, help="Minima of a signature. Default: 100 or more.", rich_help_panel=MAKING),
-]
-Shingle = Annotated[
-    str | None,
-    typer.Option(metavar="word:N|char:K|set", help="Shingles of a text. Default word:5.", rich_help_panel=MAKING),
-]
-Multiset = Annotated[
-    bool | None,
-    typer.Option("--multiset", help="Count repeated shingles (bag Jaccard).", rich_help_panel=MAKING),
-]
-Scheme = Annotated[SchemeName | None, typer.Option(help="Signature scheme. Default fss1.", rich_help_panel=MAKING)]
-Bands = Annotated[int | None, typer.Option(help="Bands of a signature. Default 20.", rich_help_panel=MAKING)]
-Rows = Annotated[int | None, typer.Option(help="Minima in a band. Default 5.", rich_help_panel=MAKING)]
-Seed = Annotated[int | None, typer.Option(help="Seed of the hash functions. Default 1.", rich_help_panel=MAKING)]
-Floor = Annotated[
-    float | None, typer.Option(help="Lowest similarity kept as a pair. Default 0.5.", rich_help_panel=MAKING)
-]
-KeepText = Annotated[
-    bool | None,
-    typer.Option(
-        "--keep-text/--no-keep-text", help="Keep texts for exact similarities. Default: keep.", rich_help_panel=MAKING
-    ),
-]
-Html = Annotated[
-    HtmlName | None, typer.Option(help="Text of a page: main content or all. Default main.", rich_help_panel=MAKING)
-]
-
-Base = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Name files relative to this. Default: absolute.", rich_help_panel=READING),
-]
-IdPrefix = Annotated[
-    str, typer.Option(metavar="TEXT", help="Put this before every id.", rich_help_panel=READING, show_default=False)
-]
-MaxText = Annotated[
-    str, typer.Option(metavar="SIZE", help="Reject documents whose text is larger.", rich_help_panel=READING)
-]
-IdField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the id.", rich_help_panel=READING)]
-TextField = Annotated[str, typer.Option(metavar="NAME", help="JSON field of the text.", rich_help_panel=READING)]
-InputFormat = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FORMAT",
-        help="text, html, jsonl, sets, warc, parquet, csv or tsv.",
-        rich_help_panel=READING,
-        show_default=False,
-    ),
-]
-
-
-def cluster_options(
-    keep: KeepName, prefer: list[str], linkage: LinkageName, within: str | None, **others: Any
-) -> ClusterOptions:
-    """The options that say what a cluster is, and what is kept of it."""
-    from lshdb.clusters.clusters import ClusterOptions
-
-    return ClusterOptions(keep.value, tuple(prefer), linkage.value, within, **others)
-
-
 def settings_of(context: typer.Context) -> Settings:
-    """The global options of a call."""
+    """Return the global options of a call."""
     found = context.obj
     assert isinstance(found, Settings)
     return found
 
 
-def chosen(**options: object) -> dict[str, Any]:
-    """The options that were given: by name, as `Params` takes them."""
-    return {
-        name: value.value if isinstance(value, StrEnum) else value
-        for name, value in options.items()
-        if value is not None
-    }
+def open_index(context: typer.Context) -> Index:
+    """Open the index that ``--db`` names."""
+    from lshdb.cli.display import progress_for
+    from lshdb.index import Index
+
+    settings = settings_of(context)
+    return Index.open(settings.db, progress_for(settings.quiet))
+
+
+def ensure_index(context: typer.Context, making: Making) -> Index:
+    """Open the index that ``--db`` names, and create it if there is none."""
+    from lshdb.cli.display import progress_for
+    from lshdb.index import Index
+
+    settings = settings_of(context)
+    return Index.ensure(settings.db, making.chosen(), progress_for(settings.quiet))
 
 
 def measured_line(measured: Measurement) -> str:
-    """What was measured, in a line."""
+    """Return a measurement as one line."""
     with_bands = f"with {measured.bands} bands of {measured.rows} rows, run {measured.run}"
     if measured.recall is None:
         return f"none of {measured.num_probes:,} contents has a pair at {measured.min_sim}, {with_bands}"
@@ -239,26 +256,8 @@ def measured_line(measured: Measurement) -> str:
     )
 
 
-def open_index(context: typer.Context) -> Index:
-    """The index that ``--db`` names, which must be there."""
-    from lshdb.cli.display import progress_for
-    from lshdb.index import Index
-
-    settings = settings_of(context)
-    return Index.open(settings.db, progress_for(settings.quiet))
-
-
-def ensure_index(context: typer.Context, options: dict[str, Any]) -> Index:
-    """The index that ``--db`` names, made where there is none."""
-    from lshdb.cli.display import progress_for
-    from lshdb.index import Index
-
-    settings = settings_of(context)
-    return Index.ensure(settings.db, options, progress_for(settings.quiet))
-
-
 def age(text: str | None) -> timedelta | None:
-    """An age such as ``90d`` or ``12h``. Raises: UsageError: it is none."""
+    """Return an age such as ``90d`` or ``12h``. Raises: UsageError: it is none."""
     if text is None:
         return None
     match = re.fullmatch(r"(\d+)([mhdw])", text)
@@ -269,14 +268,9 @@ def age(text: str | None) -> timedelta | None:
 
 
 def size(option: str, text: str) -> int:
-    """The bytes of a size such as ``10MB``, ``500kB`` or ``1.5GB``. Raises: UsageError: it is none."""
+    """Return the bytes of a size such as ``10MB``, ``500kB`` or ``1.5GB``. Raises: UsageError: it is none."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|m|g|)b", text.lower())
     num_bytes = int(float(match[1]) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[match[2]]) if match else 0
     if num_bytes < 1:
         raise UsageError(reason=f"{option} {text}: write a number and B, kB, MB or GB, such as 10MB")
     return num_bytes
-
-
-def base_folder(path: Path | None) -> Path | None:
-    """``--base`` as an absolute path."""
-    return None if path is None else path.absolute()

@@ -8,10 +8,10 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_rows
+from lshdb.cli.render import print_records
 from lshdb.errors import UsageError
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "query"]
 
 NO_MATCH = 1
 
@@ -20,12 +20,7 @@ EPILOG = """[bold]Examples[/bold]\n
   curl -s https://example.org | lshdb query - --input-format html\n
   lshdb query --id https://example.org/ --min-sim 0.6\n
 \n
-Ends with 1 where nothing is found, as grep does."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("query", epilog=EPILOG)(query)
+Exits with status 1 if it finds nothing, as grep does."""
 
 
 def query(
@@ -49,6 +44,6 @@ def query(
             found = index.query_id(doc_id, min_sim, collection)
         else:
             found = index.query_file(file or "-", min_sim, ReadOptions(input_format=input_format))
-    print_rows(columns, ([getattr(match, name) for name in columns] for match in found), form)
+    print_records(columns, found, form)
     if not found:
         raise typer.Exit(NO_MATCH)

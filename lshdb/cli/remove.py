@@ -9,23 +9,17 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import open_index
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "remove"]
 
 EPILOG = """[bold]Example[/bold]\n
   lshdb remove /srv/crawl/old.html\n
 \n
-The index forgets the documents; files are never touched. An ingest of a file that is still there, and changed since,
-brings its documents back."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("remove", epilog=EPILOG)(remove)
+Files are never touched. If a file is still there and changes, the next ingest adds its documents again."""
 
 
 def remove(
     context: typer.Context,
-    doc_ids: Annotated[list[str], typer.Argument(metavar="ID", help="The documents' ids.")],
+    doc_ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of the documents.")],
     collection: options.Collection = "default",
 ) -> None:
     """Remove documents from the index, with the pairs that only they had."""

@@ -1,74 +1,80 @@
-"""Prints rows to stdout as a table, JSON lines, CSV or TSV, as they come: no result is held in memory."""
+"""Prints to stdout: rows as they come, so that no result is held in memory; reports; ids made safe for a terminal."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from typing import TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
-from lshdb.cli.options import Format
 from lshdb.clusters.tabular import WRITERS, Row, plain
 
-__all__ = ["print_json", "print_rows", "visible"]
+if TYPE_CHECKING:
+    from lshdb.cli.options import Format
+
+__all__ = ["print_json", "print_records", "print_report", "print_rows", "visible"]
 
 # Rows that decide how wide a table's columns are.
-MEASURED_ROWS = 500
+MEASURED_ROWS: Final = 500
 
 # Values of a list that a table shows.
-SHOWN_VALUES = 3
+SHOWN_VALUES: Final = 3
 
 # Control characters of an id must not move the cursor of somebody's terminal.
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+_VISIBLE: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
-def print_rows(columns: Sequence[str], rows: Iterable[Row], form: Format | None) -> int:
-    """Prints the rows. Returns: how many; where there are none, a table has no header either."""
-    form = form or (Format.table if sys.stdout.isatty() else Format.tsv)
-    counted = _Counted(_begun(rows))
-    write = _table if form is Format.table else WRITERS[form.value]
-    write(columns, counted, sys.stdout)
-    return counted.count
+class Report(Protocol):
+    """What a verb returns."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as an object for a script."""
 
 
-def visible(text: str, keep: str = "") -> str:
-    """The text with control characters spelled out, but for those to keep."""
-    return text.translate({code: shown for code, shown in _VISIBLE.items() if chr(code) not in keep})
+def print_report(report: Report, text: str, *, as_json: bool) -> None:
+    """Print a report, as one JSON object or as text."""
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print(text)
 
 
 def print_json(value: object) -> None:
-    """Prints one JSON object."""
+    """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _begun(rows: Iterable[Row]) -> Iterable[Row]:
-    """The same rows, the first of them made: what is wrong with a question shows before a header is printed."""
+def print_records(columns: Sequence[str], records: Iterable[object], form: Format | None) -> None:
+    """Print records; their attributes are the columns."""
+    print_rows(columns, ([getattr(record, name) for name in columns] for record in records), form)
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Row], form: Format | None) -> None:
+    """Print rows. A table without rows has no header either."""
+    form = form or ("table" if sys.stdout.isatty() else "tsv")
     iterator = iter(rows)
-    return chain(list(islice(iterator, 1)), iterator)
+    # The first row is made before a header is printed: it may fail.
+    begun = chain(list(islice(iterator, 1)), iterator)
+    write = _table if form == "table" else WRITERS[form]
+    write(columns, begun, sys.stdout)
 
 
-class _Counted:
-    """Rows that are counted while they go by."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows = rows
-        self.count = 0
-
-    def __iter__(self) -> Iterator[Row]:
-        for row in self._rows:
-            self.count += 1
-            yield row
+def visible(text: str, keep: str = "") -> str:
+    """Return the text with control characters spelled out, except those to keep."""
+    return text.translate({code: shown for code, shown in _VISIBLE.items() if chr(code) not in keep})
 
 
 def _table(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    from rich.cells import cell_len
+
     iterator = iter(rows)
     measured = [_cells(row) for row in islice(iterator, MEASURED_ROWS)]
     if not measured:
         return
-    widths = [max(map(len, column)) for column in zip(columns, *measured, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(columns, *measured, strict=True)]
     for cells in chain([list(columns)], measured, map(_cells, iterator)):
-        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+        padded = [cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
         out.write("  ".join(padded).rstrip() + "\n")
 
 

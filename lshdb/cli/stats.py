@@ -9,13 +9,13 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_json, print_rows, visible
+from lshdb.cli.render import print_records, print_report, print_rows, visible
 
 if TYPE_CHECKING:
     from lshdb.answers.hot_buckets import Hottest
     from lshdb.model.reports import Stats
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "stats"]
 
 EXAMPLES = ("first", "second", "third")
 HOT_COLUMNS = ("contents", "skipped_pairs", "bands", *EXAMPLES, "beginning")
@@ -24,12 +24,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb stats\n
   lshdb stats --json | jq .figures.pairs\n
   lshdb stats --rejected 3\n
-  lshdb stats --hot --limit 5         what fills the largest buckets?"""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("stats", epilog=EPILOG)(stats)
+  lshdb stats --hot --limit 5         what fills the largest buckets"""
 
 
 def stats(
@@ -39,23 +34,18 @@ def stats(
         int | None, typer.Option(metavar="RUN", help="List what this run could not ingest.", show_default=False)
     ] = None,
     hot: Annotated[bool, typer.Option("--hot", help="List the largest buckets, with documents in them.")] = False,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many buckets --hot lists.")] = 10,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Number of buckets that --hot lists.")] = 10,
     form: options.FormatOption = None,
 ) -> None:
-    """Print what the index holds, how it was made, and its last runs."""
+    """Print the size of the index, its parameters and its last runs."""
     with open_index(context) as index:
         if rejected is not None:
-            items = ((item.source, item.locator, item.reason) for item in index.rejections(rejected))
-            print_rows(("source", "locator", "reason"), items, form)
-            return
-        if hot:
+            print_records(("source", "locator", "reason"), index.rejections(rejected), form)
+        elif hot:
             print_rows(HOT_COLUMNS, map(_hot_row, index.hottest(limit)), form)
-            return
-        found = index.stats()
-    if json:
-        print_json(found.as_json())
-    else:
-        typer.echo("\n".join(_lines(found)))
+        else:
+            found = index.stats()
+            print_report(found, "\n".join(_lines(found)), as_json=json)
 
 
 def _lines(stats: Stats) -> list[str]:
@@ -78,7 +68,7 @@ def _lines(stats: Stats) -> list[str]:
         rows["collections"] = ", ".join(f"{name} {number:,}" for name, number in stats.collections.items())
     lines = [f"{name:12}{value}" for name, value in rows.items()]
     for run in stats.runs:
-        goes_on = "; run the same command to go on" if run.state == "killed" and run == stats.runs[0] else ""
+        goes_on = "; run the same command to continue" if run.state == "killed" and run == stats.runs[0] else ""
         lines.append(
             f"run {run.run:<8}{run.verb} {run.state}{goes_on}, {run.started_at}: {run.num_added:,} added, "
             f"{run.num_updated:,} updated, {run.num_removed:,} removed, {run.num_rejected:,} rejected"
@@ -87,7 +77,7 @@ def _lines(stats: Stats) -> list[str]:
 
 
 def _missed(stats: Stats) -> dict[str, str]:
-    """What the hot buckets may have cost, in a line; none where there are none."""
+    """Return a line on the pairs that hot buckets may have cost, if there are any."""
     if not stats.figures.num_skipped_pairs:
         return {}
     return {
@@ -97,7 +87,7 @@ def _missed(stats: Stats) -> dict[str, str]:
 
 
 def _unfinished(stats: Stats) -> list[str]:
-    """The sources that were not read to their end, and where the next run goes on."""
+    """Return lines on the sources that were not read to their end, and where the next run continues."""
     if not stats.num_unfinished:
         return []
     lines = [f"unfinished  {stats.num_unfinished:,} sources read in part; the next run over them goes on"]

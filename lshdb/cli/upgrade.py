@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lshdb.cli.options import settings_of
 
-__all__ = ["register"]
+if TYPE_CHECKING:
+    from lshdb.model.upkeep import Upgrade
+
+__all__ = ["EPILOG", "upgrade"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb upgrade\n
-  lshdb --db postgresql://me@db.example/crawl upgrade --dry-run      the SQL, for who has to agree to it"""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("upgrade", epilog=EPILOG)(upgrade)
+  lshdb --db postgresql://me@db.example/crawl upgrade --dry-run      the SQL, for whoever has to approve it"""
 
 
 def upgrade(
     context: typer.Context,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the SQL: it is run, and rolled back. Nothing is changed.")
+        bool, typer.Option("--dry-run", help="Print the SQL. It is run and rolled back, so nothing changes.")
     ] = False,
 ) -> None:
-    """Bring an index that an older lshdb made to this version's schema. A SQLite file is copied before.
+    """Upgrade an index of an older lshdb to the schema of this version.
 
-    It is one transaction. An ingest into the same file, or another upgrade, is waited for.
+    A SQLite file is copied first. The upgrade is one transaction, and waits for an ingest into the same file or another
+    upgrade.
     """
     from lshdb.index import Index
 
-    done = Index.upgrade(settings_of(context).db, dry_run=dry_run)
+    typer.echo(_summary(Index.upgrade(settings_of(context).db, dry_run=dry_run), dry_run))
+
+
+def _summary(done: Upgrade, dry_run: bool) -> str:
     if done.is_current:
-        typer.echo(f"already at revision {done.after}")
-    elif dry_run:
-        typer.echo("\n".join((f"-- from revision {done.before} to {done.after}", *done.statements)))
-    else:
-        kept = f"; the old file is {done.copy}" if done.copy else ""
-        typer.echo(f"upgraded from revision {done.before} to {done.after}{kept}")
+        return f"already at revision {done.after}"
+    if dry_run:
+        return "\n".join((f"-- from revision {done.before} to {done.after}", *done.statements))
+    kept = f"; the old file is {done.copy}" if done.copy else ""
+    return f"upgraded from revision {done.before} to {done.after}{kept}"

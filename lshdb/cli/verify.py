@@ -8,13 +8,13 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_json, visible
+from lshdb.cli.render import print_report, visible
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
     from lshdb.model.reports import VerifyReport
 
-__all__ = ["register"]
+__all__ = ["EPILOG", "verify"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb verify\n
@@ -22,39 +22,31 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb verify --since 42 --json           what run 42 and later ones added"""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the verb."""
-    app.command("verify", epilog=EPILOG)(verify)
-
-
 def verify(
     context: typer.Context,
-    every: Annotated[bool, typer.Option("--all", help="Every stored pair. The default.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Verify every stored pair. The default.")] = False,
     sample: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Only N random pairs.", show_default=False)
+        int | None, typer.Option(metavar="N", min=1, help="Verify only N random pairs.", show_default=False)
     ] = None,
     since: Annotated[
         int | None,
-        typer.Option(metavar="RUN", min=1, help="Only pairs of this run and later ones.", show_default=False),
+        typer.Option(metavar="RUN", min=1, help="Verify only pairs of this run and later ones.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 1,
     json: options.Json = False,
 ) -> None:
     """Recompute stored pairs exactly from the texts, and store what changed.
 
-    An index made with --no-keep-text reads its sources again; a pair whose text is gone keeps its estimate.
+    If the index keeps no texts, the sources are read again, and a pair whose text is gone keeps its estimate.
     Pairs that were linked outside of a run, by a question or by link, count as newer than any run.
     """
     from lshdb.audit.verify import Scope
 
     if every and (sample is not None or since is not None):
-        raise UsageError(reason="--all is every pair; leave it out, or --sample and --since")
+        raise UsageError(reason="use either --all, or --sample and --since")
     with open_index(context) as index:
         report = index.verify(Scope(sample, since or 0, seed))
-    if json:
-        print_json(report.as_json())
-    else:
-        typer.echo("\n".join(_lines(report)))
+    print_report(report, "\n".join(_lines(report)), as_json=json)
 
 
 def _lines(report: VerifyReport) -> list[str]:

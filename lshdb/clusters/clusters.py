@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,14 @@ from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows, components
 from lshdb.model.arrays import distinct
+from lshdb.model.choices import Keep, Linkage
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
+from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.store.tables import clusters, graph
 from lshdb.store.transaction import Transaction
 
-__all__ = ["ClusterOptions", "Deduplication", "Linkage", "similarities"]
-
-Linkage = Literal["single", "complete-to-keep"]
+__all__ = ["ClusterOptions", "Deduplication", "similarities"]
 
 # Pairs whose similarity is looked up or computed at a time: 2 * 100,000 signatures of 400 bytes.
 PART_PAIRS: Final = 100_000

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal, TextIO
+from typing import Final, TextIO
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.members import Member
 from lshdb.clusters.tabular import WRITERS, Row, require_pyarrow, write_jsonl, write_records
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
+from lshdb.model.choices import ExportFormat, What
 from lshdb.model.progress import Progress
 from lshdb.sketch.texts import unpack
 from lshdb.store.files import replacing, require_free, writing
@@ -34,10 +35,7 @@ from lshdb.store.tables import clusters, graph
 from lshdb.store.tables.clusters import DocumentRow
 from lshdb.store.transaction import Transaction
 
-__all__ = ["ExportFormat", "ExportOptions", "ExportReport", "Exporting", "What"]
-
-What = Literal["kept", "dropped", "records"]
-ExportFormat = Literal["lines", "jsonl", "csv", "tsv", "parquet"]
+__all__ = ["ExportOptions", "ExportReport", "Exporting"]
 
 # The formats of each choice; the first is the default.
 FORMATS: Final[dict[What, tuple[ExportFormat, ...]]] = {

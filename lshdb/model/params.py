@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from lshdb.errors import InvalidParams
 from lshdb.model.banding import MAX_BANDS, Banding
+from lshdb.model.choices import HtmlText, Scheme, ShingleKind
 
 __all__ = ["TABLE_VERSION", "Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling"]
-
-Scheme = Literal["fss1", "universal"]
-ShingleKind = Literal["word", "char", "set"]
-HtmlText = Literal["main", "all"]
 
 # Names the code-point table and the shingle hash together: new bits of either are a new name.
 TABLE_VERSION: Final = "unicode14-1"

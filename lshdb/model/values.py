@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,6 @@ __all__ = [
     "CandidatePairs",
     "Counts",
     "Document",
-    "Keep",
     "NormalForms",
     "Rejection",
     "ShingleSets",
@@ -34,10 +32,6 @@ __all__ = [
     "Sketches",
     "VerifiedPairs",
 ]
-
-# Which document of a cluster is kept: the first that came, the one with the most shingles, the last dated, or the one
-# with the shortest id.
-Keep = Literal["first", "longest", "newest", "shortest-id"]
 
 
 @dataclass(frozen=True, slots=True)

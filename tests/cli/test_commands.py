@@ -471,7 +471,7 @@ def test_an_interrupted_ingest_leaves_a_consistent_index_and_goes_on_later(
     )
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
-    assert err == "lshdb: interrupted. What was committed is kept; run the same command again to go on.\n"
+    assert err == "lshdb: interrupted. Everything committed is kept; run the same command again to continue.\n"
     num_documents, state = consistent(url)
     # The first batch was committed, if it was not a part of one transaction with the second.
     assert (num_documents > 0) == (load_seconds == 0 or url.startswith("postgresql"))

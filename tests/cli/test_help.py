@@ -30,6 +30,15 @@ def test_there_are_examples_of_every_verb() -> None:
     assert verbs == {verb for example in examples() for verb in verbs if f" {verb}" in example}
 
 
+def test_the_help_of_a_verb_begins_with_one_short_sentence() -> None:
+    for name, verb in typer.main.get_command(app).commands.items():
+        first = verb.help.split("\n\n")[0]
+        assert first.endswith("."), name
+        assert len(first) <= 100, name
+        assert ". " not in first, name
+        assert "\n" not in verb.help.replace("\n\n", ""), "Typer would keep the line ends"
+
+
 @pytest.mark.parametrize("example", list(examples()))
 def test_an_example_is_understood(example: str) -> None:
     program = typer.main.get_command(app)

@@ -99,7 +99,7 @@ def test_a_killed_ingest_is_told_from_one_that_runs(lshdb: Run, url: str, alike:
     while states(lshdb, url) != ["killed", "finished"] and time.monotonic() < deadline:
         time.sleep(0.1)
     assert states(lshdb, url) == ["killed", "finished"]
-    assert "ingest killed; run the same command to go on, " in lshdb(url, "stats").out
+    assert "ingest killed; run the same command to continue, " in lshdb(url, "stats").out
     begin(url, "ingest")
     with Store.open(url) as store, store.sole_ingest(wait=False), store.reading():
         seen = states(lshdb, url)

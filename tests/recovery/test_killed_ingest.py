@@ -114,7 +114,7 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_the_next_one_goes_on(moment: Mom
         call.send(signal.SIGINT)
         ended = call.end()
     assert ended.code == 130
-    assert "interrupted. What was committed is kept; run the same command again to go on." in ended.err
+    assert "interrupted. Everything committed is kept; run the same command again to continue." in ended.err
     assert_broken_off(url, ended, "interrupted")
     assert_next_one_finishes(url, crawl)
 

@@ -22,9 +22,10 @@ from sqlalchemy import BigInteger, Connection, bindparam, event, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
+from lshdb.model.choices import Keep
 from lshdb.model.expansion import EXPANSION
 from lshdb.model.params import Params
-from lshdb.model.values import CandidatePairs, Document, Keep, Signatures, VerifiedPairs
+from lshdb.model.values import CandidatePairs, Document, Signatures, VerifiedPairs
 from lshdb.sketch.banding import band_keys
 from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
 from lshdb.store.statements import audit as audit_statements

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, null, or_, select
 
-from lshdb.model.values import Keep
+from lshdb.model.choices import Keep
 from lshdb.store.given import given, given_pair
 from lshdb.store.schema import content, document, pair, source
 from lshdb.store.statements.statements import Rows

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct
-from lshdb.model.values import CandidatePairs, Keep, VerifiedPairs
+from lshdb.model.choices import Keep
+from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.store.statements import clusters as statements
 from lshdb.store.tables.graph import verified_pairs
 from lshdb.store.transaction import Transaction

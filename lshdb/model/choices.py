@@ -1,0 +1,26 @@
+"""The words that options choose from, each stated once for Python and for the command line."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+__all__ = ["ExportFormat", "HtmlText", "Keep", "Linkage", "Scheme", "ShingleKind", "What"]
+
+# How the minima of a signature are made.
+Scheme = Literal["fss1", "universal"]
+
+ShingleKind = Literal["word", "char", "set"]
+
+# Which part of a page is its text.
+HtmlText = Literal["main", "all"]
+
+# Which document of a cluster is kept: the first that came, the one with the most shingles, the one dated last, or the
+# one with the shortest id.
+Keep = Literal["first", "longest", "newest", "shortest-id"]
+
+# What makes documents a cluster: a chain of pairs, or that each is itself similar to the one kept.
+Linkage = Literal["single", "complete-to-keep"]
+
+# What is exported.
+What = Literal["kept", "dropped", "records"]
+ExportFormat = Literal["lines", "jsonl", "csv", "tsv", "parquet"]
