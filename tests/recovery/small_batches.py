@@ -1,7 +1,7 @@
 """The command line with batches of a few documents, and a line on stdout at each step, so that a test knows the moment.
 
 ``python -m tests.recovery.small_batches --db URL ingest FOLDER``. Worker processes import this module too, under
-another name, and so read in equally small portions.
+another name.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import wraps
+from dataclasses import replace
+from functools import cache, wraps
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from lshdb.ingest import portions, stretches
+from lshdb.ingest.make import Chunk, Work, make
+from lshdb.ingest.options import Budgets, IngestOptions
 
 if TYPE_CHECKING:
-    from lshdb.model.params import Params
-    from lshdb.model.values import Document
-    from lshdb.sketch.sketch import Sketching
+    from lshdb.model.reports import IngestReport
     from lshdb.store.store import Store
     from lshdb.store.transaction import Transaction
 
@@ -30,10 +31,11 @@ REBANDING: Final = "rebanding"
 KEYING: Final = "keying"
 WRITING: Final = "writing"
 COMMITTED: Final = "committed"
+SPAWNED: Final = "spawned"
 WORKER: Final = "worker"
 
-# Set for a call that is to be met at work: who sketches then sleeps for so many seconds before each portion.
-SECONDS_A_PORTION: Final = "LSHDB_TEST_SECONDS_A_PORTION"
+# Set for a call that is to be met at work: each piece of work then takes so many seconds more.
+SECONDS_A_CHUNK: Final = "LSHDB_TEST_SECONDS_A_CHUNK"
 # For how long SQLite takes batches into one transaction; elsewhere each batch is one, so that a call has many.
 LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
 
@@ -42,37 +44,49 @@ _Result = TypeVar("_Result")
 Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
 
 
-def read_small_portions() -> None:
-    """Makes stretches and portions small, in the process that reads and in its workers."""
-    shrink(portions, {"STRETCH_BYTES": 6_000})
-    shrink(stretches, {"STRETCH_BYTES": 6_000, "STRETCH_ITEMS": 20, "PORTION_CHARS": 6_000})
+def make_slowly(works: Iterable[Work], **how: Any) -> Iterator[Chunk]:
+    """`make`, which takes its time and announces the worker process that it is called in."""
+    if __name__ == "__mp_main__":
+        announce_worker()
+    for work in works:
+        time.sleep(float(os.environ.get(SECONDS_A_CHUNK, "0")))
+        yield from make([work], **how)
 
 
-def work_slowly(seconds: float) -> None:
-    """Makes a portion take time."""
-    begin = stretches.begin
-
-    @wraps(begin)
-    def late(documents: Sequence[Document], params: Params) -> Sketching:
-        time.sleep(seconds)
-        return begin(documents, params)
-
-    stretches.begin = late
+@cache
+def announce_worker() -> None:
+    """Says once that this worker process is at work."""
+    announce(f"{WORKER} {os.getpid()}")
 
 
 def write_small_batches() -> None:
     """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb.ingest import batches, ingestion
+    from lshdb.index import Index
+    from lshdb.ingest import ingest
     from lshdb.linking import candidates, link
-    from lshdb.store.sqlite.dialect import Sqlite
     from lshdb.tuning import reband
 
-    shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
-    shrink(ingestion, {"TRIAGE_FILES": 15})
+    budgets = Budgets(
+        planned_files=15,
+        chunk_bytes=6_000,
+        chunk_items=20,
+        chunk_chars=6_000,
+        batch_documents=25,
+        load_seconds=float(os.environ.get(LOAD_SECONDS, "0")),
+        pool_bytes=0,
+    )
+    undivided = Index.ingest
+
+    def ingest_in_small_batches(
+        index: Index, paths: Sequence[str | Path], options: IngestOptions, **how: bool
+    ) -> IngestReport:
+        return undivided(index, paths, replace(options, budgets=budgets), **how)
+
+    Index.ingest = ingest_in_small_batches  # type: ignore[assignment]
+    ingest.make = make_slowly
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
     shrink(reband, {"BATCH_MINIMA": 2_000})
-    Sqlite.load_seconds = float(os.environ.get(LOAD_SECONDS, "0"))
 
 
 def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
@@ -84,7 +98,7 @@ def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
 
 def announce_steps() -> None:
     """Makes the stages and the transactions of an ingest announce themselves."""
-    from lshdb.ingest.ingestion import Ingestion
+    from lshdb.ingest.ingest import Ingestion
     from lshdb.linking.link import Linking
     from lshdb.store.store import Store
     from lshdb.store.tables import bucket_key
@@ -130,10 +144,8 @@ def announced_writing(writing: Writing) -> Writing:
     return announcing
 
 
-read_small_portions()
-work_slowly(float(os.environ.get(SECONDS_A_PORTION, "0")))
 if __name__ == "__mp_main__":
-    announce(f"{WORKER} {os.getpid()}")
+    announce(SPAWNED)
 if __name__ == "__main__":
     from lshdb.cli.app import main
 
