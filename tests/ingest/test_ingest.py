@@ -1,4 +1,4 @@
-"""How many workers files are worth, and an ingest from its paths to the index."""
+"""The number of workers, and an ingest from paths to the index."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_as_many_workers_as_were_asked_for_unless_there_is_little_to_read() -> N
 def test_a_compressed_file_is_read_once_whatever_the_workers(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted in this process; the workers get records and never see the file."""
+    """Counted in this process: workers receive records and do not open the file."""
     lines = [json.dumps({"id": f"d{number}", "text": f"{number} some words"}) for number in range(2_000)]
     file = tmp_path / "records.jsonl.xz"
     file.write_bytes(lzma.compress("\n".join(lines).encode()))

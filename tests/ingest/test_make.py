@@ -1,4 +1,4 @@
-"""How sources are cut into work, and that work is the same wherever it is made."""
+"""Splitting sources into work, which gives the same chunks in threads and processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread that makes values ahead, and processes that call a function."""
+"""A thread that computes values ahead, and processes that call a function."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_generator_that_is_closed_leaves_no_process() -> None:
     made = in_processes(own_process, range(1_000), 2)
     worker = next(made)
     made.close()
-    # A process that was killed is there until whoever forked it has waited for it.
+    # A killed process exists until its parent has waited for it.
     deadline = time.monotonic() + 20
     while is_alive(worker):
         assert time.monotonic() < deadline

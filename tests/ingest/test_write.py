@@ -1,4 +1,4 @@
-"""What becomes one transaction, and what a transaction that fails leaves."""
+"""The batches of a transaction, and the state after a failed one."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_slow_files_hold_back_neither_a_load_nor_a_batch() -> None:
 @pytest.mark.sqlite
 @pytest.mark.parametrize(("seconds_made", "num_asked"), [(0.0, 3), (6.0, 0)])
 def test_a_load_waits_for_no_batch_that_would_not_fit(seconds_made: float, num_asked: int, tmp_path: Path) -> None:
-    """A first batch that took six of ten seconds to make says how long the next one would take."""
+    """If the first batch took six of ten seconds, the next one would take too long."""
     asked: list[float] = []
 
     def more(seconds: float) -> Batch | None:
@@ -121,7 +121,7 @@ NUM_RECORDS = 2_000
 
 @pytest.fixture
 def records(tmp_path: Path) -> Path:
-    """A file that is read in twenty chunks, two to a batch."""
+    """A file that is read in twenty chunks, two per batch."""
     lines = [json.dumps({"id": f"d{number}", "text": f"{number} some words"}) for number in range(NUM_RECORDS)]
     file = tmp_path / "records.jsonl"
     file.write_text("".join(f"{line}\n" for line in lines))
@@ -130,7 +130,7 @@ def records(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def locked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fourth batch fails once because the database is locked, as if that were an error that passes."""
+    """The fourth batch fails once because the database is locked, which is treated as temporary."""
     put, calls = documents.put, list[int]()
 
     def put_or_fail(*arguments: object) -> documents.PutOutcome:
@@ -151,7 +151,7 @@ def ingest(url: str, file: Path, load_seconds: float) -> None:
 
 
 def stored(url: str) -> tuple[int, list[tuple[str, int, int]]]:
-    """Return the number of documents, and of each source the state, the position and the documents it had."""
+    """Return the number of documents, and the state, position and number of documents of each source."""
     with Store.open(url) as store, store.reading() as transaction:
         number = transaction.execute(select(func.count()).select_from(document)).scalar_one()
         rows = transaction.execute(select(source.c.state, source.c.position, source.c.num_documents))
@@ -170,7 +170,7 @@ def test_a_batch_that_failed_in_passing_is_written_again(locked_once: None, reco
 def test_a_load_that_failed_in_passing_ends_the_run_and_loses_nothing(
     locked_once: None, records: Path, tmp_path: Path
 ) -> None:
-    """Its batches are gone by then: written again, it would be what is left of them."""
+    """Its batches have been discarded, so a repetition would write only the rest."""
     url = str(tmp_path / "index.db")
     with pytest.raises(StoreError, match="locked"):
         ingest(url, records, load_seconds=60.0)

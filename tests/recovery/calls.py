@@ -153,7 +153,7 @@ class Call:
 
 
 def num_steps(lines: list[str]) -> int:
-    """Return the numbers of transactions begun and ended."""
+    """Return how many transactions have started and ended."""
     return sum(line in (WRITING, COMMITTED) for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""The command line with batches of a few documents, and a line on stdout at each step, so that a test knows the moment.
+"""The command line with small batches, and a line on stdout at each step, so that a test can choose a moment.
 
 ``python -m tests.recovery.small_batches --db URL ingest FOLDER``. Worker processes import this module too, under
 another name.
@@ -34,9 +34,9 @@ COMMITTED: Final = "committed"
 SPAWNED: Final = "spawned"
 WORKER: Final = "worker"
 
-# Set for a call that is to be met at work: each piece of work then takes so many seconds more.
+# Slows each piece of work down by this many seconds, so that a call can be caught at work.
 SECONDS_A_CHUNK: Final = "LSHDB_TEST_SECONDS_A_CHUNK"
-# For how long SQLite takes batches into one transaction; elsewhere each batch is one, so that a call has many.
+# For how long SQLite puts batches into one transaction. Elsewhere each batch is one, so that a call has many.
 LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
 
 _Args = ParamSpec("_Args")
@@ -45,7 +45,7 @@ Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
 
 
 def make_slowly(works: Iterable[Work], **how: Any) -> Iterator[Chunk]:
-    """`make`, which takes its time and announces the worker process that it is called in."""
+    """Run `make` slowly, and announce the worker process."""
     if __name__ == "__mp_main__":
         announce_worker()
     for work in works:
@@ -55,12 +55,12 @@ def make_slowly(works: Iterable[Work], **how: Any) -> Iterator[Chunk]:
 
 @cache
 def announce_worker() -> None:
-    """Says once that this worker process is at work."""
+    """Announce once that this worker process is at work."""
     announce(f"{WORKER} {os.getpid()}")
 
 
 def write_small_batches() -> None:
-    """Makes batches and chunks of pairs small, and worker processes worth their start."""
+    """Make batches and chunks of pairs small, and worker processes worthwhile."""
     from lshdb.index import Index
     from lshdb.ingest import ingest
     from lshdb.linking import candidates, link
@@ -90,14 +90,14 @@ def write_small_batches() -> None:
 
 
 def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
-    """Gives constants of a module other values. Raises: AttributeError: it has no such constant."""
+    """Change constants of a module. Raises: AttributeError: it has no such constant."""
     for name, size in sizes.items():
         getattr(module, name)
         setattr(module, name, size)
 
 
 def announce_steps() -> None:
-    """Makes the stages and the transactions of an ingest announce themselves."""
+    """Make the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingest.ingest import Ingestion
     from lshdb.linking.link import Linking
     from lshdb.store.store import Store
@@ -115,13 +115,13 @@ def announce_steps() -> None:
 
 
 def announce(line: str) -> None:
-    """One line on stdout, now."""
-    # One write: two workers that speak at once must not share a line.
+    """Print a line and flush it."""
+    # One write, so that two workers do not share a line.
     os.write(1, f"{line}\n".encode())
 
 
 def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
-    """The function, announced before it is called."""
+    """Return the function, announced before each call."""
 
     @wraps(function)
     def announcing(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
@@ -132,7 +132,7 @@ def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, 
 
 
 def announced_writing(writing: Writing) -> Writing:
-    """A writing transaction, announced when it has begun and when it is committed."""
+    """Announce the start and the commit of a writing transaction."""
 
     @contextmanager
     def announcing(store: Store) -> Iterator[Transaction]:
@@ -149,7 +149,7 @@ if __name__ == "__mp_main__":
 if __name__ == "__main__":
     from lshdb.cli.app import main
 
-    # A shell that runs its jobs in the background has them ignore Ctrl-C, and their children inherit it.
+    # Background jobs of a shell ignore Ctrl-C, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     write_small_batches()
     announce_steps()

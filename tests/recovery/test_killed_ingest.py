@@ -104,7 +104,7 @@ def test_workers_whose_caller_is_killed_end_by_themselves(moment: Moment, crawl:
 
 
 @pytest.mark.parametrize(
-    # The first: while the workers import what they need, and would hear the signal as any new process does.
+    # The first moment is while the workers import modules and still have the default signal handler.
     "moment",
     [Moment("spawned", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
 )

@@ -1,4 +1,4 @@
-"""Buckets that are written at the end of their transaction, and ingests whose transactions have many batches."""
+"""Buckets written at the end of their transaction, and transactions of several batches."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Watcher(Progress):
         self.seen.append(figures(self._url).num_documents)
 
 
-# Each file is a batch, and is compared with the index by itself.
+# Each file is a batch, and is compared with the index separately.
 SMALL = Budgets(planned_files=1, chunk_items=1, batch_documents=1)
 
 
