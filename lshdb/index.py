@@ -45,11 +45,11 @@ from lshdb.readers import ReadOptions
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collected, graph, inspection
+from lshdb.store.tables import answers, collected, inspection
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import params_of, require_chosen
-from lshdb.tuning.promises import outlook_of, rebanded, shortfall, similarities_of
-from lshdb.tuning.reband import Rebanding
+from lshdb.tuning.promises import outlook_of, shortfall
+from lshdb.tuning.reband import reband
 from lshdb.tuning.recall import Measuring
 
 __all__ = ["Index"]
@@ -275,14 +275,8 @@ class Index:
 
         Raises: PromiseUnreachable: the signatures are too short; IndexBusy: an ingest or another reband is running.
         """
-        started, before = time.monotonic(), self.params
         with self._store.sole_ingest(wait):
-            wanted = rebanded(before, min_sim, recall, self._store.read(similarities_of))
-            with recorded_run(self._store, "reband") as run_key:
-                Rebanding(self._store, wanted, self._progress).reband()
-                self._link(run_key)
-        num_pairs = self._store.read(graph.num_pairs)
-        return RebandReport(run_key, before, self.params, num_pairs, time.monotonic() - started)
+            return reband(self._store, min_sim, recall, self._progress)
 
     def measure(self, num_probes: int | None = None, seed: int = 1) -> Measurement:
         """Measure recall and similarities on a sample of the index's own texts, and store the result.

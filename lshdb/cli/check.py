@@ -12,7 +12,7 @@ from lshdb.cli.render import print_json, print_records
 from lshdb.errors import IndexFaulty, UsageError
 
 if TYPE_CHECKING:
-    from lshdb.audit import Auditing
+    from lshdb.audit import Auditing, Thoroughness
     from lshdb.index import Index
 
 __all__ = ["EPILOG", "check"]
@@ -52,13 +52,9 @@ def check(
     It checks all rows, and all buckets against their signatures. It recomputes signatures and similarities of a
     sample.
     """
-    from lshdb.audit import Thoroughness
-
-    if every and sample is not None:
-        raise UsageError(reason="use either --all or --sample")
-    drawn = None if every else SAMPLE if sample is None else sample
+    thoroughness = _thoroughness(every, sample, seed, limit)
     with open_index(context) as index:
-        audit = index.check(Thoroughness(drawn, seed, limit))
+        audit = index.check(thoroughness)
         found = _listed(audit, json, form)
         said = [_summary(audit, limit)]
         if repair and audit.counts:
@@ -69,6 +65,15 @@ def check(
         typer.echo("\n".join(said), err=True)
     if audit.counts:
         raise IndexFaulty(url=index.url, faults=_kinds(audit), advice=LEFT if repair else REPAIRABLE)
+
+
+def _thoroughness(every: bool, sample: int | None, seed: int, limit: int) -> Thoroughness:
+    """Return how much to recompute. Raises: UsageError."""
+    from lshdb.audit import Thoroughness
+
+    if every and sample is not None:
+        raise UsageError(reason="use either --all or --sample")
+    return Thoroughness(None if every else SAMPLE if sample is None else sample, seed, limit)
 
 
 def _listed(audit: Auditing, json: bool, form: options.Format | None) -> dict[str, object]:

@@ -14,12 +14,12 @@ from lshdb.model.values import Counts, Rejection
 
 __all__ = ["Display", "progress_for"]
 
-# Where nobody watches: one plain line now and then.
+# In a log: one plain line every so often.
 LOG_SECONDS = 30.0
 
 
 def progress_for(quiet: bool) -> Progress:
-    """What shows the progress of a call."""
+    """Return what shows the progress of a call."""
     return Progress() if quiet else Display()
 
 
@@ -33,7 +33,7 @@ class Display(Progress):
         self._said = self._started
         self._counts = Counts()
         self._num_files = 0
-        # Bytes of all files to read; known when the walk has ended.
+        # Bytes of all files to read; known once all files are found.
         self._num_bytes: int | None = None
 
     def walked(self, num_files: int, num_bytes: int, *, ended: bool) -> None:
@@ -51,7 +51,7 @@ class Display(Progress):
         )
 
     def _left(self, num_bytes: int, seconds: float) -> str:
-        """The share that is read and the time left, where they can be known: not before the walk has ended."""
+        """Return the share that is read and the time left; nothing before all files are found."""
         if self._num_bytes is None or not 0 < num_bytes <= self._num_bytes:
             return ""
         left = seconds * (self._num_bytes / num_bytes - 1)
@@ -87,5 +87,5 @@ class Display(Progress):
 
 
 def _num_copies(counts: Counts) -> int:
-    """Documents, of those that are committed, whose text the index had already."""
+    """Return the number of committed documents whose text the index had already."""
     return max(counts.num_added + counts.num_updated - counts.num_empty - counts.num_contents, 0)

@@ -8,21 +8,41 @@ Limitation: until that linking is finished, answers of other processes lack pair
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from lshdb.errors import IndexBusy
 from lshdb.linking.comparison import signatures_of
+from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
+from lshdb.model.reports import RebandReport
 from lshdb.sketch.banding import band_keys
+from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
-from lshdb.store.tables import bands
+from lshdb.store.tables import bands, graph
 from lshdb.store.transaction import Transaction
+from lshdb.tuning.promises import rebanded, similarities_of
 
-__all__ = ["Rebanding"]
+__all__ = ["Rebanding", "reband"]
 
 # Minima whose buckets are written in one transaction: 4 MB of signatures.
 BATCH_MINIMA: Final = 1_000_000
+
+
+def reband(store: Store, min_sim: float, recall: float, progress: Progress) -> RebandReport:
+    """Give an index bands that find a pair at `min_sim` with probability `recall`, and link it again, as one run.
+
+    Raises:
+        PromiseUnreachable: the signatures are too short.
+        IndexBusy: another process is changing the bands.
+    """
+    started, before = time.monotonic(), store.params
+    wanted = rebanded(before, min_sim, recall, store.read(similarities_of))
+    with recorded_run(store, "reband") as run_key:
+        Rebanding(store, wanted, progress).reband()
+        Linking(store, run_key, progress).link()
+    return RebandReport(run_key, before, store.params, store.read(graph.num_pairs), time.monotonic() - started)
 
 
 class Rebanding:
