@@ -341,7 +341,7 @@ class Index:
         if between is not None and (within is not None or between[0] == between[1]):
             raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
         least = self._checked(min_sim)
-        self._complete(*(between or ()), *([within] if within is not None else ()))
+        self._complete(within, *(between or ()))
         return self._stream(lambda snapshot: pairs(snapshot, least, expand=expand, between=between, within=within))
 
     def contaminated(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
@@ -379,9 +379,9 @@ class Index:
             CollectionUnknown.
         """
         chosen, least = options or ExportOptions(), self._checked(min_sim)
-        target, within = Path(out) if isinstance(out, str) else out, chosen.clusters.within
+        target = Path(out) if isinstance(out, str) else out
         exporting = Exporting(self._store, least, chosen, target, self._progress)
-        self._complete(*([within] if within is not None else ()))
+        self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
             return exporting.export(snapshot)
 
@@ -391,7 +391,7 @@ class Index:
         Args: min_sim: the least similarity; the index's own by default. Some that are less similar are not found.
         Raises: BadDocument: the document does not fit the index.
         """
-        least = self._warned(min_sim)
+        least = self._warned(self._asked(min_sim))
         with self._store.reading() as snapshot:
             return matches(snapshot, document, least, self.params)
 
@@ -465,7 +465,7 @@ class Index:
         show: Callable[[Transaction, Clusters], Iterator[_Row]],
     ) -> Iterator[_Row]:
         least = self._checked(min_sim)
-        self._complete(*([options.within] if options.within is not None else ()))
+        self._complete(options.within)
 
         def ask(snapshot: Transaction) -> Iterator[_Row]:
             found = Deduplication(snapshot, self.params, least, options, self._progress).clusters()
@@ -474,10 +474,11 @@ class Index:
 
         return self._stream(ask)
 
-    def _complete(self, *collections: str) -> None:
+    def _complete(self, *collections: str | None) -> None:
         """Link what is not linked yet. Raises: CollectionUnknown: one of the collections has no documents."""
         link_pending(self._store, self._progress)
-        self._store.read(lambda snapshot: collected.require(snapshot, self.url, *collections))
+        if chosen := [name for name in collections if name is not None]:
+            self._store.read(lambda snapshot: collected.require(snapshot, self.url, *chosen))
 
     def _link(self, run_key: int | None) -> int:
         return Linking(self._store, run_key, self._progress).link()
@@ -488,13 +489,16 @@ class Index:
 
     def _checked(self, min_sim: float | None) -> float:
         """Return the least similarity. Raises: BelowFloor."""
-        if min_sim is not None and min_sim < self.params.floor:
-            raise BelowFloor(min_sim=min_sim, floor=self.params.floor)
-        return self._warned(min_sim)
+        least = self._asked(min_sim)
+        if least < self.params.floor:
+            raise BelowFloor(min_sim=least, floor=self.params.floor)
+        return self._warned(least)
 
-    def _warned(self, min_sim: float | None) -> float:
-        """Return the least similarity, and give notice if the index promises less there."""
-        least = self.params.min_sim if min_sim is None else min_sim
-        if (notice := shortfall(self.params, least, self.url)) is not None:
+    def _warned(self, min_sim: float) -> float:
+        """Return the similarity, and give notice if the index promises less there."""
+        if (notice := shortfall(self.params, min_sim, self.url)) is not None:
             self._progress.noticed(notice)
-        return least
+        return min_sim
+
+    def _asked(self, min_sim: float | None) -> float:
+        return self.params.min_sim if min_sim is None else min_sim

@@ -16,6 +16,7 @@ from lshdb import (
     Document,
     Index,
     IngestOptions,
+    Params,
     ParamsMismatch,
     ReadOptions,
     TextsNotKept,
@@ -46,6 +47,11 @@ ASKED: dict[str, Callable[[Index, float | None], object]] = {
 def test_a_similarity_below_the_floor_is_refused_at_the_call(question: str, index: Index) -> None:
     with index, pytest.raises(BelowFloor):
         ASKED[question](index, 0.1)
+
+
+def test_the_default_similarity_of_an_index_may_be_below_its_floor_too(new_url: Callable[[], str]) -> None:
+    with Index.create(new_url(), Params(floor=0.9, min_sim=0.8)) as index, pytest.raises(BelowFloor):
+        index.pairs()
 
 
 IN_NOTHING: dict[str, Callable[[Index], object]] = {
