@@ -263,13 +263,12 @@ class FileUnusable(StoreError):
 
 
 class CopyDiffers(StoreError):
-    """The table {table} arrived at {url} as {copied}, but the original is {original}. The copy was discarded; run the
-    same command again."""
+    """The row {key} of the table {table} arrived at {url} as something else, or not at all. The copy was discarded; run
+    the same command again."""
 
     exit_code = 22
     table: str
-    original: object
-    copied: object
+    key: str
 
 
 class IndexExists(StoreError):

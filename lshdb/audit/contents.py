@@ -89,8 +89,7 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
     """
     minima, known = stored_minima(stored, params)
     missing = _missing(transaction, stored.keys[known], minima[known], params)
-    is_short = np.fromiter((len(digest) != 16 for digest in stored.digests), np.bool_, len(stored))
-    impossible = ~known | is_short | (stored.num_shingles < 1)
+    impossible = ~known
     doubtful = chosen | impossible | np.isin(stored.keys, missing[:, 2])
     compared = _compare(transaction, _chosen(stored, doubtful), params)
     if compared.changes:
@@ -98,7 +97,7 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
         missing = _missing(transaction, stored.keys[known], minima[known], params)
     mended = {change.key for change in compared.changes}
     lost = [row for row in np.flatnonzero(impossible).tolist() if int(stored.keys[row]) not in mended]
-    faults = [*compared.faults, *(_impossible(stored, row, params) for row in lost)]
+    faults = [*compared.faults, *(_wrong_length(stored, row, params) for row in lost)]
     faults += [
         Fault("bucket-missing", "band_bucket", _key(*row), "its signature has this bucket, too", FROM_SIGNATURE)
         for row in missing.tolist()
@@ -221,15 +220,9 @@ def _differing(transaction: Transaction, stored: AuditedContents, row: int, fres
         yield Fault("digest-differs", "content", key, "the text has another digest", repair)
 
 
-def _impossible(stored: AuditedContents, row: int, params: Params) -> Fault:
-    """What is wrong with a content in itself, whose text does not help."""
-    key = _key(int(stored.keys[row]))
-    if len(stored.signatures[row]) != 4 * params.num_perm:
-        detail = f"{len(stored.signatures[row])} bytes instead of {4 * params.num_perm}"
-        return Fault("signature-length", "content", key, detail, LOST)
-    if len(stored.digests[row]) != 16:
-        return Fault("digest-length", "content", key, f"{len(stored.digests[row])} bytes instead of 16", LOST)
-    return Fault("num-shingles-impossible", "content", key, f"it has {stored.num_shingles[row]} shingles", LOST)
+def _wrong_length(stored: AuditedContents, row: int, params: Params) -> Fault:
+    detail = f"{len(stored.signatures[row])} bytes instead of {4 * params.num_perm}"
+    return Fault("signature-length", "content", _key(int(stored.keys[row])), detail, LOST)
 
 
 def _unreadable(key: int) -> Fault:

@@ -55,9 +55,7 @@ def examine_pairs(transaction: Transaction, page: VerifiedPairs, params: Params)
 
 
 def _is_sound(page: VerifiedPairs, contents: Contents, params: Params) -> NDArray[np.bool_]:
-    is_ordered = page.keys[:, 0] < page.keys[:, 1]
-    is_in_range = (page.similarity >= params.floor) & (page.similarity <= 1.0)
-    sound: NDArray[np.bool_] = is_ordered & is_in_range & np.isin(page.keys, contents.keys).all(axis=1)
+    sound: NDArray[np.bool_] = (page.similarity >= params.floor) & np.isin(page.keys, contents.keys).all(axis=1)
     return sound
 
 

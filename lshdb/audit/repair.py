@@ -23,7 +23,7 @@ from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
-from lshdb.store.statements.rules import BY_RETIRING, MENDABLE, Rule
+from lshdb.store.statements.rules import DELETABLE, OF_NO_DOCUMENT, Rule
 from lshdb.store.store import Store
 from lshdb.store.tables import audit, documents, graph, mending
 from lshdb.store.transaction import Transaction
@@ -35,7 +35,7 @@ BATCH_ROWS: Final = 10_000
 
 _INDEXES: Final = {"index-missing", "index-invalid", "key-missing"}
 _CONTENTS: Final = {"signature-length", "signature-differs", "digest-differs", "num-shingles-differs", "bucket-missing"}
-_BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-of-no-content", BY_RETIRING}
+_BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-of-no-content", OF_NO_DOCUMENT.kind}
 _PAIRS: Final = {"similarity-differs", "estimate-differs"}
 
 
@@ -55,11 +55,9 @@ class Repairing:
         self._store.write(self._mend_whole)
         if self._kinds & _BUCKETS:
             self._mend_buckets()
-        # A row that is mended by one rule may break another one.
-        tables = {rule.table for rule in MENDABLE if rule.kind in self._kinds}
-        for rule in MENDABLE:
-            if rule.table in tables:
-                self._mend_rows(rule)
+        for rule in DELETABLE:
+            if rule.kind in self._kinds:
+                self._delete(rule)
         if "skipped-count" in self._kinds:
             self._store.write(self._count_again)
         after = (-1, -1) if self._kinds & _PAIRS else None
@@ -75,23 +73,20 @@ class Repairing:
             mending.promise_recall(transaction, self._params)
         if "counter-behind" in self._kinds:
             mending.raise_counters(transaction)
-        if "document-of-no-content" in self._kinds:
-            mending.read_again(transaction)
 
-    def _mend_rows(self, rule: Rule) -> None:
-        def mend(transaction: Transaction) -> int:
-            return mending.mend(
-                transaction, rule, audit.limits(transaction, self._params, transaction.expansion), BATCH_ROWS
-            )
+    def _delete(self, rule: Rule) -> None:
+        def delete(transaction: Transaction) -> int:
+            limits = audit.limits(transaction, self._params, transaction.expansion)
+            return mending.delete_breaches(transaction, rule, limits, BATCH_ROWS)
 
-        while self._store.write(mend) == BATCH_ROWS:
+        while self._store.write(delete) == BATCH_ROWS:
             pass
 
     def _mend_buckets(self) -> None:
         position: int | None = -1
         while position is not None:
             position = self._store.write(partial(self._mend_contents, position))
-        if BY_RETIRING in self._kinds:
+        if OF_NO_DOCUMENT.kind in self._kinds:
             while self._store.write(self._retire):
                 pass
         for band in self._params.banding.numbers:

@@ -60,9 +60,6 @@ def _params_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
     if not isclose(recall, params.recall, rel_tol=1e-9):
         detail = f"recall is {recall}; the bands promise {params.recall}"
         yield Fault("params-recall", "index_params", "1", detail, "set to what the bands promise")
-    if params.first_band not in (0, -params.bands):
-        detail = f"first_band is {params.first_band}; it must be 0 or {-params.bands}"
-        yield Fault("params-first-band", "index_params", "1", detail, LOST)
 
 
 def _counter_faults(snapshot: Transaction) -> Iterator[Fault]:
@@ -73,7 +70,7 @@ def _counter_faults(snapshot: Transaction) -> Iterator[Fault]:
 
 
 def _breach(rule: Rule, row: Any) -> Fault:
-    key = ",".join(str(row[name]) for name in rule.columns)
+    key = ",".join(str(row[name]) for name in rule.key)
     return Fault(rule.kind, rule.table.name, key, rule.detail.format_map(row), rule.repair)
 
 
@@ -81,4 +78,6 @@ def _skipped_faults(snapshot: Transaction) -> Iterator[Fault]:
     for rows in audit.skipped_counts(snapshot):
         for band, bucket_hash, num_contents, num_pairs in miscounted(rows, snapshot.expansion).tolist():
             detail = f"{num_contents} contents do not leave {num_pairs} pairs that are not expanded"
-            yield Fault("skipped-count", "skipped_bucket", f"{band},{bucket_hash}", detail, "linked and counted again")
+            yield Fault(
+                "skipped-count", "oversized_bucket", f"{band},{bucket_hash}", detail, "linked and counted again"
+            )

@@ -27,8 +27,7 @@ def copy(
 ) -> None:
     """Copy an index to another place, for example from SQLite to Postgres.
 
-    The copy appears once it is complete and has been read back: the rows of every table, and a digest of them, are the
-    same on both sides. --db is ignored.
+    The copy appears once it is complete, has been read back, and equals the original row by row. --db is ignored.
     """
     from lshdb.cli.display import progress_for
     from lshdb.index import Index

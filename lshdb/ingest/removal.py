@@ -33,7 +33,8 @@ def prune(
     gone = sources.gone(transaction, collection, root, run_key)
     if gone and is_empty:
         raise PruneRefused(path=root, num_sources=len(gone))
-    counts = remove(transaction, sources.remove(transaction, gone), params)
+    counts = remove(transaction, sources.documents_of(transaction, gone), params)
+    sources.remove(transaction, gone)
     runs.record(transaction, run_key, counts)
     return counts
 
@@ -41,8 +42,10 @@ def prune(
 def expire(transaction: Transaction, collection: str, moment: datetime, run_key: int, params: Params) -> Counts:
     """Removes the documents that no run has seen since a moment."""
     last_run = runs.last_before(transaction, moment)
-    doc_keys = sources.remove(transaction, sources.stale(transaction, collection, last_run))
-    counts = remove(transaction, doc_keys + documents.stale(transaction, collection, last_run), params)
+    stale = sources.stale(transaction, collection, last_run)
+    doc_keys = sources.documents_of(transaction, stale) + documents.stale(transaction, collection, last_run)
+    counts = remove(transaction, doc_keys, params)
+    sources.remove(transaction, stale)
     runs.record(transaction, run_key, counts)
     return counts
 

@@ -12,8 +12,8 @@ class Upgrade:
     """An upgrade `before` -> `after`.
 
     Args:
-        copy: the copy of the old file; None if there was no need for one.
-        statements: the SQL of a dry run, with values as comments.
+        copy: where the old file was kept; None where none was needed.
+        statements: the SQL of a rehearsed one, values as comments.
     """
 
     before: str
@@ -44,11 +44,10 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """A table of a copy: the number of its rows, and a digest that does not depend on their order."""
+    """A table of the copy, and the number of its rows."""
 
     name: str
     num_rows: int
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,13 @@ class CopyReport:
 
     def as_json(self) -> dict[str, object]:
         """The object that ``copy --json`` prints."""
-        tables = {table.name: {"rows": table.num_rows, "digest": table.digest} for table in self.tables}
+        tables = {table.name: {"rows": table.num_rows} for table in self.tables}
         return {**asdict(self), "tables": tables, "rows": self.num_rows, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True)
 class VacuumReport:
-    """The size of an index before and after."""
+    """The bytes that an index took, and takes."""
 
     bytes_before: int
     bytes_after: int

@@ -158,7 +158,7 @@ class ReadOptions:
         _check_field("id_field", self.id_field)
         _check_field("text_field", self.text_field)
         if self.id_field == self.text_field:
-            raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is also the id_field")
+            raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is the id_field too")
 
 
 class Unfit(ValueError):
@@ -243,7 +243,7 @@ def column_names(names: Sequence[str]) -> str:
 
 def _check_field(name: str, value: str) -> None:
     if not value or any(char < " " or char in '"\\' or "\ud800" <= char <= "\udfff" for char in value):
-        reason = "a field name must not be empty or contain a quote, backslash or control character"
+        reason = "a field name is not empty and holds no quote, backslash or control character"
         raise InvalidParams(name=name, value=repr(value), reason=reason)
 
 
@@ -264,7 +264,9 @@ def record(options: ReadOptions) -> str:
     base = None if options.base is None else str(options.base)
     written = {name: getattr(options, name) for name in _DEFAULTS} | {"base": base}
     # By value: msgspec's own omit_defaults compares by identity, and a parsed 10000000 is another object.
-    return msgspec.json.encode({name: value for name, value in written.items() if value != _DEFAULTS[name]}).decode()
+    kept = {name: value for name, value in written.items() if value != _DEFAULTS[name]}
+    # In the order of their names, as the store returns JSON.
+    return msgspec.json.encode(kept, order="sorted").decode()
 
 
 def recorded(text: str, options: ReadOptions) -> ReadOptions:

@@ -18,7 +18,7 @@ from sqlalchemy import (
     Table,
 )
 
-from lshdb.store.schema import Key, Name
+from lshdb.store.schema import Json, Key, Name
 
 __all__ = [
     "staged_bucket",
@@ -73,7 +73,7 @@ staged_source = Table(
     Column("state", Name, nullable=False),
     Column("position", BigInteger, nullable=False),
     Column("num_documents", BigInteger, nullable=False),
-    Column("options", Name, nullable=False),
+    Column("options", Json, nullable=False),
     Column("reading_run", BigInteger, nullable=False),
     # No key: with an index on uri, SQLite walks all sources of the collection and looks each one up here.
     prefixes=_TEMPORARY,

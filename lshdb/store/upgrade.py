@@ -28,7 +28,7 @@ __all__ = ["REVISIONS", "current", "plan", "recorded_to_head", "require_head", "
 VERSION_TABLE = "lshdb_revision"
 
 # Oldest first; a test holds them to the files in migrations/.
-REVISIONS: Final = ("0001", "0002")
+REVISIONS: Final = ("0001", "0002", "0003")
 
 _QUESTIONS = ("SELECT", "PRAGMA")
 

@@ -4,27 +4,26 @@ Upgrades an index in one transaction, or only rehearses it; `lshdb.store.upgrade
 
 Copies an index, row by row, to an empty place in SQLite or Postgres, and reads it back before it can be found there.
 
-Keys and counters stay what they are, so that the copy goes on where the original was. What is compared of a table is
-the number of its rows and the sum of their hashes, which depends on no order. A block of rows is in memory at a time.
+Keys and counters stay what they are, so that the copy goes on where the original was. When a table is copied, both
+sides stream in the order of its key and are compared row by row. A block of rows is in memory at a time.
 
-Limitation: rows are read twice more than they are copied: to be counted, and where they arrived.
+Limitation: the rows of the original are read twice, to be copied and to be compared.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, Table, func, select
 from sqlalchemy.types import BigInteger, Integer, SmallInteger
-from xxhash import xxh3_128_intdigest
 
 from lshdb.errors import CopyDiffers, IndexExists
 from lshdb.model.progress import Progress
@@ -121,39 +120,7 @@ def rehearse(store: Store) -> Upgrade:
 BLOCK_ROWS: Final = 50_000
 LARGE_ROWS: Final[dict[str, int]] = {content_text.name: 100, content.name: 5_000}
 
-_MODULUS: Final = 2**128
-# Odd constants of splitmix64. Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators.
-_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
-_MIXERS: Final = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
-_LAST_SHIFT: Final = np.uint64(31)
-_HALF: Final = np.uint64(32)
-_LOW: Final = np.uint64(2**32 - 1)
-
 _Block = list[Row[*tuple[Any, ...]]]
-
-
-@dataclass(slots=True)
-class _Summary:
-    """The number of rows that went by, and the sum of their hashes."""
-
-    num_rows: int = 0
-    total: int = 0
-
-    def add(self, values: NDArray[np.int64] | _Block) -> None:
-        """Adds rows: an array of shape (n, columns), or tuples."""
-        if isinstance(values, np.ndarray):
-            self.total += _exact_sum(_mixed(values))
-        else:
-            self.total += sum(xxh3_128_intdigest(msgspec.msgpack.encode(tuple(row))) for row in values)
-        self.num_rows += len(values)
-
-    def __str__(self) -> str:
-        return f"{self.num_rows} rows with digest {self.digest}"
-
-    @property
-    def digest(self) -> str:
-        """The sum, in hexadecimal digits."""
-        return f"{self.total % _MODULUS:032x}"
 
 
 def copy(source: Store, destination: str, copied: Callable[[float], None]) -> list[CopiedTable]:
@@ -182,24 +149,37 @@ def _copy_all(
     snapshot: Transaction, target: Transaction, url: str, copied: Callable[[float], None]
 ) -> list[CopiedTable]:
     tables = metadata.sorted_tables
-    num_rows = sum(snapshot.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
-    num_done, done = 0, []
+    sizes = [snapshot.execute(select(func.count()).select_from(table)).scalar_one() for table in tables]
+    num_done = 0
     for table in tables:
-        sent, arrived = _Summary(), _Summary()
-        for block in _blocks(snapshot, table):
-            sent.add(block)
-            target.bulk_insert(table, _columns(table, block))
-            num_done += len(block)
-            copied(num_done / (2 * num_rows))
-        for block in _blocks(target, table):
-            arrived.add(block)
-            num_done += len(block)
-            copied(num_done / (2 * num_rows))
-        if arrived != sent:
-            raise CopyDiffers(table=table.name, url=url, original=sent, copied=arrived)
+        for step in (_send(snapshot, target, table), _compare(snapshot, target, table, url)):
+            for num_rows in step:
+                num_done += num_rows
+                copied(num_done / (2 * sum(sizes)))
         target.dialect.analyse(target.connection, table)
-        done.append(CopiedTable(table.name, sent.num_rows, sent.digest))
-    return done
+    return [CopiedTable(table.name, size) for table, size in zip(tables, sizes, strict=True)]
+
+
+def _send(snapshot: Transaction, target: Transaction, table: Table) -> Iterator[int]:
+    """Copies the rows of a table. Yields: how many."""
+    for block in _blocks(snapshot, table):
+        target.bulk_insert(table, _columns(table, block))
+        yield len(block)
+
+
+def _compare(snapshot: Transaction, target: Transaction, table: Table, url: str) -> Iterator[int]:
+    """Compares the rows of a table, in the order of their keys. Yields: how many. Raises: CopyDiffers."""
+    for sent, arrived in zip_longest(_blocks(snapshot, table), _blocks(target, table), fillvalue=()):
+        if not np.array_equal(sent, arrived) if isinstance(sent, np.ndarray) else sent != arrived:
+            pairs = zip_longest(map(tuple, sent), map(tuple, arrived), fillvalue=())
+            one, other = next((one, other) for one, other in pairs if one != other)
+            raise CopyDiffers(table=table.name, url=url, key=_key(table, one or other))
+        yield len(sent)
+
+
+def _key(table: Table, row: Sequence[object]) -> str:
+    places = [table.columns.keys().index(column.key) for column in table.primary_key.columns]
+    return ",".join(str(row[place]) for place in places)
 
 
 def _blocks(transaction: Transaction, table: Table) -> Iterator[NDArray[np.int64] | _Block]:
@@ -212,7 +192,7 @@ def _blocks(transaction: Transaction, table: Table) -> Iterator[NDArray[np.int64
 def _columns(table: Table, block: NDArray[np.int64] | _Block) -> Columns:
     if isinstance(block, np.ndarray):
         values = zip(table.columns, block.T, strict=True)
-        return {column.name: value.astype(np.dtype(_width(column.type))) for column, value in values}
+        return {column.key: value.astype(np.dtype(_width(column.type))) for column, value in values}
     return dict(zip(table.columns.keys(), zip(*block, strict=True), strict=True))
 
 
@@ -225,19 +205,3 @@ def _width(kind: object) -> type[np.signedinteger[Any]]:
     if isinstance(kind, SmallInteger):
         return np.int16
     return np.int64 if isinstance(kind, BigInteger) else np.int32
-
-
-def _exact_sum(hashes: NDArray[np.uint64]) -> int:
-    # In halves: the sum of up to 2**32 of them fits 64 bits.
-    return (int((hashes >> _HALF).sum()) << 32) + int((hashes & _LOW).sum())
-
-
-def _mixed(rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A hash of each row, uint64, shape (n,)."""
-    mixed = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.view(np.uint64).T:
-        mixed = (mixed ^ column) + _STEP
-        for shift, factor in _MIXERS:
-            mixed = (mixed ^ (mixed >> shift)) * factor
-        mixed ^= mixed >> _LAST_SHIFT
-    return mixed

@@ -91,8 +91,7 @@ def good(new_url: Callable[[], str], tmp_path: Path) -> str:
     return url
 
 
-def test_two_hundred_faults_are_each_found_and_named(good: str) -> None:
-    assert len(PLANTERS) * TIMES >= 200
+def test_faults_of_every_kind_are_each_found_and_named(good: str) -> None:
     with Store.open(good) as store:
         store.expansion = FEW_IN_A_BUCKET
         for name, planter in PLANTERS.items():

@@ -10,11 +10,11 @@ import psycopg
 import pytest
 from sqlalchemy import func, select, update
 
-from lshdb import Document, Index, IngestOptions, Params
+from lshdb import Document, Index, Params
 from lshdb.audit import Auditing, Fault, Thoroughness
 from lshdb.errors import IndexBusy
 from lshdb.model.progress import Progress
-from lshdb.store.schema import content, content_text, document, pair, run, source
+from lshdb.store.schema import content, content_text, pair
 from lshdb.store.store import Store
 from tests.audit.indexes import fill
 from tests.audit.test_planted import audited, plant, repaired
@@ -35,28 +35,6 @@ def listed(url: str, thoroughness: Thoroughness | None = None) -> list[Fault]:
         return list(index.check(thoroughness))
 
 
-def test_a_document_whose_content_is_lost_has_it_again_after_the_next_ingest(filled: str, tmp_path: Path) -> None:
-    with Store.open(filled) as store, store.writing() as transaction:
-        (key,) = transaction.execute(select(document.c.doc_key).where(document.c.doc_id == "a1")).scalars()
-        transaction.execute(update(document).where(document.c.doc_key == key).values(content_key=999))
-    assert repaired(filled) == {"document-of-no-content": 1}
-    with Store.open(filled) as store, store.reading() as transaction:
-        states = dict(tuple(row) for row in transaction.execute(select(source.c.uri, source.c.state)))
-    assert {uri.rpartition("/")[2]: state for uri, state in states.items()} == {"a.jsonl": "reading", "b.jsonl": "done"}
-    with Index.open(filled) as index:
-        index.ingest([tmp_path / "folder"])
-    assert audited(filled) == set()
-
-
-def test_a_source_that_is_wrong_is_read_again_by_the_next_ingest(filled: str, tmp_path: Path) -> None:
-    plant(filled, ["source_in_no_state", "source_with_a_short_digest"], 3)
-    assert repaired(filled) == {}
-    with Index.open(filled) as index:
-        report = index.ingest([tmp_path / "folder"], IngestOptions(prune=True))
-    assert (report.counts.num_added, report.counts.num_removed) == (0, 0)
-    assert audited(filled) == set()
-
-
 def test_what_only_a_lost_text_could_tell_stays_as_it_is_and_is_still_named(filled: str) -> None:
     plant(filled, ["broken_text"], 1)
     plant(filled, ["missing_text"], 2)
@@ -69,22 +47,6 @@ def test_what_only_a_lost_text_could_tell_stays_as_it_is_and_is_still_named(fill
     with Store.open(filled) as store, store.reading() as transaction:
         assert transaction.execute(select(content_text).order_by(content_text.c.content_key)).all() == before
     assert all(fault.repair.startswith("none: ") for fault in listed(filled))
-
-
-def test_a_document_of_no_source_is_kept_without_one(filled: str) -> None:
-    ((_, key),) = plant(filled, ["document_of_no_source"], 1)
-    assert repaired(filled) == {}
-    with Store.open(filled) as store, store.reading() as transaction:
-        sources = transaction.execute(select(document.c.source_key).where(document.c.doc_key == int(key)))
-        assert sources.scalar_one() is None
-
-
-def test_runs_get_a_state_an_end_and_no_negative_counts(filled: str) -> None:
-    names = ["run_in_no_state", "run_that_never_ended", "run_that_ended_and_runs", "run_with_a_negative_count"]
-    plant(filled, names, 3)
-    assert repaired(filled) == {}
-    with Store.open(filled) as store, store.reading() as transaction:
-        assert set(transaction.execute(select(run.c.state)).scalars()) == {"finished", "failed"}
 
 
 def test_without_texts_the_signatures_decide(url: str, tmp_path: Path) -> None:
@@ -232,11 +194,11 @@ def test_a_table_or_a_column_that_is_missing_is_named_and_nothing_else_is_asked(
     path = str(tmp_path / "index.db")
     fill(path, tmp_path / "folder")
     with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE pair DROP COLUMN run_key")
+        connection.execute("ALTER TABLE document DROP COLUMN dated_at")
         connection.execute("DROP TABLE rejected")
     found = [(fault.fault, fault.table, fault.key, fault.repair) for fault in listed(path)]
     assert sorted(found) == [
-        ("column-missing", "pair", "run_key", "none: restore it from a backup"),
+        ("column-missing", "document", "dated_at", "none: restore it from a backup"),
         ("table-missing", "rejected", "rejected", "none: restore it from a backup"),
     ]
     with Index.open(path) as index:
@@ -255,6 +217,17 @@ def test_what_sqlite_finds_wrong_with_its_file_is_a_fault(tmp_path: Path) -> Non
         connection.execute(f"{relaxed} WHERE name = 'content'")
     found = {(fault.fault, fault.detail) for fault in listed(path)}
     assert ("database-damaged", "CHECK constraint failed in content") in found
+
+
+@pytest.mark.sqlite
+def test_a_row_that_refers_to_nothing_is_a_fault_of_the_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.db")
+    fill(path, tmp_path / "folder")
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("UPDATE pair SET run_key = 99")
+    found = {(fault.fault, fault.detail, fault.repair) for fault in listed(path)}
+    assert found == {("database-damaged", "a row of pair refers to none of run", "none: restore it from a backup")}
 
 
 @pytest.mark.postgres

@@ -1,4 +1,4 @@
-"""Verbs take a group of options as one value."""
+"""A verb takes a group of options as one value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Shape:
 
 
 def verb(where: str, shape: Shape, loud: bool = False) -> None:
-    """A verb with an argument, a group and another option."""
+    """A verb with an argument, a group and an option of its own."""
     typer.echo(f"{where} {shape} {loud}")
 
 

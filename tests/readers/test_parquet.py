@@ -110,14 +110,14 @@ def test_a_damaged_row_group_costs_its_own_rows(tmp_path: Path) -> None:
     assert [item.doc_id for item in items if isinstance(item, Document)] == ["d0", "d1", "d2", "d6", "d7", "d8"]
     [rejection] = [item for item in items if isinstance(item, Rejection)]
     assert rejection.locator == "row 4"
-    assert rejection.reason.startswith("row group 2 cannot be read further (")
+    assert rejection.reason.startswith("row group 2 cannot be read on (")
 
 
 def test_what_is_no_parquet_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     for raw in (b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"id,text\n"):
         path.write_bytes(raw)
-        assert only_reason(path).startswith("cannot be read as Parquet (")
+        assert only_reason(path).startswith("not Parquet that can be read (")
 
 
 def test_an_index_of_sets_reads_lists_as_features(tmp_path: Path) -> None:

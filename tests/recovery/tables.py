@@ -14,10 +14,10 @@ from lshdb.store.schema import (
     content_text,
     document,
     metadata,
+    oversized_bucket,
     pair,
     rejected,
     run,
-    skipped_bucket,
     source,
     unlinked,
 )
@@ -99,7 +99,7 @@ def _facts(transaction: Transaction, first_band: int) -> Facts:
             )
         ],
         "unlinked": _rows(transaction, unlinked),
-        "skipped_bucket": _rows(transaction, skipped_bucket),
+        "oversized_bucket": _rows(transaction, oversized_bucket),
         "source": _rows(transaction, source, "source_key", "reading_run", "last_seen_run"),
         "rejected": _rows(transaction, rejected, "rejected_key", "run_key"),
     }
@@ -134,7 +134,7 @@ def _contradictions(transaction: Transaction, bands: range) -> Facts:
 
 
 def _rows(transaction: Transaction, table: Table, *without: str) -> list[Row]:
-    return _columns(transaction, table, *(column.name for column in table.columns if column.name not in without))
+    return _columns(transaction, table, *(column.key for column in table.columns if column.key not in without))
 
 
 def _columns(transaction: Transaction, table: Table, *names: str) -> list[Row]:

@@ -19,7 +19,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents
+from lshdb.store.tables import answers, documents, runs
 from lshdb.store.transaction import Transaction
 
 Minima = tuple[int, ...]
@@ -28,13 +28,22 @@ Minima = tuple[int, ...]
 PARAMS = Params(shingle="set", bands=3, rows=1, floor=0.1, min_sim=0.1, keep_text=False)
 
 
+def new_store_at(url: str, params: Params = PARAMS) -> Store:
+    """An empty store with a few runs, numbered from 1 on, to which tests may ascribe what they write."""
+    store = Store.create(url, params, "test")
+    with store.writing() as transaction:
+        for _ in range(9):
+            runs.begin(transaction, "add", "default", "test")
+    return store
+
+
 @pytest.fixture
 def new_store(new_url: Callable[[], str]) -> Iterator[Callable[[], Store]]:
     """A function that returns empty stores on each database in turn."""
     opened: list[Store] = []
 
     def make() -> Store:
-        opened.append(Store.create(new_url(), PARAMS, "test"))
+        opened.append(new_store_at(new_url()))
         return opened[-1]
 
     yield make

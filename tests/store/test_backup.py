@@ -17,7 +17,7 @@ from sqlalchemy import text
 from lshdb import Index
 from lshdb.errors import IndexBusy, IndexDamaged, OutputExists, OutputFailed, UsageError
 from lshdb.model.values import Document
-from lshdb.store.schema import unlinked
+from lshdb.store.schema import collection
 from lshdb.store.sqlite import file
 from lshdb.store.store import Store
 from tests.cli.conftest import Run, lshdb
@@ -44,7 +44,7 @@ def test_a_backup_is_an_index_with_every_row(index_path: Path, tmp_path: Path, l
     ended = lshdb(index_path, "backup", "--json", tmp_path / "backup.db")
     assert ended.code == 0, ended.err
     report = json.loads(ended.out)
-    assert (report["path"], report["revision"]) == (str(tmp_path / "backup.db"), "0002")
+    assert (report["path"], report["revision"]) == (str(tmp_path / "backup.db"), "0003")
     assert report["bytes"] == (tmp_path / "backup.db").stat().st_size
     assert (tmp_path / "backup.db").stat().st_mode & 0o777 == 0o640
     assert rows_of(str(tmp_path / "backup.db")) == rows_of(str(index_path))
@@ -61,14 +61,14 @@ def test_a_backup_while_another_process_writes_is_of_one_moment(
         def commit_between_the_steps(share: float) -> None:
             shares.append(share)
             with other.writing() as transaction:
-                transaction.bulk_insert(unlinked, {"content_key": [10**6 + len(shares)]})
+                transaction.bulk_insert(collection, {"collection_key": [10 + len(shares)], "name": [str(len(shares))]})
 
         file.copy_online(index_path, tmp_path / "backup.db", commit_between_the_steps)
     assert len(shares) > 20
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert rows_of(str(tmp_path / "backup.db")) == before
-    assert len(rows_of(str(index_path))["unlinked"]) == NUM_DOCUMENTS + len(shares)
+    assert len(rows_of(str(index_path))["collection"]) == 1 + len(shares)
 
 
 def test_a_backup_takes_what_is_still_in_the_log(index_path: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
-from lshdb.store.schema import band_bucket, index_params, pair, skipped_bucket, unlinked
+from lshdb.store.schema import band_bucket, index_params, oversized_bucket, pair, unlinked
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, documents, graph
 from lshdb.tuning.reband import Rebanding
@@ -64,7 +64,7 @@ def test_the_index_has_the_new_bands_and_no_row_of_the_old_ones(filled: Store) -
     assert filled.params == WANTED
     with filled.reading() as transaction:
         assert count(transaction, band_bucket) == 4
-        assert [count(transaction, table) for table in (pair, skipped_bucket)] == [0, 0]
+        assert [count(transaction, table) for table in (pair, oversized_bucket)] == [0, 0]
         assert graph.unlinked_keys(transaction).tolist() == [1, 2, 3, 4]
     link(filled)
     assert linked_pairs(filled) == {("a", "c")}

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import insert
 
 from lshdb import Document, Index, IngestOptions
-from lshdb.ingest.options import Budgets
+from lshdb.ingest import batches, stretches
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
 from lshdb.store.postgres import key
@@ -27,8 +27,7 @@ pytestmark = pytest.mark.postgres
 
 WORDS = [f"word{number}" for number in range(40)]
 KEY_MISSING = {("key-missing", "pk_band_bucket")}
-# A file of texts is a batch.
-ONE_WORKER = IngestOptions(workers=1, budgets=Budgets(chunk_items=1, batch_documents=1))
+ONE_WORKER = IngestOptions(workers=1)
 
 
 class BrokenOff(Exception):
@@ -47,6 +46,13 @@ class Watcher(Progress):
         self.had_key.append(has_key(self._url))
         if len(self.had_key) == self._num_batches:
             raise BrokenOff
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of texts is a batch."""
+    monkeypatch.setattr(stretches, "STRETCH_ITEMS", 1)
+    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
 
 
 @pytest.fixture
@@ -235,7 +241,7 @@ def test_two_rows_of_one_key_are_an_error_and_stay_for_somebody_to_look_at(url: 
 def test_an_index_with_a_content_keeps_its_key(url: str) -> None:
     Index.create(url).close()
     with Store.open(url) as store:
-        row = {"content_key": 1, "digest": b"", "num_shingles": 1, "signature": b""}
+        row = {"content_key": 1, "digest": bytes(16), "num_shingles": 1, "signature": b""}
         with store.writing() as transaction:
             transaction.execute(insert(content).values(row))
         bucket_key.put_off(store)

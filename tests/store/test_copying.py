@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sqlalchemy import Table, delete, insert, select, update
 
@@ -24,16 +23,15 @@ from lshdb.store.schema import (
     content_text,
     key_counter,
     metadata,
+    oversized_bucket,
     pair,
     rejected,
     run,
-    skipped_bucket,
     source,
     unlinked,
 )
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
-from lshdb.store.whole import _Summary
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of
 
@@ -62,7 +60,7 @@ def make_index(url: str) -> None:
         index.add([Document("late", TEXT + " eleven")], link=False)
     with Store.open(url) as store, store.writing() as transaction:
         hot = {"band": [3], "bucket_hash": [-(2**63)], "num_contents": [2**40], "num_pairs": [2**62]}
-        transaction.bulk_insert(skipped_bucket, hot)
+        transaction.bulk_insert(oversized_bucket, hot)
         values = {"rejected_key": 7, "run_key": 1, "source": "a\tb\n'\"", "locator": "", "reason": "\\N"}
         transaction.execute(insert(rejected).values(values))
 
@@ -187,47 +185,13 @@ def test_what_arrives_as_something_else_is_an_error_and_no_index(
     monkeypatch.setattr(Transaction, "bulk_insert", lose_one)
     ended = lshdb("none.db", "copy", url, destination)
     assert ended.code == CopyDiffers.exit_code == 22
-    assert f"The table {table.name} arrived" in ended.err
+    assert f" of the table {table.name} arrived" in ended.err
     with pytest.raises(IndexMissing):
         Index.open(destination)
     monkeypatch.undo()
     with Index.open(url) as index:
         index.copy(destination)
     assert rows_of(destination) == rows_of(url)
-
-
-def test_a_changed_value_of_any_column_changes_the_digest(url: str) -> None:
-    make_index(url)
-    changes: dict[type, object] = {int: 12345, str: "other", bytes: b"other", float: 0.625}
-    with Store.open(url) as store, store.reading() as transaction:
-        for table in metadata.sorted_tables:
-            rows = list(transaction.execute(select(table)).all())
-            for place, column in enumerate(table.columns) if rows else ():
-                (block,) = whole._blocks(transaction, table)
-                good, bad = _Summary(), _Summary()
-                good.add(block)
-                if isinstance(block, np.ndarray):
-                    changed = block.copy()
-                    changed[0, place] ^= 1
-                    bad.add(changed)
-                else:
-                    value = block[0][place]
-                    other = not value if isinstance(value, bool) else changes.get(type(value), 1)
-                    first = (*block[0][:place], other, *block[0][place + 1 :])
-                    bad.add([first, *block[1:]])  # type: ignore[list-item]
-                assert bad.num_rows == good.num_rows
-                assert bad.digest != good.digest, column
-
-
-def test_the_digest_of_rows_does_not_depend_on_their_order() -> None:
-    rows = np.arange(300, dtype=np.int64).reshape(100, 3) - 150
-    one, other, swapped = _Summary(), _Summary(), _Summary()
-    one.add(rows)
-    other.add(rows[60:])
-    other.add(rows[:60][::-1])
-    swapped.add(rows[:, [1, 0, 2]])
-    assert one == other
-    assert one.digest != swapped.digest
 
 
 SLOW = """
@@ -284,7 +248,7 @@ def test_a_copy_never_prints_a_password(tmp_path: Path, lshdb: Run) -> None:
 def test_an_index_whose_documents_all_went_can_be_copied(url: str, destination: str) -> None:
     make_index(url)
     with Store.open(url) as store, store.writing() as transaction:
-        for table in metadata.sorted_tables:
+        for table in reversed(metadata.sorted_tables):
             if table.name != "index_params":
                 transaction.execute(delete(table))
         transaction.execute(update(metadata.tables["index_params"]).values(lshdb_version="0.0.1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -29,7 +29,7 @@ from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, Store
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
 from lshdb.store.given import given
-from lshdb.store.schema import Key, Name, content, key_counter, skipped_bucket, unlinked
+from lshdb.store.schema import Key, Name, band_bucket, content, document, key_counter, oversized_bucket
 from lshdb.store.store import Store
 from lshdb.store.url import masked, parse
 from tests.store.conftest import PARAMS, count
@@ -49,6 +49,24 @@ SAMPLE = Table(
     Column("octets", LargeBinary),
     prefixes=["TEMPORARY"],
 )
+
+# A table that nothing refers to.
+NOTE = Table("note", MetaData(), Column("note_key", BigInteger, primary_key=True, autoincrement=False))
+
+
+def with_notes(url: str) -> Store:
+    """An empty store with that table."""
+    store = Store.create(url, PARAMS, "test")
+    with store.writing() as transaction:
+        NOTE.create(transaction.connection)
+    return store
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with with_notes(url) as store:
+        yield store
+
 
 LEAST = (-(2**63), -(2**15), -(2**31), -(2**63), -1.7976931348623157e308, False, "", "", b"")
 MOST = (2**63 - 1, 2**15 - 1, 2**31 - 1, 2**63 - 1, 5e-324, True, "\U0010ffff" * 3, "\uffff" * 3, bytes(range(256)))
@@ -99,11 +117,11 @@ def test_any_number_of_rows_of_few_columns_arrives(store: Store) -> None:
     for number in NUMBERS:
         keys = np.arange(number, dtype=np.int64) - 3
         with store.writing() as transaction:
-            transaction.execute(delete(unlinked))
+            transaction.execute(delete(NOTE))
             transaction.execute(delete(key_counter))
-            transaction.bulk_insert(unlinked, {"content_key": keys})
+            transaction.bulk_insert(NOTE, {"note_key": keys})
             transaction.bulk_insert(key_counter, {"name": [f"n{i}" for i in range(number)], "last_key": range(number)})
-            assert sorted(transaction.execute(select(unlinked.c.content_key)).scalars()) == keys.tolist()
+            assert sorted(transaction.execute(select(NOTE.c.note_key)).scalars()) == keys.tolist()
             assert count(transaction, key_counter) == number
 
 
@@ -132,8 +150,8 @@ def test_an_unsigned_hash_is_the_same_64_bits_in_a_bigint(store: Store) -> None:
     band, bucket_hash = np.arange(5, dtype=np.int16), hashes.view(np.int64)
     with store.writing() as transaction:
         columns: Columns = {"band": band, "bucket_hash": bucket_hash, "num_contents": one, "num_pairs": one}
-        transaction.bulk_insert(skipped_bucket, columns)
-        statement = select(skipped_bucket.c.bucket_hash).order_by(skipped_bucket.c.band)
+        transaction.bulk_insert(oversized_bucket, columns)
+        statement = select(oversized_bucket.c.bucket_hash).order_by(oversized_bucket.c.band)
         found = list(transaction.execute(statement).scalars())
     assert found == [0, 1, 2**63 - 1, -(2**63), -1]
 
@@ -161,49 +179,51 @@ def test_staging_replaces_what_was_staged(sample: Sample) -> None:
 
 def test_an_exception_rolls_the_transaction_back(store: Store) -> None:
     with store.writing() as transaction:
-        transaction.bulk_insert(unlinked, {"content_key": np.arange(3)})
+        transaction.bulk_insert(NOTE, {"note_key": np.arange(3)})
     with suppress(ZeroDivisionError), store.writing() as transaction:
-        transaction.execute(delete(unlinked))
-        transaction.bulk_insert(unlinked, {"content_key": np.arange(500, 900)})
+        transaction.execute(delete(NOTE))
+        transaction.bulk_insert(NOTE, {"note_key": np.arange(500, 900)})
         assert transaction.allocate(content, 5).tolist() == [1, 2, 3, 4, 5]
         raise ZeroDivisionError
     with store.writing() as transaction:
-        assert sorted(transaction.execute(select(unlinked.c.content_key)).scalars()) == [0, 1, 2]
+        assert sorted(transaction.execute(select(NOTE.c.note_key)).scalars()) == [0, 1, 2]
         assert transaction.allocate(content, 1).tolist() == [1]
 
 
 def test_a_failed_statement_is_an_error_of_ours_and_rolls_back(store: Store) -> None:
     def put_twice() -> None:
         with store.writing() as transaction:
-            transaction.bulk_insert(unlinked, {"content_key": np.array([1, 2])})
-            transaction.bulk_insert(unlinked, {"content_key": np.array([2, 3])})
+            transaction.bulk_insert(NOTE, {"note_key": np.array([1, 2])})
+            transaction.bulk_insert(NOTE, {"note_key": np.array([2, 3])})
 
     with pytest.raises(StoreFailed, match="The last batch was rolled back"):
         put_twice()
     with store.reading() as transaction:
-        assert count(transaction, unlinked) == 0
+        assert count(transaction, NOTE) == 0
 
 
 def test_a_reader_sees_one_state_while_a_writer_commits(store: Store) -> None:
     with store.writing() as writer:
-        writer.bulk_insert(unlinked, {"content_key": np.arange(3)})
+        writer.bulk_insert(NOTE, {"note_key": np.arange(3)})
     with store.reading() as reader:
-        assert count(reader, unlinked) == 3
+        assert count(reader, NOTE) == 3
         with store.writing() as writer:
-            writer.execute(delete(unlinked).where(unlinked.c.content_key == 0))
-            writer.bulk_insert(skipped_bucket, {"band": [1], "bucket_hash": [1], "num_contents": [1], "num_pairs": [1]})
-        # Also for a table that it sees for the first time.
-        assert (count(reader, unlinked), count(reader, skipped_bucket)) == (3, 0)
+            writer.execute(delete(NOTE).where(NOTE.c.note_key == 0))
+            writer.bulk_insert(
+                oversized_bucket, {"band": [1], "bucket_hash": [1], "num_contents": [1], "num_pairs": [1]}
+            )
+        # Also of a table that it looks at for the first time.
+        assert (count(reader, NOTE), count(reader, oversized_bucket)) == (3, 0)
     with store.reading() as reader:
-        assert (count(reader, unlinked), count(reader, skipped_bucket)) == (2, 1)
+        assert (count(reader, NOTE), count(reader, oversized_bucket)) == (2, 1)
 
 
 def test_a_reader_may_stage_while_a_writer_is_active(store: Store) -> None:
     with store.writing() as writer:
-        writer.execute(insert(unlinked).values(content_key=1))
+        writer.execute(insert(NOTE).values(note_key=1))
         with store.reading() as reader:
             reader.stage(SAMPLE, {"key": [1], "name": ["a"]})
-            assert (count(reader, SAMPLE), count(reader, unlinked)) == (1, 0)
+            assert (count(reader, SAMPLE), count(reader, NOTE)) == (1, 0)
 
 
 def test_a_second_writer_waits_for_the_first(store: Store) -> None:
@@ -214,14 +234,14 @@ def test_a_second_writer_waits_for_the_first(store: Store) -> None:
         begun.set()
         with store.writing() as second:
             events.append("second writes")
-            assert count(second, unlinked) == 1
+            assert count(second, NOTE) == 1
 
     with store.writing() as first:
         thread = threading.Thread(target=write)
         thread.start()
         begun.wait()
         time.sleep(0.3)
-        first.execute(insert(unlinked).values(content_key=1))
+        first.execute(insert(NOTE).values(note_key=1))
         events.append("first writes")
     thread.join(20)
     assert events == ["first writes", "second writes"]
@@ -231,10 +251,10 @@ def test_a_second_writer_that_waited_too_long_hears_that_the_index_is_busy(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lshdb.store.sqlite.dialect.BUSY_SECONDS", 0.1)
-    Store.create(url, PARAMS, "test").close()
+    with_notes(url).close()
     impatient = url + "%20-clock_timeout%3D100" if "://" in url else url
     with Store.open(url) as one, Store.open(impatient) as other, one.writing() as transaction:
-        transaction.execute(insert(unlinked).values(content_key=1))
+        transaction.execute(insert(NOTE).values(note_key=1))
         with pytest.raises(IndexBusy) as caught, other.writing():
             pass
     assert caught.value.exit_code == 18
@@ -243,35 +263,35 @@ def test_a_second_writer_that_waited_too_long_hears_that_the_index_is_busy(
 
 def test_indexes_in_two_places_have_writers_of_their_own(new_url: Callable[[], str]) -> None:
     with (
-        Store.create(new_url(), PARAMS, "test") as one,
-        Store.create(new_url(), PARAMS, "test") as other,
+        with_notes(new_url()) as one,
+        with_notes(new_url()) as other,
         one.writing() as first,
         other.writing() as second,
     ):
-        first.execute(insert(unlinked).values(content_key=1))
-        assert count(second, unlinked) == 0
+        first.execute(insert(NOTE).values(note_key=1))
+        assert count(second, NOTE) == 0
 
 
 def test_a_key_is_never_given_out_twice(store: Store) -> None:
     with store.writing() as transaction:
         assert transaction.allocate(content, 3).tolist() == [1, 2, 3]
-        transaction.bulk_insert(unlinked, {"content_key": [1, 2, 3]})
+        transaction.bulk_insert(NOTE, {"note_key": [1, 2, 3]})
         assert transaction.allocate(content, 0).tolist() == []
     with store.writing() as transaction:
-        transaction.execute(delete(unlinked))
+        transaction.execute(delete(NOTE))
         assert transaction.allocate(content, 2).tolist() == [4, 5]
-        assert transaction.allocate(unlinked, 2).tolist() == [1, 2]
+        assert transaction.allocate(document, 2).tolist() == [1, 2]
     with store.writing() as transaction:
         assert transaction.allocate(content, 1).tolist() == [6]
 
 
 def test_a_stream_gives_all_rows_in_blocks(store: Store) -> None:
     with store.writing() as transaction:
-        transaction.bulk_insert(unlinked, {"content_key": np.arange(7)})
-    statement = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
+        transaction.bulk_insert(NOTE, {"note_key": np.arange(7)})
+    statement = select(NOTE.c.note_key).order_by(NOTE.c.note_key)
     for block, lengths in {1: [1] * 7, 2: [2, 2, 2, 1], 3: [3, 3, 1], 7: [7], 8: [7]}.items():
         with store.reading() as transaction:
-            blocks = [[row.content_key for row in rows] for rows in transaction.stream(statement, rows=block)]
+            blocks = [[row.note_key for row in rows] for rows in transaction.stream(statement, rows=block)]
         assert [len(rows) for rows in blocks] == lengths
         assert [key for keys in blocks for key in keys] == list(range(7))
 
@@ -279,7 +299,8 @@ def test_a_stream_gives_all_rows_in_blocks(store: Store) -> None:
 def test_the_size_is_what_the_tables_take(store: Store) -> None:
     with store.writing() as transaction:
         before = transaction.dialect.size(transaction.connection)
-        transaction.bulk_insert(unlinked, {"content_key": np.arange(100_000)})
+        keys = np.arange(100_000)
+        transaction.bulk_insert(band_bucket, {"band": keys.astype(np.int16), "bucket_hash": keys, "content_key": keys})
     with store.reading() as transaction:
         assert transaction.dialect.size(transaction.connection) - before > 500_000
 

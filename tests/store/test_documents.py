@@ -12,7 +12,7 @@ from lshdb.store.schema import band_bucket, content, content_text, document, pai
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, sources
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import PARAMS, add, content_key_of, count, link, linked_pairs, put, sketches_of
+from tests.store.conftest import PARAMS, add, content_key_of, count, link, linked_pairs, new_store_at, put, sketches_of
 
 ONE, TWO, THREE = (1, 2, 3), (4, 5, 6), (1, 8, 9)
 
@@ -160,18 +160,20 @@ def test_an_update_keeps_the_key_and_the_first_run_and_moves_source_and_last_run
     add(store, {"a": ONE})
     moved = Document("a", source="file:///b", locator="line 7")
     with store.writing() as transaction:
-        documents.put(transaction, [moved], sketches_of([ONE]), documents.Place(9, "default", {"file:///b": 77}))
+        state = sources.SourceState("file:///b", 1, 1, None, sources.READING, 0, 0, "{}", 9)
+        (key,) = sources.put(transaction, "default", [state], 9).values()
+        documents.put(transaction, [moved], sketches_of([ONE]), documents.Place(9, "default", {"file:///b": key}))
         (row,) = transaction.execute(select(document)).all()
     assert row._asdict() == {
         "doc_key": 1,
-        "collection": "default",
         "doc_id": "a",
-        "source_key": 77,
+        "source_key": key,
         "locator": "line 7",
         "content_key": 1,
         "dated_at": None,
         "first_seen_run": 1,
         "last_seen_run": 9,
+        "collection_key": 1,
     }
 
 
@@ -229,7 +231,7 @@ def test_a_content_that_comes_back_is_a_new_one_and_is_linked_again(store: Store
 
 def test_texts_are_kept_and_deleted_with_their_contents(url: str) -> None:
     params = Params(shingle="set", bands=3, rows=1, floor=0.1, min_sim=0.1)
-    with Store.create(url, params, "test") as store, store.writing() as transaction:
+    with new_store_at(url, params) as store, store.writing() as transaction:
         place = documents.Place(1, "default", {})
         documents.put(transaction, [Document("a"), Document("b")], sketches_of([ONE, TWO], params), place)
         statement = select(content_text.c.text).order_by(content_text.c.content_key)

@@ -17,7 +17,7 @@ from lshdb.ingest.removal import retire
 from lshdb.linking.buckets import complete_buckets, expand, hot_among
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.values import VerifiedPairs
-from lshdb.store.schema import pair, skipped_bucket
+from lshdb.store.schema import oversized_bucket, pair
 from lshdb.store.statements import statements
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, graph
@@ -44,7 +44,7 @@ def stored(store: Store) -> Pairs:
 
 def skipped(store: Store) -> list[tuple[int, ...]]:
     """Return (band, num_contents, num_pairs) of the oversized buckets."""
-    columns = (skipped_bucket.c.band, skipped_bucket.c.num_contents, skipped_bucket.c.num_pairs)
+    columns = (oversized_bucket.c.band, oversized_bucket.c.num_contents, oversized_bucket.c.num_pairs)
     with store.reading() as transaction:
         return sorted(tuple(row) for row in transaction.execute(select(*columns)))
 
@@ -374,7 +374,7 @@ def test_hot_buckets_are_counted_in_the_figures(store: Store) -> None:
     link(store)
     with store.reading() as transaction:
         figures = answers.figures(transaction)
-        assert count(transaction, skipped_bucket) == 2
+        assert count(transaction, oversized_bucket) == 2
     assert (figures.num_hot_buckets, figures.num_skipped_pairs) == (2, (15 - 6) + (10 - 5))
     assert figures.num_pairs == 6 + 5
 

@@ -15,11 +15,14 @@ from lshdb import Document, Index
 from lshdb.errors import IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable
 from lshdb.model.progress import Progress
 from lshdb.store import retrying
-from lshdb.store.schema import run, unlinked
+from lshdb.store.schema import band_bucket, run, unlinked
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
-from tests.store.conftest import PARAMS, add, count, link
+from tests.store.conftest import add, count, link, new_store_at
+
+# Rows of a table that refers to nothing.
+TWO_ROWS = [{"band": 0, "bucket_hash": 0, "content_key": key} for key in (1, 2)]
 
 # Temporary: serialization failure, deadlock, cancelled, shut down, no free connection.
 PASSING = ["40001", "40P01", "57014", "57P01", "53300"]
@@ -58,7 +61,7 @@ def schemas(postgres_server: str) -> Iterator[Schemas]:
 
 @pytest.fixture
 def postgres_store(schemas: Schemas) -> Iterator[Store]:
-    with Store.create(schemas.new(), PARAMS, "test") as store:
+    with new_store_at(schemas.new()) as store:
         yield store
 
 
@@ -110,31 +113,6 @@ def test_it_gives_up_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> N
     assert time.monotonic() - started < 0.3
 
 
-def test_what_is_written_once_is_never_repeated(store: Store, hasty: None) -> None:
-    calls: list[int] = []
-
-    def fail_in_passing(transaction: Transaction) -> None:
-        calls.append(1)
-        transaction.execute(insert(unlinked).values(content_key=1))
-        raise passing()
-
-    with pytest.raises(StoreFailed) as caught:
-        # Not by a caller that retries either.
-        retrying.persist(lambda: store.write_once(fail_in_passing), Heard().noticed)
-    assert calls == [1]
-    assert not caught.value.is_passing
-    with store.reading() as transaction:
-        assert count(transaction, unlinked) == 0
-
-
-def test_what_is_written_once_is_committed(store: Store) -> None:
-    assert (
-        store.write_once(lambda transaction: transaction.execute(insert(unlinked).values(content_key=1)).rowcount) == 1
-    )
-    with store.reading() as transaction:
-        assert count(transaction, unlinked) == 1
-
-
 @pytest.mark.postgres
 @pytest.mark.parametrize("state", PASSING)
 def test_an_error_of_the_server_that_passes_runs_the_transaction_again(
@@ -143,7 +121,7 @@ def test_an_error_of_the_server_that_passes_runs_the_transaction_again(
     calls: list[int] = []
     assert postgres_store.write(lambda transaction: put_or_fail(transaction, calls, state)) == 2
     with postgres_store.reading() as transaction:
-        assert transaction.execute(select(unlinked.c.content_key)).scalars().all() == [2]
+        assert transaction.execute(select(band_bucket.c.content_key)).scalars().all() == [2]
 
 
 @pytest.mark.postgres
@@ -156,13 +134,13 @@ def test_an_error_of_the_server_that_stays_ends_the_call_and_leaves_nothing(
         postgres_store.write(lambda transaction: put_or_fail(transaction, calls, state))
     assert calls == [1]
     with postgres_store.reading() as transaction:
-        assert count(transaction, unlinked) == 0
+        assert count(transaction, band_bucket) == 0
 
 
 def put_or_fail(transaction: Transaction, calls: list[int], state: str) -> int:
     """Insert the number of the call. The first call fails afterwards."""
     calls.append(len(calls) + 1)
-    transaction.execute(insert(unlinked).values(content_key=calls[-1]))
+    transaction.execute(insert(band_bucket).values(band=0, bucket_hash=0, content_key=calls[-1]))
     if calls == [1]:
         transaction.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'planned' USING ERRCODE = '{state}'; END $$"))
     return calls[-1]
@@ -239,7 +217,7 @@ def test_a_writer_whose_turn_takes_longer_than_the_statement_timeout_waits_for_i
 ) -> None:
     monkeypatch.setattr(retrying, "MAX_TRIES", 50)
     url, began = schemas.new(), threading.Event()
-    Store.create(url, PARAMS, "test").close()
+    new_store_at(url).close()
 
     def write_slowly() -> None:
         with Store.open(url) as other, other.writing():
@@ -250,31 +228,33 @@ def test_a_writer_whose_turn_takes_longer_than_the_statement_timeout_waits_for_i
     thread.start()
     began.wait()
     with Store.open(f"{url}%20-cstatement_timeout%3D200") as store:
-        store.write(lambda transaction: transaction.execute(insert(unlinked).values(content_key=1)))
+        store.write(
+            lambda transaction: transaction.execute(insert(band_bucket).values(band=0, bucket_hash=0, content_key=1))
+        )
         thread.join()
         with store.reading() as transaction:
-            assert count(transaction, unlinked) == 1
+            assert count(transaction, band_bucket) == 1
 
 
 @pytest.mark.postgres
 def test_a_deadlock_is_resolved_by_running_the_transaction_again(schemas: Schemas, hasty: None) -> None:
     url, ready = schemas.new(), threading.Barrier(2)
-    Store.create(url, PARAMS, "test").close()
+    new_store_at(url).close()
     calls: list[int] = []
     with Store.open(f"{url}%20-cdeadlock_timeout%3D50") as store, psycopg.connect(url) as other:
-        store.write(lambda transaction: transaction.execute(insert(unlinked), [{"content_key": 1}, {"content_key": 2}]))
+        store.write(lambda transaction: transaction.execute(insert(band_bucket), TWO_ROWS))
         other.execute("SET deadlock_timeout = '20s'")
 
         def lock_the_other_way_round() -> None:
-            other.execute("SELECT FROM unlinked WHERE content_key = 2 FOR UPDATE")
+            other.execute("SELECT FROM band_bucket WHERE content_key = 2 FOR UPDATE")
             ready.wait()
-            other.execute("SELECT FROM unlinked WHERE content_key = 1 FOR UPDATE")
+            other.execute("SELECT FROM band_bucket WHERE content_key = 1 FOR UPDATE")
             other.commit()
 
         def lock_both(transaction: Transaction) -> None:
             calls.append(1)
             for key in (1, 2):
-                transaction.execute(select(unlinked).where(unlinked.c.content_key == key).with_for_update())
+                transaction.execute(select(band_bucket).where(band_bucket.c.content_key == key).with_for_update())
                 if len(calls) == key == 1:
                     ready.wait()
 
@@ -297,7 +277,7 @@ def test_a_server_that_never_was_there_is_not_waited_for() -> None:
 @pytest.mark.postgres
 def test_of_two_that_link_the_second_waits_or_says_that_it_may_not(schemas: Schemas, hasty: None) -> None:
     url = schemas.new()
-    with Store.create(url, PARAMS, "test") as first, Store.open(url) as second:
+    with new_store_at(url) as first, Store.open(url) as second:
         add(first, {"a": (1, 2, 3), "b": (1, 5, 6)})
         heard: list[str] = []
         second.noticed = heard.append
@@ -316,7 +296,7 @@ def test_of_two_that_link_the_second_waits_or_says_that_it_may_not(schemas: Sche
 @pytest.mark.postgres
 def test_the_lock_of_one_that_links_is_free_when_its_session_ends(schemas: Schemas) -> None:
     url = schemas.new()
-    with Store.create(url, PARAMS, "test") as first, Store.open(url) as second:
+    with new_store_at(url) as first, Store.open(url) as second:
         with first.sole_link(wait=True), psycopg.connect(url, autocommit=True) as admin:
             holders = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
             assert len(admin.execute(holders).fetchall()) == 1

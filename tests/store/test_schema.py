@@ -10,31 +10,32 @@ from collections.abc import Callable
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, Engine, Row, Table, create_engine, text
+from sqlalchemy import Connection, Engine, Row, Table, UniqueConstraint, create_engine, text
 
+from lshdb.errors import StoreFailed
 from lshdb.store import schema, upgrade
 from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import metadata
 from lshdb.store.store import Store
 from lshdb.store.url import parse
-from tests.store.conftest import PARAMS
+from tests.store.conftest import PARAMS, add
 
 TABLES = list(metadata.tables.values())
 
 # Everything that Postgres knows about our tables, including what later versions might declare.
 POSTGRES_CATALOG = {
     "columns": """
-        SELECT c.relname, a.attname, a.attnum, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
+        SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
                a.attgenerated, coll.collname, pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum)
         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
         LEFT JOIN pg_collation coll ON coll.oid = a.attcollation
         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> :version_table
-        ORDER BY 1, 3""",
+        ORDER BY c.relname, a.attnum""",
     "constraints": """
         SELECT conrelid::regclass::text, conname, contype::text, pg_get_constraintdef(oid) FROM pg_constraint
-        WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text <> :version_table
-        ORDER BY 1, 2""",
+        WHERE connamespace = current_schema()::regnamespace AND contype <> 'n'
+            AND conrelid::regclass::text <> :version_table ORDER BY 1, 2""",
     "indexes": """
         SELECT tablename, indexname, replace(indexdef, current_schema() || '.', '') FROM pg_indexes
         WHERE schemaname = current_schema() AND tablename <> :version_table ORDER BY 1, 2""",
@@ -46,7 +47,8 @@ POSTGRES_CATALOG = {
 # SQLite keeps the CREATE statements themselves.
 SQLITE_CATALOG = {
     "objects": """
-        SELECT type, name, tbl_name, sql FROM sqlite_master WHERE tbl_name <> :version_table ORDER BY 1, 2""",
+        SELECT type, name, tbl_name, trim(sql, char(10)) FROM sqlite_master
+        WHERE tbl_name <> :version_table ORDER BY 1, 2""",
 }
 
 
@@ -90,6 +92,40 @@ def test_the_catalog_after_the_migrations_is_the_one_the_metadata_makes(new_url:
     assert found == expected
 
 
+REFUSED = {
+    "pair of itself": "INSERT INTO pair VALUES (1, 1, 1.0, {true}, NULL)",
+    "pair of swapped keys": "INSERT INTO pair VALUES (2, 1, 1.0, {true}, NULL)",
+    "pair of no content": "INSERT INTO pair VALUES (1, 99, 1.0, {true}, NULL)",
+    "pair of no run": "INSERT INTO pair VALUES (1, 2, 1.0, {true}, 99)",
+    "pair with a similarity above 1": "INSERT INTO pair VALUES (1, 2, 1.001, {true}, NULL)",
+    "pair with a negative similarity": "INSERT INTO pair VALUES (1, 2, -0.1, {true}, NULL)",
+    "text of no content": "INSERT INTO content_text VALUES (99, {bytes})",
+    "unlinked and no content": "INSERT INTO unlinked VALUES (99)",
+    "content that a document has": "DELETE FROM content WHERE content_key = 1",
+    "content with a short digest": "UPDATE content SET digest = {bytes}",
+    "content without a shingle": "UPDATE content SET num_shingles = 0",
+    "document of no content": "UPDATE document SET content_key = 99",
+    "document of no source": "UPDATE document SET source_key = 99",
+    "document of no run": "UPDATE document SET last_seen_run = 99",
+    "document of no collection": "UPDATE document SET collection_key = 99",
+    "rejected in no run": "INSERT INTO rejected VALUES (1, 99, '', '', '')",
+    "run in no state": "UPDATE run SET state = 'walking', finished_at = started_at",
+    "run that ended and goes on": "UPDATE run SET finished_at = started_at",
+    "run that never ended": "UPDATE run SET state = 'finished'",
+    "run with a negative count": "UPDATE run SET num_added = -1",
+    "second row of parameters": "UPDATE index_params SET params_key = 2",
+    "band with a number of its own": "UPDATE index_params SET first_band = 5",
+}
+
+
+@pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
+def test_rows_that_contradict_each_other_are_refused(wrong: str, store: Store) -> None:
+    add(store, {"a": (1, 2, 3), "b": (1, 2, 4)})
+    statement = wrong.format(true="true", bytes="x'00'" if store.dialect.backend == "sqlite" else "'\\x00'::bytea")
+    with pytest.raises(StoreFailed, match="constraint"), store.writing() as transaction:
+        transaction.execute(text(statement.replace(":", "\\:")))
+
+
 @pytest.mark.sqlite
 def test_a_new_sqlite_index_has_our_page_size_mode_and_mark(tmp_path: object) -> None:
     store = Store.create(f"{tmp_path}/new.db", PARAMS, "test")
@@ -112,8 +148,8 @@ def test_every_table_says_what_it_holds(table: Table) -> None:
 def test_every_key_constraint_and_index_has_the_name_that_the_convention_gives(table: Table) -> None:
     names = [str(constraint.name) for constraint in table.constraints] + [str(index.name) for index in table.indexes]
     assert f"pk_{table.name}" in names
-    assert all(re.fullmatch(rf"(pk|uq|ix)_{table.name}\w*", name) for name in names), names
-    # Postgres truncates longer names, which are then not found.
+    assert all(re.fullmatch(rf"(pk|fk|uq|ck|ix)_{table.name}(?!_{table.name})\w*", name) for name in names), names
+    # Postgres cuts longer names, and the cut one is not found again.
     assert max(map(len, names)) <= 63
 
 
@@ -124,13 +160,14 @@ def test_every_table_has_a_primary_key_that_is_never_null(table: Table) -> None:
 
 
 def package(module: str) -> str:
-    return "statements" if module == "statements" else "tables"
+    return "statements" if module in ("statements", "document_pairs") else "tables"
 
 
 def test_every_index_names_the_statements_that_need_it() -> None:
     lines = inspect.getsource(schema).splitlines()
     declared = [line for line in lines if re.search(r"^ {4}(UniqueConstraint|Index)\(", line)]
-    assert len(declared) == sum(len(table.indexes) + len(table.constraints) - 1 for table in TABLES)
+    uniques = [one for table in TABLES for one in table.constraints if isinstance(one, UniqueConstraint)]
+    assert len(declared) == len(uniques) + sum(len(table.indexes) for table in TABLES)
     for line in declared:
         _, _, said = line.partition("  # ")
         named = said.split(", ")
@@ -142,5 +179,20 @@ def test_every_index_names_the_statements_that_need_it() -> None:
 
 
 def test_every_declared_table_is_exported() -> None:
-    exported = {name for name in schema.__all__ if name != "metadata"}
+    exported = {name for name in schema.__all__ if isinstance(getattr(schema, name), Table)}
     assert exported == set(metadata.tables)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_every_column_says_what_it_holds(table: Table) -> None:
+    assert all(column.comment for column in table.columns)
+
+
+def test_everything_refers_to_what_it_names_but_for_buckets() -> None:
+    keys = {column.name for table in TABLES for column in table.primary_key.columns if len(table.primary_key) == 1}
+    names = {"content_key", "left_key", "right_key", "source_key", "run_key", "collection_key", "first_seen_run"}
+    names |= {"last_seen_run", "reading_run"}
+    referring = {str(column) for table in TABLES for column in table.columns if column.name in names}
+    declared = {str(column) for table in TABLES for column in table.columns if column.foreign_keys}
+    themselves = {f"{name.removesuffix('_key')}.{name}" for name in keys}
+    assert referring - declared - themselves == {"band_bucket.content_key"}

@@ -21,9 +21,11 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import event, inspect, select, text, update
 
-from lshdb import Index, Pair, Params
+from lshdb import Index, IngestOptions, Pair, Params
+from lshdb.audit import Thoroughness
 from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
 from lshdb.model.values import Document
+from lshdb.readers import ReadOptions
 from lshdb.store import upgrade, whole
 from lshdb.store.schema import index_params, metadata
 from lshdb.store.store import Store
@@ -33,7 +35,10 @@ from tests.store.released import answers_of, restore
 
 __all__ = ["lshdb"]
 
-PLUM_CAKE = Path(__file__).parents[2] / "sample_data" / "crawl" / "recipes" / "plum-cake.md"
+SAMPLE = Path(__file__).parents[2] / "sample_data"
+PLUM_CAKE = SAMPLE / "crawl" / "recipes" / "plum-cake.md"
+
+ALL = Thoroughness(sample=None)
 
 LATER = '''
 """A column that the next version needs."""
@@ -41,8 +46,8 @@ LATER = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 
 def upgrade() -> None:
@@ -64,14 +69,14 @@ LaterVersion = Callable[..., None]
 
 @pytest.fixture
 def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LaterVersion:
-    """From its call on, this is the next version of lshdb, with revision 0003; `then` ends its upgrade."""
+    """From its call on, this is the next version of lshdb, with revision 0004; `then` ends its upgrade."""
 
     def release(then: str = "") -> None:
         folder = tmp_path / "migrations of 100 %"
         shutil.copytree(str(files("lshdb.migrations")), folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "0003_later.py").write_text(LATER.format(then=then))
+        (folder / "versions" / "0004_later.py").write_text(LATER.format(then=then))
         monkeypatch.setattr(upgrade, "_folder", lambda: str(folder))
-        monkeypatch.setattr(upgrade, "REVISIONS", (*upgrade.REVISIONS, "0003"))
+        monkeypatch.setattr(upgrade, "REVISIONS", (*upgrade.REVISIONS, "0004"))
 
     return release
 
@@ -98,20 +103,39 @@ def test_the_revisions_are_those_of_the_files() -> None:
     assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == upgrade.REVISIONS
 
 
-@pytest.mark.parametrize("name", ["revision_0001", "revision_0001_no_texts"])
-def test_an_index_of_revision_0001_answers_after_the_upgrade_as_it_did_before(
+@pytest.mark.parametrize("name", ["revision_0001", "revision_0001_no_texts", "revision_0002"])
+def test_an_index_of_an_earlier_revision_answers_after_the_upgrade_as_it_did_before(
     name: str, url: str, tmp_path: Path
 ) -> None:
     restore(name, url, tmp_path)
     with pytest.raises(IndexOutdated):
         Index.open(url)
     done = Index.upgrade(url)
-    assert (done.before, done.after) == ("0001", "0002")
+    assert (done.before, done.after) == (name[9:13], "0003")
     with Index.open(url) as index:
         pairs = [[pair.left, pair.right, pair.similarity, pair.exact] for pair in index.pairs(index.params.floor)]
         found = index.query_file(PLUM_CAKE)
+        assert list(index.check(ALL)) == []
     assert sorted(pairs) == sorted(answers_of(name)["pairs"])
     assert [[match.id, match.similarity, match.exact] for match in found] == answers_of(name)["query"]
+
+
+@pytest.mark.parametrize("name", ["revision_0001", "revision_0001_no_texts", "revision_0002"])
+def test_an_upgraded_index_is_used_as_a_new_one(name: str, url: str, tmp_path: Path) -> None:
+    restore(name, url, tmp_path)
+    Index.upgrade(url)
+    with Index.open(url) as index:
+        collections = set(index.stats().collections)
+        report = index.ingest([SAMPLE / "crawl"], IngestOptions(read=ReadOptions(base=SAMPLE)))
+        assert (report.counts.num_rejected, report.counts.num_added + report.counts.num_unchanged) == (0, 30)
+        assert index.add(DOCUMENTS, "later").counts.num_added == 5
+        assert index.remove(["a"], "later") == 1
+        assert index.ingest([SAMPLE / "crawl" / "docs"], IngestOptions(prune=True)).counts.num_rejected == 0
+        index.reband(0.75, 0.95)
+        assert "c" in {match.id for match in index.query_id("b", collection="later")}
+        assert list(index.clusters(0.7))
+        assert set(index.stats().collections) == collections | {"later"}
+        assert list(index.check(ALL)) == []
 
 
 def test_an_index_of_revision_0001_has_the_minima_that_its_bands_take(url: str, tmp_path: Path) -> None:
@@ -142,9 +166,9 @@ def test_an_index_of_a_future_version_is_refused_by_its_revision(
     this_version()
     with pytest.raises(IndexTooNew) as caught:
         Index.open(url)
-    assert caught.value.current == "0003"
+    assert caught.value.current == "0004"
     assert caught.value.exit_code == 14
-    assert "is at revision 0003, which this lshdb" in str(caught.value)
+    assert "is at revision 0004, which this lshdb" in str(caught.value)
     for arguments in (["dupes"], ["upgrade"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (14, ""), arguments
@@ -158,7 +182,7 @@ def test_an_index_of_an_older_version_is_refused_with_the_command_that_helps(
     later_version()
     with pytest.raises(IndexOutdated) as caught:
         Index.open(url)
-    assert (caught.value.current, caught.value.head, caught.value.exit_code) == ("0002", "0003", 13)
+    assert (caught.value.current, caught.value.head, caught.value.exit_code) == ("0003", "0004", 13)
     for arguments in (["dupes"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (13, ""), arguments
@@ -170,12 +194,12 @@ def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_vers
     later_version()
     ended = lshdb(url, "upgrade")
     assert ended.code == 0
-    assert ended.out.startswith("upgraded from revision 0002 to 0003")
+    assert ended.out.startswith("upgraded from revision 0003 to 0004")
     assert answers(url) == ANSWERS
     with Index.open(url) as index:
         assert index.add([Document("f", DOCUMENTS[3].text)]).counts.num_added == 1
         assert [match.id for match in index.query_id("f")] == ["d"]
-    assert lshdb(url, "upgrade").out == "already at revision 0003\n"
+    assert lshdb(url, "upgrade").out == "already at revision 0004\n"
 
 
 @pytest.mark.sqlite
@@ -190,7 +214,7 @@ def test_a_sqlite_file_is_copied_before_the_upgrade(
     later_version()
     ended = lshdb(path, "upgrade")
     copy = tmp_path / "crawl.db.before-upgrade-1"
-    assert ended.out == f"upgraded from revision 0002 to 0003; the old file is {copy}\n"
+    assert ended.out == f"upgraded from revision 0003 to 0004; the old file is {copy}\n"
     assert (tmp_path / "crawl.db.before-upgrade").read_text() == "earlier"
     assert copy.stat().st_mode & 0o777 == 0o640
     this_version()
@@ -202,7 +226,7 @@ def test_a_postgres_index_needs_no_copy(url: str, later_version: LaterVersion) -
     make_index(url)
     later_version()
     done = Index.upgrade(url)
-    assert (done.before, done.after, done.is_current) == ("0002", "0003", False)
+    assert (done.before, done.after, done.is_current) == ("0003", "0004", False)
     assert (done.copy is None) == ("://" in url)
 
 
@@ -225,17 +249,17 @@ def test_a_dry_run_prints_the_sql_and_changes_nothing(url: str, tmp_path: Path, 
     ended = lshdb(url, "upgrade", "--dry-run")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
-    assert lines[0] == "-- from revision 0001 to 0002"
+    assert lines[0] == "-- from revision 0001 to 0003"
     assert "CREATE TABLE rebanding (" in lines
     assert any("num_perm" in line for line in lines)
-    assert lines[-1].startswith("UPDATE lshdb_revision SET version_num='0002'")
+    assert lines[-1].startswith("UPDATE lshdb_revision SET version_num='0003'")
     assert not any(line.startswith(("SELECT", "PRAGMA")) for line in lines)
     assert schema_of(url) == before
     assert not list(tmp_path.glob("*.before-upgrade*"))
     with pytest.raises(IndexOutdated):
         Index.open(url)
     assert Index.upgrade(url).before == "0001"
-    assert lshdb(url, "upgrade", "--dry-run").out == "already at revision 0002\n"
+    assert lshdb(url, "upgrade", "--dry-run").out == "already at revision 0003\n"
 
 
 def test_a_dry_run_is_the_sql_that_the_upgrade_runs(url: str, tmp_path: Path) -> None:
@@ -278,7 +302,7 @@ def test_of_two_upgrades_at_once_the_second_waits_and_finds_it_done(url: str, tm
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0, 0]
-    assert [before for before, _ in results] == ["0001", "0002"]
+    assert [before for before, _ in results] == ["0001", "0003"]
     assert results[1][1] == ""
     assert len(list(tmp_path.glob("*.before-upgrade*"))) == (0 if "://" in url else 1)
     with Index.open(url) as index:
@@ -301,7 +325,7 @@ def test_an_index_of_a_future_version_names_the_version_that_wrote_to_it(
 def test_an_index_of_a_future_version_without_those_tables_is_refused_too(
     url: str, later_version: LaterVersion, this_version: Callable[[], None]
 ) -> None:
-    later_version(then='op.drop_table("run"); op.drop_table("index_params")')
+    later_version(then='op.rename_table("run", "runs"); op.drop_table("index_params")')
     with Store.at(url) as store, store.bearing():
         pass
     this_version()
@@ -332,7 +356,7 @@ def bear(urls: list[str], seed: int, barrier: Barrier) -> None:
     for url in urls:
         barrier.wait(20)
         with Store.create(url, Params(seed=seed), "test") as store, store.writing() as transaction:
-            transaction.execute(text("INSERT INTO unlinked (content_key) VALUES (:key)"), {"key": seed})
+            transaction.execute(text("INSERT INTO collection VALUES (:key, :name)"), {"key": seed, "name": str(seed)})
 
 
 def test_processes_that_make_one_index_at_once_all_get_it(new_url: Callable[[], str]) -> None:
@@ -348,7 +372,10 @@ def test_processes_that_make_one_index_at_once_all_get_it(new_url: Callable[[], 
         with Store.open(url) as store, store.reading() as transaction:
             assert store.params.seed in (1, 2)
             assert count(transaction, index_params) == 1
-            assert transaction.execute(text("SELECT content_key FROM unlinked ORDER BY 1")).scalars().all() == [1, 2]
+            assert transaction.execute(text("SELECT collection_key FROM collection ORDER BY 1")).scalars().all() == [
+                1,
+                2,
+            ]
 
 
 @pytest.mark.sqlite

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import psycopg
+from numpy.typing import NDArray
 from psycopg import sql
-from sqlalchemy import URL, ColumnElement, Connection, Engine, MetaData, Table, func, literal, select, text
+from sqlalchemy import URL, Column, ColumnElement, Connection, Engine, MetaData, Table, func, literal, select, text
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 from lshdb.store.postgres import key
+from lshdb.store.schema import Json, Moment
 from lshdb.store.url import for_libpq, masked
 
 __all__ = ["Postgres"]
@@ -31,6 +34,7 @@ LOCK_SPACE = 0x4C534844
 LINK_SPACE = 0x4C53484C
 ASKING_SECONDS = 0.5
 
+_DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
@@ -42,7 +46,9 @@ _TYPES = {
     "Boolean": "bool",
     "Float": "float8",
     "Integer": "int4",
+    "Json": "jsonb",
     "LargeBinary": "bytea",
+    "Moment": "timestamptz",
     "SmallInteger": "int2",
     "String": "text",
 }
@@ -131,15 +137,15 @@ class Postgres(Dialect):
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
-            sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, columns))
+            sql.Identifier(table.name), sql.SQL(", ").join(sql.Identifier(table.c[name].name) for name in columns)
         )
         driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
             if all(isinstance(column, np.ndarray) for column in columns.values()):
                 copy.write(_copy_bytes(columns))
             else:
-                copy.set_types([_type_name(table, name) for name in columns])
-                for row in zip(*(as_list(column) for column in columns.values()), strict=True):
+                copy.set_types([_TYPES[type(table.c[name].type).__name__] for name in columns])
+                for row in zip(*(_sent(table.c[name], values) for name, values in columns.items()), strict=True):
                     copy.write_row(row)
 
     def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
@@ -254,8 +260,11 @@ class _Said:
         self.messages.append(notice.message_primary or "")
 
 
-def _type_name(table: Table, name: str) -> str:
-    return _TYPES[type(table.columns[name].type).__name__]
+def _sent(column: Column[Any], values: NDArray[np.generic] | Sequence[object]) -> Iterable[object]:
+    """The values of a column as the driver takes them for its type."""
+    if isinstance(column.type, Json | Moment):
+        return (column.type.process_bind_param(value, _DIALECT) for value in as_list(values))
+    return as_list(values)
 
 
 def _lock_key() -> ColumnElement[int]:

@@ -188,7 +188,9 @@ class Sqlite(Dialect):
 
     def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
         found = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if full else 'quick_check'}").scalars().all()
-        return [str(message) for message in found if message != "ok"]
+        dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        messages = [f"a row of {table} refers to none of {parent}" for table, _, parent, _ in dangling]
+        return [str(message) for message in found if message != "ok"] + sorted(set(messages))
 
     def put_off_key(self, connection: Connection, table: Table) -> None:
         """Nothing: the key is the table."""
@@ -220,6 +222,8 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
     The driver keeps the last 128 statements of a connection compiled, megabytes each: of any number of rows they
     would be 128 different ones (1 GB while 6 million pairs were stored).
     """
+    # In the order of the table, which is that of the compiled statement.
+    columns = {column.key: columns[column.key] for column in table.columns if column.key in columns}
     one = _insertion(table, prefixes, tuple(columns), connection.dialect)
     num_rows = max(map(len, columns.values()))
     size, begin = 1 << (MAX_VARIABLES // len(columns)).bit_length() - 1, 0
@@ -282,6 +286,7 @@ def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     # NORMAL in WAL: a power cut can undo the last commits, never tear the file.
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, and_, bindparam, func, select
 
 from lshdb.store.given import given, given_member
-from lshdb.store.schema import band_bucket, content, skipped_bucket
+from lshdb.store.schema import band_bucket, content, oversized_bucket
 from lshdb.store.statements.statements import Rows
 
 __all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "skipped_counts"]
@@ -50,7 +50,7 @@ def last_in_bucket() -> Rows:
 
 def skipped_counts() -> Rows:
     """(band, bucket_hash, num_contents, num_pairs) of the buckets that were too hot to expand, in order."""
-    return select(*skipped_bucket.c).order_by(*skipped_bucket.primary_key.columns)
+    return select(*oversized_bucket.c).order_by(*oversized_bucket.primary_key.columns)
 
 
 def _bucket() -> tuple[ColumnElement[bool], ...]:

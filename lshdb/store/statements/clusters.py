@@ -9,7 +9,8 @@ from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, n
 
 from lshdb.model.choices import Keep
 from lshdb.store.given import given, given_pair
-from lshdb.store.schema import content, document, pair, source
+from lshdb.store.schema import collection, content, document, pair, source
+from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
@@ -84,7 +85,7 @@ def earlier_mates() -> Rows:
 def names() -> Rows:
     """(doc_key, collection, doc_id) of the given documents."""
     return (
-        select(document.c.doc_key, document.c.collection, document.c.doc_id)
+        select(document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id)
         .join_from(given, document, document.c.doc_key == given.c.value)
         .order_by(given.c.value)
     )
@@ -92,7 +93,7 @@ def names() -> Rows:
 
 def scope() -> Rows:
     """(doc_key, collection, doc_id, content_key) of every document, in the order they came."""
-    columns = (document.c.doc_key, document.c.collection, document.c.doc_id, document.c.content_key)
+    columns = (document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id, document.c.content_key)
     return select(*columns).where(_within()).order_by(document.c.doc_key)
 
 
@@ -115,5 +116,5 @@ def _mates(mine: ColumnElement[int], mate: ColumnElement[int]) -> Rows:
 
 def _within() -> ColumnElement[bool]:
     # A type for Postgres, which is to compare it with NULL.
-    within = bindparam("within", type_=document.c.collection.type)
-    return or_(within.is_(None), document.c.collection == within)
+    within = bindparam("within", type_=collection.c.name.type)
+    return or_(within.is_(None), document.c.collection_key == bound_key("within"))

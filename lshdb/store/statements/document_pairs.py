@@ -2,16 +2,16 @@
 
 A content is named by its first document; where collections are chosen, by its first one in that collection. Every
 statement reads the pairs, or the documents by their content, in the order of their keys, and so never sorts them.
-Limitation: the first document in a collection is looked for among all documents of the content, one by one.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, bindparam, func, literal, select, true
 
 from lshdb.store.schema import document, pair
+from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
 ]
 
 # The collections that the left and the right document are chosen from.
-LEFT: ColumnElement[str] = bindparam("left_collection", type_=document.c.collection.type)
-RIGHT: ColumnElement[str] = bindparam("right_collection", type_=document.c.collection.type)
+LEFT: Final = bound_key("left_collection")
+RIGHT: Final = bound_key("right_collection")
 
 
 def first_documents_pairs(*, chosen: bool = False) -> Rows:
@@ -50,7 +50,10 @@ def expanded_pairs(*, chosen: bool = False) -> Rows:
         .join_from(pair, left, left.c.content_key == pair.c.left_key)
         .join(right, right.c.content_key == pair.c.right_key)
     )
-    return _at_least(_of_chosen(statement, left, right) if chosen else statement)
+    if chosen:
+        # Expressions, not the columns: SQLite would begin with the collections, and try every two of their documents.
+        statement = statement.where(left.c.collection_key + 0 == LEFT, right.c.collection_key + 0 == RIGHT)
+    return _at_least(statement)
 
 
 def repeated_documents(*, chosen: bool = False) -> Rows:
@@ -94,11 +97,12 @@ def shared_documents() -> Rows:
     return _of_chosen(statement, left, right).order_by(left.c.content_key, left.c.doc_key, right.c.doc_key)
 
 
-def first_document(content_key: Any, collection: ColumnElement[str] | None = None) -> ScalarSelect[int]:
+def first_document(content_key: Any, collection_key: ColumnElement[int] | None = None) -> ScalarSelect[int]:
     """The doc_key of a content's first document, or of its first one in a collection; NULL where there is none."""
     first = document.alias("first")
     statement = select(func.min(first.c.doc_key)).where(first.c.content_key == content_key)
-    return (statement if collection is None else statement.where(first.c.collection == collection)).scalar_subquery()
+    mine = statement if collection_key is None else statement.where(first.c.collection_key == collection_key)
+    return mine.scalar_subquery()
 
 
 def _aliases() -> tuple[FromClause, FromClause]:
@@ -112,8 +116,8 @@ def _named(left: FromClause, right: FromClause, similarity: Any = pair.c.similar
         right.c.doc_id.label("right"),
         similarity,
         exact,
-        left.c.collection.label("left_collection"),
-        right.c.collection.label("right_collection"),
+        name_of(left.c.collection_key, "left_collection"),
+        name_of(right.c.collection_key, "right_collection"),
     )
 
 
@@ -125,9 +129,8 @@ def _of_chosen(statement: Rows, left: FromClause, right: FromClause) -> Rows:
     return statement.where(_is_of(left, LEFT), _is_of(right, RIGHT))
 
 
-def _is_of(one: FromClause, collection: ColumnElement[str]) -> ColumnElement[bool]:
-    # An expression, not the column: SQLite would walk the whole collection by the index of ids, for each pair at worst.
-    return one.c.collection.concat("") == collection
+def _is_of(one: FromClause, collection_key: ColumnElement[int]) -> ColumnElement[bool]:
+    return one.c.collection_key == collection_key
 
 
 def _at_least(statement: Rows) -> Rows:

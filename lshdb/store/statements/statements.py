@@ -30,8 +30,9 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import Insert
 
 from lshdb.store.given import given, given_bucket
-from lshdb.store.schema import band_bucket, content, content_text, document, pair, skipped_bucket, unlinked
+from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_probe
+from lshdb.store.statements.collections import name_of
 
 __all__ = [
     "NO_LIMIT",
@@ -171,19 +172,19 @@ def candidate_contents() -> Rows:
 def skipped_buckets() -> Rows:
     """The places of those of the given buckets that were too hot to expand."""
     same = and_(
-        skipped_bucket.c.band == given_bucket.c.band, skipped_bucket.c.bucket_hash == given_bucket.c.bucket_hash
+        oversized_bucket.c.band == given_bucket.c.band, oversized_bucket.c.bucket_hash == given_bucket.c.bucket_hash
     )
-    return select(given_bucket.c.key).join_from(given_bucket, skipped_bucket, same)
+    return select(given_bucket.c.key).join_from(given_bucket, oversized_bucket, same)
 
 
 def skipped_among() -> Rows:
     """(band, bucket_hash, number of staged rows) of those of the staged buckets that were too hot to expand."""
     same = and_(
-        skipped_bucket.c.band == staged_bucket.c.band, skipped_bucket.c.bucket_hash == staged_bucket.c.bucket_hash
+        oversized_bucket.c.band == staged_bucket.c.band, oversized_bucket.c.bucket_hash == staged_bucket.c.bucket_hash
     )
     return (
         select(staged_bucket.c.band, staged_bucket.c.bucket_hash, func.count().label("num_staged"))
-        .join_from(staged_bucket, skipped_bucket, same)
+        .join_from(staged_bucket, oversized_bucket, same)
         .group_by(staged_bucket.c.band, staged_bucket.c.bucket_hash)
     )
 
@@ -215,11 +216,11 @@ def existing_contents() -> Rows:
 @cache
 def content_documents() -> Rows:
     """(content_key, doc_id, collection) of the documents of the given contents, in the order of their keys."""
-    columns = (document.c.content_key, document.c.doc_id, document.c.collection)
+    columns = (document.c.content_key, document.c.doc_id, name_of(document.c.collection_key))
     return _of_given(*columns).order_by(document.c.doc_key)
 
 
-def _of_given(key: Column[Any], *columns: Column[Any]) -> Rows:
+def _of_given(key: Column[Any], *columns: ColumnElement[Any]) -> Rows:
     """The columns of the rows with the given keys, in the order of these."""
     joined = select(key, *columns).join_from(given, key.table, key == given.c.value)
     # By the given keys: SQLite then begins there, and not with a scan of the table.
@@ -276,7 +277,7 @@ def neighbours() -> Rows:
         select(pair.c.left_key, pair.c.similarity, pair.c.exact).where(pair.c.right_key == key, least),
     ).subquery("mates")
     return (
-        select(document.c.doc_id, mates.c.similarity, mates.c.exact, document.c.collection)
+        select(document.c.doc_id, mates.c.similarity, mates.c.exact, name_of(document.c.collection_key))
         .join_from(mates, document, document.c.content_key == mates.c.content_key)
         .order_by(mates.c.similarity.desc(), document.c.doc_key)
     )

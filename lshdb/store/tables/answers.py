@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,15 @@ from lshdb.store.schema import (
     content,
     content_text,
     document,
+    oversized_bucket,
     pair,
     rejected,
     run,
-    skipped_bucket,
     source,
     unlinked,
 )
 from lshdb.store.statements import document_pairs, statements
+from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "rejections",
     "runs",
 ]
+
+_IN_COLLECTION: Final = document.c.collection_key == bound_key("collection")
 
 # (left doc_id, right doc_id, similarity, exact, left's collection, right's collection)
 PairRow = tuple[str, str, float, bool, str, str]
@@ -82,8 +85,8 @@ def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> I
 
 def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[bool, int | None]:
     """Whether the document is there, and its content_key; None for an empty document."""
-    statement = select(document.c.content_key).where(document.c.collection == collection, document.c.doc_id == doc_id)
-    row = transaction.execute(statement).one_or_none()
+    statement = select(document.c.content_key).where(_IN_COLLECTION, document.c.doc_id == doc_id)
+    row = transaction.execute(statement, {"collection": collection}).one_or_none()
     return (False, None) if row is None else (True, row.content_key)
 
 
@@ -96,13 +99,13 @@ def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> li
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
     """The key of a document, in a list; an empty one where there is no such document."""
-    statement = select(document.c.doc_key).where(document.c.collection == collection, document.c.doc_id == doc_id)
-    return list(transaction.execute(statement).scalars())
+    statement = select(document.c.doc_key).where(_IN_COLLECTION, document.c.doc_id == doc_id)
+    return list(transaction.execute(statement, {"collection": collection}).scalars())
 
 
 def figures(transaction: Transaction) -> Figures:
     """The size of everything in the index."""
-    skipped = select(func.coalesce(func.sum(skipped_bucket.c.num_pairs), 0))
+    skipped = select(func.coalesce(func.sum(oversized_bucket.c.num_pairs), 0))
     return Figures(
         num_documents=_count(transaction, document),
         num_empty=_count(transaction, document, document.c.content_key.is_(None)),
@@ -113,7 +116,7 @@ def figures(transaction: Transaction) -> Figures:
         num_buckets=_count(transaction, band_bucket),
         num_pairs=_count(transaction, pair),
         num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
-        num_hot_buckets=_count(transaction, skipped_bucket),
+        num_hot_buckets=_count(transaction, oversized_bucket),
         num_skipped_pairs=int(transaction.execute(skipped).scalar_one()),
         num_bytes=transaction.dialect.size(transaction.connection),
     )
@@ -121,7 +124,8 @@ def figures(transaction: Transaction) -> Figures:
 
 def runs(transaction: Transaction, count: int) -> list[RunRow]:
     """The last `count` runs, the newest first."""
-    columns = [run.c.run_key, *(run.c[name] for name in RunRow.__dataclass_fields__ if name != "run")]
+    special = {"run": run.c.run_key, "collection": func.coalesce(name_of(run.c.collection_key), "")}
+    columns = [special[name] if name in special else run.c[name] for name in RunRow.__dataclass_fields__]
     statement = select(*columns).order_by(run.c.run_key.desc()).limit(count)
     rows = [RunRow(*row) for row in transaction.execute(statement)]
     return _settled(rows, transaction.dialect.is_ingesting(transaction.connection))

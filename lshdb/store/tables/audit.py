@@ -18,6 +18,7 @@ from lshdb.model.params import Params
 from lshdb.model.values import BandKeys
 from lshdb.store.schema import (
     band_bucket,
+    collection,
     content,
     document,
     index_params,
@@ -37,7 +38,7 @@ __all__ = ["AuditedContents", "Counter", "Missing", "band_rows", "breaches_of", 
 __all__ += ["missing_buckets", "next_contents", "num_band_rows", "rules", "schema_faults", "skipped_counts"]
 __all__ += ["stored_recall"]
 
-COUNTED: Final = (content, document, source, run, rejected)
+COUNTED: Final = (collection, content, document, source, run, rejected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,12 @@ def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Mis
     key = [column.name for column in table.primary_key.columns]
     if live.get_pk_constraint(table.name)["constrained_columns"] != key:
         yield Missing("key-missing", table.name, str(table.primary_key.name), is_mendable=builds_key)
-    uniques = {unique["name"] for unique in live.get_unique_constraints(table.name)}
-    for constraint in table.constraints - {table.primary_key}:
-        if constraint.name not in uniques:
-            yield Missing("unique-missing", table.name, str(constraint.name))
+    there = {one["name"] for one in live.get_unique_constraints(table.name)}
+    there |= {one["name"] for one in live.get_foreign_keys(table.name)}
+    there |= {one["name"] for one in live.get_check_constraints(table.name)}
+    for name in sorted(str(constraint.name) for constraint in table.constraints - {table.primary_key}):
+        if name not in there:
+            yield Missing("constraint-missing", table.name, name)
     indexes = {index["name"] for index in live.get_indexes(table.name)}
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         if index.name not in indexes:

@@ -14,7 +14,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from lshdb.model.banding import Banding
 from lshdb.model.values import BandKeys
-from lshdb.store.schema import band_bucket, content, index_params, pair, rebanding, skipped_bucket, unlinked
+from lshdb.store.schema import band_bucket, content, index_params, oversized_bucket, pair, rebanding, unlinked
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.graph import StoredSignatures, stored_signatures
 from lshdb.store.transaction import Transaction
@@ -70,7 +70,7 @@ def put(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: Ba
 def take_over(transaction: Transaction, banding: Banding) -> None:
     """Makes the bands that were written those that answer; all contents are to be linked by them, anew."""
     transaction.execute(update(index_params).values(asdict(banding)))
-    for table in (rebanding, pair, skipped_bucket, unlinked):
+    for table in (rebanding, pair, oversized_bucket, unlinked):
         transaction.execute(delete(table))
     transaction.execute(insert(unlinked).from_select(["content_key"], select(content.c.content_key)))
 

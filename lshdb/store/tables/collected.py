@@ -1,21 +1,20 @@
-"""Collections: which there are, and the documents of one that are like those of another.
-
-Limitation: the first document of a content in a collection is looked for among all its documents, one by one.
-"""
+"""Collections: which there are, and the documents of one that are like those of another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, and_, bindparam, func, literal, select, true
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, literal, select, true
 
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import BandKeys
 from lshdb.store.given import given, given_bucket
-from lshdb.store.schema import band_bucket, document, pair, skipped_bucket
+from lshdb.store.schema import band_bucket, collection, document, oversized_bucket, pair
 from lshdb.store.statements import statements
+from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.document_pairs import first_document
 from lshdb.store.statements.statements import Rows
 from lshdb.store.tables.buckets import buckets_of
@@ -33,16 +32,14 @@ __all__ = [
     "sizes",
 ]
 
-_COLLECTION: ColumnElement[str] = bindparam("collection", type_=document.c.collection.type)
+_COLLECTION: Final = bound_key("collection")
 
 
 def names(transaction: Transaction) -> list[str]:
     """The collections that have documents, in the order of their names."""
-    # From name to next name: the index has them by the million, and a DISTINCT would read them all.
-    first = select(func.min(document.c.collection).label("name")).cte("names", recursive=True)
-    following = select(func.min(document.c.collection)).where(document.c.collection > first.c.name).scalar_subquery()
-    found = first.union_all(select(following).where(first.c.name.is_not(None)))
-    return list(transaction.execute(select(found.c.name).where(found.c.name.is_not(None))).scalars())
+    has_documents = exists().where(document.c.collection_key == collection.c.collection_key)
+    statement = select(collection.c.name).where(has_documents).order_by(collection.c.name)
+    return list(transaction.execute(statement).scalars())
 
 
 def require(transaction: Transaction, url: str, *wanted: str) -> None:
@@ -55,23 +52,27 @@ def require(transaction: Transaction, url: str, *wanted: str) -> None:
 
 def sizes(transaction: Transaction) -> dict[str, int]:
     """The number of documents of each collection."""
-    statement = select(document.c.collection, func.count()).group_by(document.c.collection)
-    return {name: int(number) for name, number in transaction.execute(statement.order_by(document.c.collection))}
+    numbers = select(document.c.collection_key, func.count().label("number")).group_by(document.c.collection_key)
+    counted = numbers.subquery("counted")
+    same = collection.c.collection_key == counted.c.collection_key
+    statement = select(collection.c.name, counted.c.number).join_from(counted, collection, same)
+    statement = statement.order_by(collection.c.name)
+    return {name: int(number) for name, number in transaction.execute(statement)}
 
 
-def document_pages(transaction: Transaction, collection: str, rows: int) -> Iterator[list[tuple[str, int | None]]]:
+def document_pages(transaction: Transaction, within: str, rows: int) -> Iterator[list[tuple[str, int | None]]]:
     """(doc_id, content_key) of a collection's documents, in the order of their ids, `rows` at a time."""
     statement = (
         select(document.c.doc_id, document.c.content_key)
-        .where(document.c.collection == collection)
+        .where(document.c.collection_key == _COLLECTION)
         .order_by(document.c.doc_id)
     )
-    for block in transaction.stream(statement, rows=rows):
+    for block in transaction.stream(statement, {"collection": within}, rows=rows):
         yield [(doc_id, content_key) for doc_id, content_key in block]
 
 
 def mates(
-    transaction: Transaction, content_keys: NDArray[np.int64], collection: str, min_sim: float
+    transaction: Transaction, content_keys: NDArray[np.int64], within: str, min_sim: float
 ) -> Iterator[tuple[int, int, float, bool]]:
     """(content_key, doc_key, similarity, exact) of the contents' near-duplicates, themselves among them.
 
@@ -79,14 +80,14 @@ def mates(
     """
     itself = select(given.c.value, first_document(given.c.value, _COLLECTION), literal(1.0), true())
     for statement in (itself, _paired(pair.c.left_key, pair.c.right_key), _paired(pair.c.right_key, pair.c.left_key)):
-        for part in transaction.parts(content_keys, min_sim=min_sim, collection=collection):
+        for part in transaction.parts(content_keys, min_sim=min_sim, collection=within):
             for block in transaction.stream(statement, part):
                 yield from ((key, doc, near, bool(exact)) for key, doc, near, exact in block if doc is not None)
 
 
 def has_hot_buckets(transaction: Transaction) -> bool:
     """Whether any bucket was too hot to expand."""
-    return transaction.execute(select(skipped_bucket.c.band).limit(1)).first() is not None
+    return transaction.execute(select(oversized_bucket.c.band).limit(1)).first() is not None
 
 
 def hot_contents(
@@ -103,7 +104,7 @@ def hot_contents(
     return np.unique(content_keys[hot % max(1, len(content_keys))]), np.unique(buckets[hot], axis=0)
 
 
-def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], collection: str) -> Iterator[NDArray[np.int64]]:
+def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], within: str) -> Iterator[NDArray[np.int64]]:
     """Blocks of (content_key, doc_key), int64, shape (n, 2): what buckets hold of a collection.
 
     Only contents with a document in the collection, each once, with the first of those documents.
@@ -114,7 +115,7 @@ def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], collection: 
     same = and_(band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
     held = select(band_bucket.c.content_key).join_from(given_bucket, band_bucket, same).distinct().subquery("held")
     statement = select(held.c.content_key, first_document(held.c.content_key, _COLLECTION))
-    for block in transaction.stream(statement, {"given": buckets.tolist(), "collection": collection}):
+    for block in transaction.stream(statement, {"given": buckets.tolist(), "collection": within}):
         rows = [(content_key, doc_key) for content_key, doc_key in block if doc_key is not None]
         yield np.asarray(rows, dtype=np.int64).reshape(-1, 2)
 

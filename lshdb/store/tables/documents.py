@@ -16,6 +16,7 @@ from sqlalchemy import and_, case, delete, exists, or_, select, tuple_, update
 from lshdb.model.values import BandKeys, Counts, Document, Sketches
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
+from lshdb.store.tables import collections
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
@@ -75,12 +76,13 @@ def put(
     """
     content_keys, num_contents = _put_contents(transaction, sketches, held)
     last = _newest(documents)
+    collection_key = collections.ensure(transaction, place.collection)
     _stage_documents(transaction, documents, content_keys, place, list(last.values()))
-    known = _known_documents(transaction, place.collection)
+    known = _known_documents(transaction, collection_key)
     fresh = [index for index in last.values() if index not in known]
     if known:
-        _update_documents(transaction, place)
-    _insert_documents(transaction, documents, content_keys, place, fresh)
+        _update_documents(transaction, place, collection_key)
+    _insert_documents(transaction, documents, content_keys, place, collection_key, fresh)
     outdated = {index for index, old in known.items() if _is_older(documents[index], old.dated_at)}
     moved = [index for index, old in known.items() if old.content_key != content_keys[index] and index not in outdated]
     replaced = set(range(len(documents))).difference(last.values()) | outdated
@@ -110,8 +112,9 @@ def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int6
 
 def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
     """Keys of the documents that a program handed over, and that no run behind `last_run` did again."""
-    mine = (document.c.collection == collection, document.c.source_key.is_(None), document.c.last_seen_run <= last_run)
-    return list(transaction.execute(select(document.c.doc_key).where(*mine)).scalars())
+    mine = document.c.collection_key == collections.key_of(transaction, collection)
+    given = (document.c.source_key.is_(None), document.c.last_seen_run <= last_run)
+    return list(transaction.execute(select(document.c.doc_key).where(mine, *given)).scalars())
 
 
 def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[bytes]]:
@@ -132,10 +135,10 @@ def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], b
     """Deletes contents with their texts, pairs and buckets; `band_keys`, shape (n, bands), say which buckets."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     mine = select(staged_key.c.staged_key)
-    for table in (content, content_text, unlinked):
-        transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
+    for table in (content_text, unlinked, content):
+        transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
     delete_buckets(transaction, content_keys, band_keys)
 
 
@@ -224,11 +227,12 @@ def _insert_documents(
     documents: Sequence[Document],
     content_keys: Sequence[int | None],
     place: Place,
+    collection_key: int,
     indices: Sequence[int],
 ) -> None:
     columns = {
         "doc_key": transaction.allocate(document, len(indices)).tolist(),
-        "collection": [place.collection] * len(indices),
+        "collection_key": [collection_key] * len(indices),
         **_document_columns(documents, content_keys, place, indices),
         "first_seen_run": [place.run_key] * len(indices),
         "last_seen_run": [place.run_key] * len(indices),
@@ -271,13 +275,13 @@ class _Known(NamedTuple):
     source_key: int | None
 
 
-def _known_documents(transaction: Transaction, collection: str) -> dict[int, _Known]:
+def _known_documents(transaction: Transaction, collection_key: int) -> dict[int, _Known]:
     """By ordinal: those staged documents that the index has."""
     columns = (document.c[name] for name in _Known._fields)
     statement = select(staged_document.c.ordinal, *columns).join_from(
         staged_document,
         document,
-        and_(document.c.collection == collection, document.c.doc_id == staged_document.c.doc_id),
+        and_(document.c.collection_key == collection_key, document.c.doc_id == staged_document.c.doc_id),
     )
     return {ordinal: _Known(*old) for ordinal, *old in transaction.execute(statement)}
 
@@ -302,7 +306,7 @@ def _num_displaced_within(
     )
 
 
-def _update_documents(transaction: Transaction, place: Place) -> None:
+def _update_documents(transaction: Transaction, place: Place, collection_key: int) -> None:
     """Moves the known ones of the staged documents to what was read of them now, unless a newer record was read."""
     is_older = staged_document.c.dated_at < document.c.dated_at
     statement = (
@@ -318,6 +322,6 @@ def _update_documents(transaction: Transaction, place: Place) -> None:
             ),
         )
         .where(or_(staged_document.c.dated_at.is_(None), document.c.dated_at.is_(None), ~is_older))
-        .where(document.c.collection == place.collection, document.c.doc_id == staged_document.c.doc_id)
+        .where(document.c.collection_key == collection_key, document.c.doc_id == staged_document.c.doc_id)
     )
     transaction.execute(statement)

@@ -14,7 +14,7 @@ from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
-from lshdb.store.schema import content, pair, skipped_bucket, unlinked
+from lshdb.store.schema import content, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe
 from lshdb.store.statements import statements
 from lshdb.store.tables.buckets import bucket_rows, signed_hashes
@@ -55,7 +55,7 @@ INSERTED_PAIRS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class HotBuckets:
-    """Buckets beyond the cap, as columns of `skipped_bucket`.
+    """Buckets beyond the cap, as columns of `oversized_bucket`.
 
     Args:
         bands: int16, shape (m,). hashes: int64, shape (m,).
@@ -240,8 +240,8 @@ def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
     rows: dict[str, NDArray[np.generic]] = {"band": hot.bands, "bucket_hash": hot.hashes}
     transaction.stage(staged_bucket, {**rows, "content_key": np.zeros(len(hot.bands), dtype=np.int64)})
     mine = select(staged_bucket.c.band, staged_bucket.c.bucket_hash)
-    transaction.execute(delete(skipped_bucket).where(tuple_(*skipped_bucket.primary_key.columns).in_(mine)))
-    transaction.bulk_insert(skipped_bucket, {**rows, "num_contents": hot.num_contents, "num_pairs": hot.num_pairs})
+    transaction.execute(delete(oversized_bucket).where(tuple_(*oversized_bucket.primary_key.columns).in_(mine)))
+    transaction.bulk_insert(oversized_bucket, {**rows, "num_contents": hot.num_contents, "num_pairs": hot.num_pairs})
 
 
 def relink_skipped(
@@ -259,8 +259,8 @@ def relink_skipped(
         keys = transaction.execute(statements.first_in_bucket(), {**place, "count": cap + 1}).scalars().all()
         moved.update(keys[max(0, hubs - num_removed) : hubs], keys[max(0, cap - num_removed) : cap])
         if len(keys) <= cap:
-            mine = (skipped_bucket.c.band == band, skipped_bucket.c.bucket_hash == bucket_hash)
-            transaction.execute(delete(skipped_bucket).where(*mine))
+            mine = (oversized_bucket.c.band == band, oversized_bucket.c.bucket_hash == bucket_hash)
+            transaction.execute(delete(oversized_bucket).where(*mine))
     if moved:
         mark_unlinked(transaction, np.asarray(sorted(moved), dtype=np.int64))
 

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys
 from lshdb.store.given import given
-from lshdb.store.schema import content, document, pair, skipped_bucket, source, unlinked
+from lshdb.store.schema import content, document, oversized_bucket, pair, source, unlinked
 from lshdb.store.statements import statements
 from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
@@ -122,6 +122,6 @@ def _largest(transaction: Transaction, band: int, count: int) -> list[HotBucket]
 
 
 def _largest_skipped(count: int) -> statements.Rows:
-    table = skipped_bucket.c
+    table = oversized_bucket.c
     columns = (table.num_contents, table.num_pairs, table.band, table.bucket_hash)
     return select(*columns).order_by(table.num_contents.desc(), table.band, table.bucket_hash).limit(count)

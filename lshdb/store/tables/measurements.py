@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import insert, select
@@ -20,21 +20,25 @@ __all__ = ["content_keys", "last", "pairs_of", "put"]
 def put(transaction: Transaction, measured: Measurement) -> None:
     """Keeps a measurement."""
     values = asdict(measured)
-    written = {name: json.dumps(values.pop(name)) for name in ("neighbours", "points")}
+    written = {name: _encoded(values.pop(name)) for name in ("neighbours", "points")}
     transaction.execute(insert(measurement).values(run_key=values.pop("run"), **values, **written))
+
+
+def _encoded(value: object) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def last(transaction: Transaction) -> Measurement | None:
     """The newest measurement, if any."""
     statement = select(measurement).order_by(measurement.c.run_key.desc()).limit(1)
-    row = transaction.execute(statement).mappings().one_or_none()
+    row = transaction.execute(statement).one_or_none()
     if row is None:
         return None
-    values = dict(row)
+    values = {column.key: row._mapping[column] for column in measurement.columns}
     return Measurement(
         run=values.pop("run_key"),
-        neighbours=tuple(json.loads(values.pop("neighbours"))),
-        points=tuple(Point(**point) for point in json.loads(values.pop("points"))),
+        neighbours=tuple(msgspec.json.decode(values.pop("neighbours"))),
+        points=tuple(Point(**point) for point in msgspec.json.decode(values.pop("points"))),
         **values,
     )
 

@@ -12,22 +12,27 @@ from lshdb.model.params import Params
 from lshdb.store.schema import (
     band_bucket,
     content,
-    document,
     index_params,
     key_counter,
     metadata,
-    skipped_bucket,
-    source,
+    oversized_bucket,
 )
 from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.audit import last_in_bucket
-from lshdb.store.statements.rules import BY_RETIRING, RULES, Rule, breaches, correction
+from lshdb.store.statements.rules import OF_NO_DOCUMENT, Rule, breaches, deletion
 from lshdb.store.tables import audit, bucket_key, graph
-from lshdb.store.tables.sources import READING
 from lshdb.store.transaction import Transaction
 
-__all__ = ["add_buckets", "change_content", "count_again", "delete_buckets", "make_indexes", "mend", "promise_recall"]
-__all__ += ["raise_counters", "read_again", "released", "unlink_existing"]
+__all__ = [
+    "add_buckets",
+    "change_content",
+    "count_again",
+    "delete_breaches",
+    "delete_buckets",
+    "make_indexes",
+    "promise_recall",
+]
+__all__ += ["make_indexes", "promise_recall", "raise_counters", "released", "unlink_existing"]
 
 
 def make_indexes(transaction: Transaction) -> None:
@@ -43,14 +48,14 @@ def make_indexes(transaction: Transaction) -> None:
                 index.create(transaction.connection)
 
 
-def mend(transaction: Transaction, rule: Rule, parameters: dict[str, object], count: int) -> int:
-    """Mends up to `count` of the rows that break a rule. Returns: how many."""
+def delete_breaches(transaction: Transaction, rule: Rule, parameters: dict[str, object], count: int) -> int:
+    """Deletes up to `count` of the rows that break a rule. Returns: how many."""
     some = {**parameters, "count": count}
     if rule.relinks:
         rows = transaction.execute(breaches(rule).limit(count), parameters).all()
         keys = {getattr(row, name) for row in rows for name in rule.relinks}
         unlink_existing(transaction, np.asarray(sorted(keys), dtype=np.int64))
-    return int(transaction.execute(correction(rule), some).rowcount)
+    return int(transaction.execute(deletion(rule), some).rowcount)
 
 
 def unlink_existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
@@ -58,19 +63,10 @@ def unlink_existing(transaction: Transaction, content_keys: NDArray[np.int64]) -
     graph.mark_unlinked(transaction, graph.existing(transaction, content_keys))
 
 
-def read_again(transaction: Transaction) -> None:
-    """Lets the next ingest read the sources of documents whose content is missing, from their start."""
-    (rule,) = (one for one in RULES if one.kind == "document-of-no-content")
-    theirs = select(document.c.source_key).where(rule.wrong, document.c.source_key.is_not(None))
-    unread = {"state": READING, "position": 0, "digest": None, "num_documents": 0}
-    transaction.execute(update(source).where(source.c.source_key.in_(theirs)).values(unread))
-
-
 def released(transaction: Transaction, count: int) -> NDArray[np.int64]:
     """Up to `count` contents that no document has, int64, ascending."""
-    (rule,) = (one for one in RULES if one.kind == BY_RETIRING)
     keys = transaction.execute(
-        select(content.c.content_key).where(rule.wrong).order_by(content.c.content_key).limit(count)
+        select(content.c.content_key).where(OF_NO_DOCUMENT.wrong).order_by(content.c.content_key).limit(count)
     )
     return np.asarray(keys.scalars().all(), dtype=np.int64)
 
@@ -111,8 +107,8 @@ def delete_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
 def count_again(transaction: Transaction, buckets: Sequence[tuple[int, int]]) -> None:
     """Forgets the accounts of skipped buckets, (band, bucket_hash), and lets the next linking make them anew."""
     for band, bucket_hash in buckets:
-        mine = (skipped_bucket.c.band == band, skipped_bucket.c.bucket_hash == bucket_hash)
-        transaction.execute(delete(skipped_bucket).where(*mine))
+        mine = (oversized_bucket.c.band == band, oversized_bucket.c.bucket_hash == bucket_hash)
+        transaction.execute(delete(oversized_bucket).where(*mine))
         # One content is enough, and the last one is behind the cap: a bucket is accounted for when it is met.
         place = {"band": band, "bucket_hash": bucket_hash}
         last = transaction.execute(last_in_bucket(), place).scalar_one()

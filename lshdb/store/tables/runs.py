@@ -10,6 +10,8 @@ from sqlalchemy import func, insert, select, update
 
 from lshdb.model.values import Counts, Rejection
 from lshdb.store.schema import rejected, run
+from lshdb.store.statements.clock import now
+from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
 __all__ = ["begin", "counts", "finish", "last_before", "record", "reject"]
@@ -20,9 +22,9 @@ def begin(transaction: Transaction, verb: str, collection: str, version: str) ->
     (key,) = transaction.allocate(run, 1).tolist()
     values = {
         "verb": verb,
-        "collection": collection,
+        "collection_key": collections.ensure(transaction, collection) if collection else None,
         "state": "running",
-        "started_at": _now(),
+        "started_at": now(),
         "lshdb_version": version,
     }
     transaction.execute(insert(run).values(run_key=key, **values, **asdict(Counts())))
@@ -50,7 +52,7 @@ def last_before(transaction: Transaction, moment: datetime) -> int:
 
 def finish(transaction: Transaction, run_key: int, state: str) -> None:
     """Ends a run as ``finished``, ``interrupted`` or ``failed``."""
-    transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=_now()))
+    transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=now()))
 
 
 def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -> None:
@@ -63,10 +65,6 @@ def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -
         "reason": [item.reason for item in items],
     }
     transaction.bulk_insert(rejected, columns)
-
-
-def _now() -> str:
-    return _written(datetime.now(UTC))
 
 
 def _written(moment: datetime) -> str:

@@ -10,12 +10,15 @@ from sqlalchemy import ColumnElement, and_, case, delete, func, select, update
 from lshdb.model.reports import HalfRead
 from lshdb.store.schema import document, source
 from lshdb.store.staging import staged_key, staged_source
+from lshdb.store.statements.collections import name_of
+from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "DONE",
     "READING",
     "SourceState",
+    "documents_of",
     "gone",
     "half_read",
     "known",
@@ -62,9 +65,11 @@ _COLUMNS = tuple(SourceState.__dataclass_fields__)
 
 def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Mapping[str, SourceState]:
     """What the index knows of these files; one it never met is absent."""
-    blank = [SourceState(uri, 0, 0, None, DONE, 0, 0, "", 0) for uri in uris]
+    blank = [SourceState(uri, 0, 0, None, DONE, 0, 0, "{}", 0) for uri in uris]
     _stage(transaction, blank)
-    statement = select(*(source.c[name] for name in _COLUMNS)).join_from(staged_source, source, _same(collection))
+    statement = select(*(source.c[name] for name in _COLUMNS)).join_from(
+        staged_source, source, _same(transaction, collection)
+    )
     return {row.uri: SourceState(*row) for row in transaction.execute(statement)}
 
 
@@ -72,7 +77,7 @@ def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]
     """(how many files were not read to their end, the first `count` of them)."""
     is_reading = source.c.state == READING
     number = transaction.execute(select(func.count()).select_from(source).where(is_reading)).scalar_one()
-    statement = select(source.c.uri, source.c.collection, source.c.position).where(is_reading)
+    statement = select(source.c.uri, name_of(source.c.collection_key), source.c.position).where(is_reading)
     rows = transaction.execute(statement.order_by(source.c.source_key).limit(count))
     return int(number), [HalfRead(*row) for row in rows]
 
@@ -81,12 +86,12 @@ def see(transaction: Transaction, collection: str, states: Sequence[SourceState]
     """Notes that the run met these files and left them as they are, but for size and mtime."""
     _stage(transaction, states)
     changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": _latest(run_key)}
-    transaction.execute(update(source).values(changes).where(_same(collection)))
+    transaction.execute(update(source).values(changes).where(_same(transaction, collection)))
 
 
 def see_under(transaction: Transaction, collection: str, root: str, run_key: int) -> None:
     """Notes all files at or under a root as met: it could not be walked, and says nothing of what is gone."""
-    seen = update(source).values(last_seen_run=_latest(run_key)).where(source.c.collection == collection)
+    seen = update(source).values(last_seen_run=_latest(run_key)).where(_is_of(transaction, collection))
     # One after the other: in an UPDATE, SQLite reads all sources of the collection for an OR of the two.
     transaction.execute(seen.where(_inside(root)))
     transaction.execute(seen.where(source.c.uri == root))
@@ -98,12 +103,14 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
     keys = _keys(transaction, collection)
     if keys:
         changes = {name: staged_source.c[name] for name in _COLUMNS if name != "uri"}
-        transaction.execute(update(source).values(**changes, last_seen_run=_latest(run_key)).where(_same(collection)))
+        transaction.execute(
+            update(source).values(**changes, last_seen_run=_latest(run_key)).where(_same(transaction, collection))
+        )
     fresh = [state for state in states if state.uri not in keys]
     fresh_keys = transaction.allocate(source, len(fresh)).tolist()
     columns = {
         "source_key": fresh_keys,
-        "collection": [collection] * len(fresh),
+        "collection_key": [collections.ensure(transaction, collection)] * len(fresh),
         **_values(fresh),
         "last_seen_run": [run_key] * len(fresh),
     }
@@ -113,13 +120,15 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
 
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
     """Keys of the sources at or under a root's URI that the run did not meet, nor one that began later."""
-    statement = select(source.c.source_key).where(_under(collection, root), source.c.last_seen_run < run_key)
+    statement = select(source.c.source_key).where(
+        _under(transaction, collection, root), source.c.last_seen_run < run_key
+    )
     return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 
 def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
     """Keys of the sources that no run behind `last_run` has met."""
-    statement = select(source.c.source_key).where(source.c.collection == collection, source.c.last_seen_run <= last_run)
+    statement = select(source.c.source_key).where(_is_of(transaction, collection), source.c.last_seen_run <= last_run)
     return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 
@@ -136,14 +145,17 @@ def vanished(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
     return list(transaction.execute(statement).scalars())
 
 
-def remove(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
-    """Deletes sources. Returns: the keys of their documents, which the caller removes."""
+def documents_of(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
+    """Keys of the documents of these sources."""
     transaction.stage(staged_key, {"staged_key": source_keys})
-    mine = select(staged_key.c.staged_key)
-    statement = select(document.c.doc_key).where(document.c.source_key.in_(mine))
-    doc_keys = list(transaction.execute(statement).scalars())
-    transaction.execute(delete(source).where(source.c.source_key.in_(mine)))
-    return doc_keys
+    mine = document.c.source_key.in_(select(staged_key.c.staged_key))
+    return list(transaction.execute(select(document.c.doc_key).where(mine)).scalars())
+
+
+def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
+    """Deletes sources that have no documents any more."""
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    transaction.execute(delete(source).where(source.c.source_key.in_(select(staged_key.c.staged_key))))
 
 
 def _stage(transaction: Transaction, states: Sequence[SourceState]) -> None:
@@ -155,12 +167,19 @@ def _values(states: Sequence[SourceState]) -> dict[str, Sequence[object]]:
 
 
 def _keys(transaction: Transaction, collection: str) -> dict[str, int]:
-    statement = select(source.c.uri, source.c.source_key).join_from(staged_source, source, _same(collection))
+    statement = select(source.c.uri, source.c.source_key).join_from(
+        staged_source, source, _same(transaction, collection)
+    )
     return {row.uri: row.source_key for row in transaction.execute(statement)}
 
 
-def _same(collection: str) -> ColumnElement[bool]:
-    return and_(source.c.collection == collection, source.c.uri == staged_source.c.uri)
+def _is_of(transaction: Transaction, collection: str) -> ColumnElement[bool]:
+    # Asked for by itself: of a subquery in an OR, SQLite makes a scan of all sources.
+    return source.c.collection_key == collections.key_of(transaction, collection)
+
+
+def _same(transaction: Transaction, collection: str) -> ColumnElement[bool]:
+    return and_(_is_of(transaction, collection), source.c.uri == staged_source.c.uri)
 
 
 def _latest(run_key: int) -> ColumnElement[int]:
@@ -168,9 +187,9 @@ def _latest(run_key: int) -> ColumnElement[int]:
     return case((source.c.last_seen_run > run_key, source.c.last_seen_run), else_=run_key)
 
 
-def _under(collection: str, root: str) -> ColumnElement[bool]:
+def _under(transaction: Transaction, collection: str, root: str) -> ColumnElement[bool]:
     """The root itself may be a file."""
-    return and_(source.c.collection == collection, _inside(root) | (source.c.uri == root))
+    return and_(_is_of(transaction, collection), _inside(root) | (source.c.uri == root))
 
 
 def _inside(root: str) -> ColumnElement[bool]:

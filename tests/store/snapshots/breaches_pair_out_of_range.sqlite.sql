@@ -1,3 +1,3 @@
 SELECT pair.left_key, pair.right_key, pair.similarity, pair.exact, pair.run_key
 FROM pair
-WHERE pair.similarity NOT BETWEEN ? AND ? ORDER BY pair.left_key, pair.right_key
+WHERE pair.similarity < ? ORDER BY pair.left_key, pair.right_key

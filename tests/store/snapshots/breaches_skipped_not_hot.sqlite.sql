@@ -1,6 +1,6 @@
-SELECT skipped_bucket.band, skipped_bucket.bucket_hash, skipped_bucket.num_contents, skipped_bucket.num_pairs
-FROM skipped_bucket
+SELECT oversized_bucket.band, oversized_bucket.bucket_hash, oversized_bucket.num_contents, oversized_bucket.num_pairs
+FROM oversized_bucket
 WHERE (SELECT mate.content_key
 FROM band_bucket AS mate
-WHERE mate.band = skipped_bucket.band AND mate.bucket_hash = skipped_bucket.bucket_hash ORDER BY mate.content_key
- LIMIT ? OFFSET ?) IS NULL OR skipped_bucket.band NOT BETWEEN ? AND ? ORDER BY skipped_bucket.band, skipped_bucket.bucket_hash
+WHERE mate.band = oversized_bucket.band AND mate.bucket_hash = oversized_bucket.bucket_hash ORDER BY mate.content_key
+ LIMIT ? OFFSET ?) IS NULL OR oversized_bucket.band NOT BETWEEN ? AND ? ORDER BY oversized_bucket.band, oversized_bucket.bucket_hash

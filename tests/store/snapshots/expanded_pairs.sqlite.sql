@@ -1,3 +1,7 @@
-SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", pair.similarity, pair.exact, left_document.collection AS left_collection, right_document.collection AS right_collection
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", pair.similarity, pair.exact, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = left_document.collection_key) AS left_collection, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = right_document.collection_key) AS right_collection
 FROM pair JOIN document AS left_document ON left_document.content_key = pair.left_key JOIN document AS right_document ON right_document.content_key = pair.right_key
 WHERE pair.similarity >= ? ORDER BY pair.left_key, pair.right_key

@@ -1,2 +1,6 @@
-SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", ? AS similarity, 1 AS exact, left_document.collection AS left_collection, right_document.collection AS right_collection
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", ? AS similarity, 1 AS exact, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = left_document.collection_key) AS left_collection, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = right_document.collection_key) AS right_collection
 FROM document AS left_document JOIN document AS right_document ON left_document.content_key = right_document.content_key AND left_document.doc_key < right_document.doc_key ORDER BY left_document.content_key, left_document.doc_key, right_document.doc_key

@@ -1,3 +1,11 @@
-SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", %(param_1)s AS similarity, true AS exact, left_document.collection AS left_collection, right_document.collection AS right_collection
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", %(param_1)s AS similarity, true AS exact, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = left_document.collection_key) AS left_collection, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = right_document.collection_key) AS right_collection
 FROM document AS left_document JOIN document AS right_document ON left_document.content_key = right_document.content_key AND left_document.doc_key < right_document.doc_key
-WHERE (left_document.collection || %(collection_1)s::VARCHAR COLLATE "C") = %(left_collection)s::VARCHAR COLLATE "C" AND (right_document.collection || %(collection_2)s::VARCHAR COLLATE "C") = %(right_collection)s::VARCHAR COLLATE "C" ORDER BY left_document.content_key, left_document.doc_key, right_document.doc_key
+WHERE left_document.collection_key = (SELECT collection.collection_key
+FROM collection
+WHERE collection.name = %(left_collection)s::VARCHAR COLLATE "C") AND right_document.collection_key = (SELECT collection.collection_key
+FROM collection
+WHERE collection.name = %(right_collection)s::VARCHAR COLLATE "C") ORDER BY left_document.content_key, left_document.doc_key, right_document.doc_key

@@ -1,4 +1,8 @@
-SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", %(param_1)s AS similarity, true AS exact, left_document.collection AS left_collection, right_document.collection AS right_collection
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", %(param_1)s AS similarity, true AS exact, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = left_document.collection_key) AS left_collection, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = right_document.collection_key) AS right_collection
 FROM document AS right_document JOIN document AS left_document ON left_document.doc_key = (SELECT min(first.doc_key) AS min_1
 FROM document AS first
 WHERE first.content_key = right_document.content_key)

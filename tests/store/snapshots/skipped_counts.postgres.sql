@@ -1,2 +1,2 @@
-SELECT skipped_bucket.band, skipped_bucket.bucket_hash, skipped_bucket.num_contents, skipped_bucket.num_pairs
-FROM skipped_bucket ORDER BY skipped_bucket.band, skipped_bucket.bucket_hash
+SELECT oversized_bucket.band, oversized_bucket.bucket_hash, oversized_bucket.num_contents, oversized_bucket.num_pairs
+FROM oversized_bucket ORDER BY oversized_bucket.band, oversized_bucket.bucket_hash

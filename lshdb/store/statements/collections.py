@@ -1,0 +1,26 @@
+"""Names of collections in place of their keys, as parts of other statements.
+
+Scalar subqueries, not joins: no planner is tempted to begin with the collections.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, select
+
+from lshdb.store.schema import collection
+
+__all__ = ["bound_key", "name_of"]
+
+
+def name_of(collection_key: ColumnElement[Any], label: str = "collection") -> ColumnElement[str]:
+    """The name of the collection with this key."""
+    statement = select(collection.c.name).where(collection.c.collection_key == collection_key)
+    return statement.scalar_subquery().label(label)
+
+
+def bound_key(parameter: str) -> ColumnElement[int]:
+    """The key of the collection whose name is the value of a parameter; NULL if there is none."""
+    mine = collection.c.name == bindparam(parameter, type_=collection.c.name.type)
+    return select(collection.c.collection_key).where(mine).scalar_subquery()

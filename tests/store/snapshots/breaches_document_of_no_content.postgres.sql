@@ -1,5 +1,0 @@
-SELECT document.doc_key, document.collection, document.doc_id, document.source_key, document.locator, document.content_key, document.dated_at, document.first_seen_run, document.last_seen_run
-FROM document
-WHERE document.content_key IS NOT NULL AND NOT (EXISTS (SELECT content.content_key
-FROM content
-WHERE content.content_key = document.content_key)) ORDER BY document.doc_key

@@ -1,3 +1,0 @@
-SELECT pair.left_key, pair.right_key, pair.similarity, pair.exact, pair.run_key
-FROM pair
-WHERE pair.left_key = pair.right_key ORDER BY pair.left_key, pair.right_key

@@ -1,3 +1,0 @@
-SELECT run.run_key, run.verb, run.collection, run.state, run.started_at, run.finished_at, run.lshdb_version, run.num_added, run.num_updated, run.num_unchanged, run.num_removed, run.num_empty, run.num_rejected, run.num_replaced, run.num_contents, run.num_bytes
-FROM run
-WHERE run.num_added < %(num_added_1)s::BIGINT OR run.num_updated < %(num_updated_1)s::BIGINT OR run.num_unchanged < %(num_unchanged_1)s::BIGINT OR run.num_removed < %(num_removed_1)s::BIGINT OR run.num_empty < %(num_empty_1)s::BIGINT OR run.num_rejected < %(num_rejected_1)s::BIGINT OR run.num_replaced < %(num_replaced_1)s::BIGINT OR run.num_contents < %(num_contents_1)s::BIGINT OR run.num_bytes < %(num_bytes_1)s::BIGINT ORDER BY run.run_key

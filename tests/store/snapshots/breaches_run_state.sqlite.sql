@@ -1,3 +1,0 @@
-SELECT run.run_key, run.verb, run.collection, run.state, run.started_at, run.finished_at, run.lshdb_version, run.num_added, run.num_updated, run.num_unchanged, run.num_removed, run.num_empty, run.num_rejected, run.num_replaced, run.num_contents, run.num_bytes
-FROM run
-WHERE NOT (run.state IN (__[POSTCOMPILE_state_1]) OR run.state = ?) ORDER BY run.run_key
