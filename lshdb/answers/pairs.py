@@ -1,4 +1,4 @@
-"""Pairs of near-duplicate documents."""
+"""List pairs of near-duplicate documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of an index."""
+"""Collect the figures of an index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_SOURCES: Final = 5
 def stats_of(store: Store) -> Stats:
     """Return the figures of an index, its last runs and its half-read sources."""
     with store.reading() as snapshot:
-        # The runs first: whether one is still going is asked of the system, and must be of the same moment.
+        # The runs come first: whether one is still running is a question to the system, at the time of the snapshot.
         runs = answers.runs(snapshot, SHOWN_RUNS)
         num_unfinished, unfinished = sources.half_read(snapshot, SHOWN_SOURCES)
         return Stats(

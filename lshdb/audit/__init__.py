@@ -1,7 +1,8 @@
-"""The audit of an index: every invariant, by SQL where SQL can tell, else by recomputing from texts and signatures.
+"""Audit an index: check every invariant, by SQL if possible, otherwise by recomputing from texts and signatures.
 
-`rows` holds what single rows and the schema must be, `contents` what follows from texts and signatures, `pairs` the
-similarities; `audit` goes through them in one snapshot. Nothing here writes.
+`rows` checks single rows and the schema, `contents` what follows from texts and signatures, and `pairs` the
+similarities. `audit` runs them in one snapshot and writes nothing. `repair` repairs what can be derived, and `verify`
+recomputes pairs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""One pass over everything that an index must be, in one snapshot; faults come as they are found.
+"""Check everything about an index in one snapshot, and yield the faults as they are found.
 
-Memory is bounded by a batch, whatever the number of contents and faults: contents, bucket rows and pairs stream by.
-Costs one pass over every table, and 20 seeks a content for its buckets. Bands that are being written by a reband are
-not looked at, nor what is not linked yet. Limitation: on SQLite, the log grows while a long check holds its snapshot.
+Memory is bounded by a batch for any number of contents and faults, because contents, bucket rows and pairs are
+streamed. An audit costs one pass over every table, and 20 seeks for the buckets of each content. Bands that an
+unfinished reband is writing and pairs that are not linked yet are not checked. Limitation: on SQLite, the log grows
+while a long check holds its snapshot.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Auditing", "Thoroughness", "num_in_batch"]
 
-# Minima of the contents that are looked at together: 2 MB of signatures.
+# Minima of the contents that are checked together: 2 MB of signatures.
 BATCH_MINIMA: Final = 500_000
 PAGE_PAIRS: Final = 20_000
 
-# Of the progress that is shown: how much is behind the rows, and how much behind the contents.
+# Shares of the displayed progress: when the rows are done, and when the contents are done.
 ROWS_SHARE: Final = 0.1
 CONTENTS_SHARE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Thoroughness:
-    """How much is recomputed.
+    """How much to recompute.
 
     Args:
-        sample: texts that are sketched again, and pairs that are computed again, drawn at random; None takes all.
-        seed: of what is drawn.
-        limit: faults of a kind that are told one by one; None tells all. All are counted.
+        sample: the number of random texts to sketch again, and of random pairs to recompute; None for all.
+        seed: of the random sample.
+        limit: how many faults of each kind to yield; None for all. All are counted.
     """
 
     sample: int | None = 5_000
@@ -53,7 +54,7 @@ class Thoroughness:
 
 
 class Auditing:
-    """An audit: iterate over it for the faults, then ask it for what it counted.
+    """An audit. Iterate over it for the faults, then read its counts.
 
     Args: store: must stay open; nothing is written to it.
     """
@@ -68,7 +69,7 @@ class Auditing:
         self.seconds = 0.0
 
     def __iter__(self) -> Iterator[Fault]:
-        """The faults, up to the limit of each kind. Raises: StoreError."""
+        """Yield the faults, up to the limit for each kind. Raises: StoreError."""
         started, limit = time.monotonic(), self._thoroughness.limit
         self.counts.clear()
         self.num_contents = self.num_texts = self.num_pairs = 0
@@ -81,7 +82,7 @@ class Auditing:
         self._progress.advanced("check", 1.0)
 
     def as_json(self) -> dict[str, object]:
-        """The object that ``check --json`` prints."""
+        """Return the object that ``check --json`` prints."""
         return {
             "faults": self.counts.total(),
             "by_kind": dict(self.counts),
@@ -92,7 +93,7 @@ class Auditing:
         }
 
     def faults(self, snapshot: Transaction) -> Iterator[Fault]:
-        """All faults that one state of the index has."""
+        """Yield all faults of one state of the index."""
         missing, is_fatal = schema_faults(snapshot)
         yield from missing
         yield from database_faults(snapshot, full=self._thoroughness.sample is None)
@@ -105,7 +106,7 @@ class Auditing:
         yield from self._pair_faults(snapshot, chance)
 
     def _content_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
-        """What is wrong with contents and their bucket rows."""
+        """Yield the faults of contents and their bucket rows."""
         total, num_known = graph.num_contents(snapshot), 0
         drawing, missing = _Drawing(total, self._thoroughness.sample, chance), Counter[int]()
         stored = audit.next_contents(snapshot, -1, num_in_batch(self._params.num_perm))
@@ -119,7 +120,7 @@ class Auditing:
             self._progress.advanced("check", ROWS_SHARE + (CONTENTS_SHARE - ROWS_SHARE) * self.num_contents / total)
             stored = audit.next_contents(snapshot, int(stored.keys[-1]), len(stored))
         for band in self._params.banding.numbers:
-            # Every row that should be there is there but for the missing ones: if there are no more, none is wrong.
+            # The expected rows minus the missing ones are in the table. If it has no more rows, none is wrong.
             if audit.num_band_rows(snapshot, band) != num_known - missing[band]:
                 yield from (fault for fault, _ in extra_rows(snapshot, band, self._params))
 
@@ -131,7 +132,7 @@ class Auditing:
             self._progress.advanced("check", CONTENTS_SHARE + (1 - CONTENTS_SHARE) * share)
 
     def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
-        """The pairs to recompute, and the share of them that each page completes."""
+        """Yield pages of pairs to recompute, each with the share of them that is complete after it."""
         if (sample := self._thoroughness.sample) is not None:
             drawn = graph.sampled_pairs(snapshot, sample, 0, chance)
             for begin in range(0, len(drawn), PAGE_PAIRS):
@@ -147,12 +148,12 @@ class Auditing:
 
 
 def num_in_batch(num_perm: int) -> int:
-    """The number of contents that are looked at together."""
+    """Return the number of contents that are checked together."""
     return max(1, BATCH_MINIMA // num_perm)
 
 
 class _Drawing:
-    """Draws `sample` of `total` things at random while they go by; all of them where it is None."""
+    """Draws `sample` of `total` items at random while they pass; all of them if `sample` is None."""
 
     def __init__(self, total: int, sample: int | None, chance: np.random.Generator) -> None:
         self._left = total
@@ -160,7 +161,7 @@ class _Drawing:
         self._chance = chance
 
     def draw(self, count: int) -> NDArray[np.bool_]:
-        """Which of the next `count` are drawn, bool, shape (count,)."""
+        """Return which of the next `count` items are drawn, bool, shape (count,)."""
         here = int(self._chance.hypergeometric(self._wanted, self._left - self._wanted, count)) if self._left else 0
         drawn = np.zeros(count, dtype=np.bool_)
         drawn[self._chance.choice(count, here, replace=False)] = True

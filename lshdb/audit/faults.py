@@ -1,4 +1,4 @@
-"""What an audit finds, and the words for how it is mended."""
+"""The faults that an audit finds, and the descriptions of their repairs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LOST: Final = "none: restore it from a backup"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that must not be.
+    """One violated invariant.
 
     Args:
         fault: the stable name of its kind.
-        table: where it is; empty where it is the whole index.
+        table: where it is; empty if it concerns the whole index.
         key: the row's primary key, its columns separated by commas; or the name of an index.
-        detail: what is wrong.
-        repair: what a repair does; ``none: ...`` where nothing can be derived.
+        detail: a description of the fault.
+        repair: what a repair does; ``none: ...`` if the right value cannot be derived.
     """
 
     fault: str
