@@ -10,6 +10,7 @@ import json
 import sqlalchemy as sa
 from alembic import op
 from lshdb.migrations.tables_0003 import metadata
+from lshdb.migrations.views_0003 import VIEWS
 from sqlalchemy.schema import AddConstraint, CreateTable, SetColumnComment, SetTableComment
 
 from lshdb.errors import IndexDamaged
@@ -40,6 +41,15 @@ def upgrade() -> None:
         alter(names)
     else:
         remake(names)
+    create_views()
+
+
+def create_views() -> None:
+    """Creates the views for people."""
+    for name, (said, select) in VIEWS.items():
+        op.execute(f"CREATE VIEW {name} AS{select}")
+        if is_postgres():
+            op.execute(f"COMMENT ON VIEW {name} IS '{said}'")
 
 
 def is_postgres() -> bool:

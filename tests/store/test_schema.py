@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, Row, Table, UniqueConstraint, create_engine, text
 
 from lshdb.errors import StoreFailed
-from lshdb.store import schema, upgrade
+from lshdb.store import schema, upgrade, views
 from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import metadata
 from lshdb.store.store import Store
@@ -41,8 +41,10 @@ POSTGRES_CATALOG = {
         WHERE schemaname = current_schema() AND tablename <> :version_table ORDER BY 1, 2""",
     "comments": """
         SELECT relname, obj_description(oid, 'pg_class') FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> :version_table
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'v') AND relname <> :version_table
         ORDER BY 1""",
+    "views": """
+        SELECT viewname, definition FROM pg_views WHERE schemaname = current_schema() ORDER BY 1""",
 }
 # SQLite keeps the CREATE statements themselves.
 SQLITE_CATALOG = {
@@ -82,6 +84,7 @@ def test_the_catalog_after_the_migrations_is_the_one_the_metadata_makes(new_url:
     engine = engine_at(declared)
     metadata.create_all(engine)
     with engine.connect() as connection:
+        views.create(connection)
         expected = catalog(connection)
     engine.dispose()
     engine = engine_at(migrated)
