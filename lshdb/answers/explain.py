@@ -83,7 +83,7 @@ class Explaining:
         Raises: DocumentUnknown: a name is neither an id nor a file; UsageError: both are standard input; as `query`.
         """
         if names == (STDIN, STDIN):
-            raise UsageError(reason="- is standard input, which is one document; name the other one")
+            raise UsageError(reason="both documents are standard input (-); name a file or an id for one of them")
         with self._store.reading() as snapshot:
             found = [self._named(snapshot, *one) for one in zip(names, collections, strict=True)]
             left, right = self._with_texts(snapshot, found)

@@ -90,13 +90,11 @@ def only_document(path: str | Path, options: ReadOptions) -> Document:
     items = _standard_input(options) if str(path) == "-" else iter(Reading(source_file(path), options))
     found = list(islice(items, 2))
     if not found:
-        raise SourceUnreadable(path=path, reason="there is no document in it")
+        raise SourceUnreadable(path=path, reason="it contains no document")
     if not isinstance(found[0], Document):
         raise SourceUnreadable(path=path, reason=found[0].reason)
     if len(found) > 1:
-        raise UsageError(
-            reason=f"{path} holds many documents, and one is asked for; ingest them, and name one by its id"
-        )
+        raise UsageError(reason=f"{path} contains several documents. Ingest it, then name one of them by its id")
     return found[0]
 
 

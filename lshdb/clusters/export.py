@@ -149,7 +149,7 @@ class Exporting:
             require_pyarrow()
         files = [path for path in (self._out, self._audit) if isinstance(path, Path)]
         if len({path.resolve() for path in files}) < len(files):
-            raise UsageError(reason=f"--out and --audit are one file, {files[0]}")
+            raise UsageError(reason=f"--out and --audit name the same file, {files[0]}")
         taken = frozenset(path.resolve() for path in self._store.files)
         for path in files:
             require_free(path, force=self._options.force, taken=taken)
@@ -211,7 +211,7 @@ def _form(options: ExportOptions, out: Path | TextIO) -> ExportFormat:
     if form not in suits:
         raise UsageError(reason=f"--what {options.what} is written as {', '.join(suits)}, not as {form}")
     if form == "parquet" and not isinstance(out, Path):
-        raise UsageError(reason="Parquet goes to a file: name it with --out")
+        raise UsageError(reason="Parquet needs a file: name one with --out")
     return form
 
 

@@ -35,7 +35,7 @@ def compiled(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
         try:
             found.append(re.compile(pattern))
         except re.error as error:
-            raise UsageError(reason=f"--prefer {pattern}: no regular expression ({error})") from None
+            raise UsageError(reason=f"--prefer {pattern}: not a valid regular expression ({error})") from None
     return tuple(found)
 
 

@@ -158,7 +158,7 @@ class ReadOptions:
         _check_field("id_field", self.id_field)
         _check_field("text_field", self.text_field)
         if self.id_field == self.text_field:
-            raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is the id_field too")
+            raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is also the id_field")
 
 
 class Unfit(ValueError):
@@ -243,7 +243,7 @@ def column_names(names: Sequence[str]) -> str:
 
 def _check_field(name: str, value: str) -> None:
     if not value or any(char < " " or char in '"\\' or "\ud800" <= char <= "\udfff" for char in value):
-        reason = "a field name is not empty and holds no quote, backslash or control character"
+        reason = "a field name must not be empty or contain a quote, backslash or control character"
         raise InvalidParams(name=name, value=repr(value), reason=reason)
 
 

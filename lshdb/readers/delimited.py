@@ -90,7 +90,7 @@ class _Rows:
         try:
             row = next(self._rows)
         except csv.Error as error:
-            raise Unfit(f"not a row: {error}") from None
+            raise Unfit(f"not a valid row: {error}") from None
         if self._is_too_long:
             raise Unfit(f"longer than {megabytes(self._max_line)}")
         return row
@@ -120,7 +120,7 @@ class _Columns:
     def document(self, row: list[str], rows: _Rows, uri: str) -> Document:
         """Return the document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
-            raise Unfit(f"not as many fields as the header has: {len(row)}, not {self._num_columns}")
+            raise Unfit(f"the row has {len(row)} fields, the header {self._num_columns}")
         doc_id, content = checked_doc_id(row[self._id]), row[self._text]
         text, features = ("", tuple(content.split())) if self._holds_set else (content, None)
         return Document(doc_id, text, features, uri, rows.locator, rows.num_replaced)

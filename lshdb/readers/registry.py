@@ -171,7 +171,7 @@ def _items(
         stream = decompress(stream, compression_of(stream.peek(SNIFF_BYTES)))
     reader = _fitting(reader, stream.peek(SNIFF_BYTES), options)
     if reader is None:
-        yield _unread(source, "binary, or no format that lshdb reads")
+        yield _unread(source, "binary, or in an unknown format")
         return
     yield from reader.read(source, stream.binary, options)
 

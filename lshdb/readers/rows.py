@@ -30,7 +30,7 @@ def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iter
         yield Rejection(source.uri, "", str(error))
         return
     except (OSError, ValueError, pa.ArrowException) as error:
-        yield Rejection(source.uri, "", f"not Parquet that can be read ({_first_line(error)})")
+        yield Rejection(source.uri, "", f"cannot be read as Parquet ({_first_line(error)})")
         return
     first = 1
     for group in range(opened.metadata.num_row_groups):
@@ -54,7 +54,9 @@ def _group_items(
         if row < first + metadata.num_rows:
             raise ValueError(f"it has {metadata.num_rows} rows and gives {row - first}")
     except (OSError, ValueError, pa.ArrowException) as error:
-        yield Rejection(source.uri, f"row {row}", f"row group {group + 1} cannot be read on ({_first_line(error)})")
+        yield Rejection(
+            source.uri, f"row {row}", f"row group {group + 1} cannot be read further ({_first_line(error)})"
+        )
 
 
 def _item(source: SourceFile, columns: _Columns, doc_id: object, content: object, locator: str) -> Item:

@@ -171,7 +171,7 @@ def _of_entry(entry: os.DirEntry[str], root_uri: str) -> Found:
     try:
         status = entry.stat()
     except FileNotFoundError:
-        reason = "symbolic link to nothing" if entry.is_symlink() else "it is gone"
+        reason = "broken symbolic link" if entry.is_symlink() else "it no longer exists"
         return Rejection(_uri(entry.path), "", reason)
     except OSError as error:
         return Rejection(_uri(entry.path), "", reason_of(error))
@@ -236,6 +236,6 @@ def listed_paths(path: str | Path) -> list[str]:
     except OSError as error:
         raise SourceUnreadable(path=path, reason=reason_of(error)) from None
     if raw is None:
-        raise SourceUnreadable(path=path, reason="a list of paths is not larger than 256 MB")
+        raise SourceUnreadable(path=path, reason="it is larger than 256 MB, the limit for a list of paths")
     listed = raw.split(b"\0") if b"\0" in raw else [line.removesuffix(b"\r") for line in raw.split(b"\n")]
     return [os.fsdecode(path) for path in listed if path.strip()]

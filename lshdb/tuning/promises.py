@@ -51,15 +51,16 @@ def shortfall(params: Params, min_sim: float, url: str) -> str | None:
     if min_sim >= params.min_sim:
         return None
     expected = params.banding.candidate_probability(min_sim)
-    said = f"a pair at {min_sim} is found with probability {expected:.4f}: this index promises {params.recall:.4f} "
-    return f"{said}from {params.min_sim} on. {_remedy(params, min_sim, url)}"
+    said = f"a pair at {min_sim} is found with probability {expected:.4f}; this index promises {params.recall:.4f} "
+    return f"{said}at {params.min_sim} and above. {_remedy(params, min_sim, url)}"
 
 
 def _remedy(params: Params, min_sim: float, url: str) -> str:
     if params.banding.candidate_probability(min_sim) >= DEFAULT_RECALL:
-        return f"To have it promised: lshdb --db {url} reband --min-sim {min_sim}"
+        return f"To promise it: lshdb --db {url} reband --min-sim {min_sim}"
     try:
         choose(min_sim, DEFAULT_RECALL, num_perm=params.num_perm)
     except PromiseUnreachable as error:
-        return f"Its {params.num_perm} minima reach {error.reachable} there: make an index with a larger --num-perm"
+        reached = f"Its {params.num_perm} minima reach at most {error.reachable} there."
+        return f"{reached} Create an index with a larger --num-perm"
     return f"To find more: lshdb --db {url} reband --min-sim {min_sim}"

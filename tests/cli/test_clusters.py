@@ -215,7 +215,7 @@ def test_the_first_pattern_that_any_member_matches_wins_and_the_policy_breaks_ti
 def test_a_pattern_that_is_none_is_a_usage_error(lshdb: Run, filled: str) -> None:
     ended = lshdb(filled, "clusters", "--prefer", "(")
     assert (ended.code, ended.out) == (2, "")
-    assert "--prefer (: no regular expression" in ended.err
+    assert "--prefer (: not a valid regular expression" in ended.err
 
 
 # Pairs that the index does not store.

@@ -204,7 +204,7 @@ def test_a_reband_waits_for_no_ingest_unless_it_is_told_to(tmp_path: Path, lshdb
 # Questions beyond the promise.
 
 SHORTFALL = (
-    "note  a pair at 0.5 is found with probability 0.4701: this index promises 0.9996 from 0.8 on. "
+    "note  a pair at 0.5 is found with probability 0.4701; this index promises 0.9996 at 0.8 and above. "
     "To find more: lshdb --db {url} reband --min-sim 0.5\n"
 )
 
@@ -235,6 +235,6 @@ def test_a_question_below_the_promise_hears_what_to_expect_and_what_to_do(
 def test_what_the_minima_cannot_reach_is_no_reband_to_recommend(url: str, lshdb: Run) -> None:
     lshdb(url, "init", "--bands", 1, "--rows", 4, "--floor", 0.1)
     assert (
-        "Its 4 minima reach 0.3439 there: make an index with a larger --num-perm"
+        "Its 4 minima reach at most 0.3439 there. Create an index with a larger --num-perm"
         in lshdb(url, "dupes", "--min-sim", 0.1).err
     )

@@ -23,7 +23,7 @@ def test_the_first_pattern_that_matches_an_id_counts_wherever_it_matches() -> No
 
 
 def test_a_pattern_that_is_none_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match=r"--prefer \(: no regular expression"):
+    with pytest.raises(UsageError, match=r"--prefer \(: not a valid regular expression"):
         keep.compiled(["fine", "("])
 
 

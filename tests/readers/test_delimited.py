@@ -65,11 +65,11 @@ def test_a_missing_column_is_one_rejection_that_names_those_there_are(tmp_path: 
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("b", "not as many fields as the header has: 1, not 2"),
-        ("b,one,two", "not as many fields as the header has: 3, not 2"),
+        ("b", "the row has 1 fields, the header 2"),
+        ("b,one,two", "the row has 3 fields, the header 2"),
         (",one", "the id is empty"),
         ("b\0,one", "the id holds a NUL character"),
-        ('b,"one" two', "not a row: ',' expected after '\"'"),
+        ('b,"one" two', "not a valid row: ',' expected after '\"'"),
     ],
 )
 def test_a_bad_row_is_rejected_and_the_others_are_read(tmp_path: Path, row: str, reason: str) -> None:
@@ -80,7 +80,7 @@ def test_a_bad_row_is_rejected_and_the_others_are_read(tmp_path: Path, row: str,
 
 def test_a_quote_that_stays_open_is_rejected_at_the_end(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", 'id,text\na,one\nb,"two\nc,three\n')
-    assert reasons(path) == [("line 3", "not a row: unexpected end of data")]
+    assert reasons(path) == [("line 3", "not a valid row: unexpected end of data")]
 
 
 def test_a_field_and_a_line_that_are_too_long_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_a_field_and_a_line_that_are_too_long_are_rejected(tmp_path: Path, monke
     options = ReadOptions(max_text=100_000)
     path = write(tmp_path / "a.csv", "id,text\na," + "x" * 100_001 + "\nb," + "y" * 3_000_000 + "\nc,three\n")
     assert reasons(path, options) == [
-        ("line 2", "not a row: field larger than field limit (100000)"),
+        ("line 2", "not a valid row: field larger than field limit (100000)"),
         ("line 3", "longer than 2 MB"),
     ]
     assert read(path, options)[-1] == Document("c", "three", source=path.as_uri(), locator="line 4")

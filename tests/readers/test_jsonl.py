@@ -59,7 +59,7 @@ def test_a_field_name_that_cannot_be_looked_for_is_a_usage_error(name: str) -> N
 
 
 def test_one_field_cannot_be_both() -> None:
-    with pytest.raises(InvalidParams, match="it is the id_field too"):
+    with pytest.raises(InvalidParams, match="it is also the id_field"):
         ReadOptions(id_field="url", text_field="url")
 
 

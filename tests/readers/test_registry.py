@@ -39,7 +39,7 @@ def name_of(name: str, head: bytes = b"", options: ReadOptions = ReadOptions()) 
             patch.setattr(reader, "read", lambda source, *_, name=reader.name: iter([Skipped(source.uri, name)]))
         [item] = read_stream(source, io.BytesIO(head), options)
     assert isinstance(item, Skipped)
-    return None if item.reason == "binary, or no format that lshdb reads" else item.reason
+    return None if item.reason == "binary, or in an unknown format" else item.reason
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_binary_file_is_skipped_in_a_folder_and_rejected_where_it_is_named(tmp
     path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     [found] = walk([tmp_path])
     assert isinstance(found, SourceFile)
-    reason = "binary, or no format that lshdb reads"
+    reason = "binary, or in an unknown format"
     assert list(Reading(found, ReadOptions())) == [Skipped(path.as_uri(), reason)]
     assert read(path) == [Rejection(path.as_uri(), "", reason)]
 

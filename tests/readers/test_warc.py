@@ -157,7 +157,7 @@ def test_chunks_are_joined(tmp_path: Path, end: bytes) -> None:
         (gzip.compress(page(1))[:-4], [("Content-Encoding", "gzip")], "gzip stream is truncated"),
         (brotli(page(1))[:-9], [("Content-Encoding", "br")], "Brotli stream is damaged or truncated"),
         (zlib.compress(page(1))[:-9], [("Content-Encoding", "deflate")], "deflate stream is truncated"),
-        (b"abc", [("Content-Encoding", "sdch")], "content coding 'sdch' is not known"),
+        (b"abc", [("Content-Encoding", "sdch")], "unknown content coding 'sdch'"),
     ],
 )
 def test_a_body_that_cannot_be_decoded_is_rejected_and_costs_no_other(
@@ -204,7 +204,7 @@ def test_a_charset_that_nothing_declares_is_guessed(tmp_path: Path) -> None:
         (response("u", b"", status="302 Found"), "HTTP status 302"),
         (response("u", b"\x89PNG\r\n\x1a\n\0\0", kind="image/png"), "media type image/png"),
         (response("u", b"%PDF-1.4 \xff\0", kind=""), "media type unknown"),
-        (response("u", b"\x89PNG\r\n\x1a\n\0\0"), "binary, though called text/html"),
+        (response("u", b"\x89PNG\r\n\x1a\n\0\0"), "binary, although declared as text/html"),
         (record("resource", "dns:a.org", b"a.org 1.2.3.4", kind="text/dns"), "media type text/dns"),
         (record("continuation", "u", b"words"), "record type continuation"),
         (record("revisit", "u", b""), "revisit of a page that another record holds"),
@@ -389,7 +389,7 @@ for item in Reading(source_file(Path({str(path)!r})), ReadOptions()):
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert answer.stdout.splitlines() == [
-        "binary, though called text/html",
+        "binary, although declared as text/html",
         "page larger than 10 MB",
         "page larger than 10 MB",
         "text larger than the 10 MB of --max-text",

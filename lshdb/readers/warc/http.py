@@ -87,7 +87,7 @@ def _undone(body: ByteStream, coding: str) -> ByteStream:
         return _inflated(body)
     if coding == "br":
         return ByteStream(_unbrotlied(body))
-    raise Unfit(f"content coding {coding[:40]!r} is not known")
+    raise Unfit(f"unknown content coding {coding[:40]!r}")
 
 
 def _unchunked(body: ByteStream) -> Iterator[bytes]:

@@ -181,5 +181,5 @@ def _is_html(body: ByteStream, fields: Fields) -> bool:
     if declared in NO_TEXT_TYPES or not (is_html or is_text):
         raise _Unwanted(f"media type {declared[:60] or 'unknown'}")
     if looks_binary(head):
-        raise _Unwanted(f"binary, though called {declared[:60]}")
+        raise _Unwanted(f"binary, although declared as {declared[:60]}")
     return is_html
