@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
     from lshdb.index import Index
-    from lshdb.ingest.ingestion import IngestOptions
+    from lshdb.ingest.options import IngestOptions
     from lshdb.model.banding import Banding, Similarities, Sizes
     from lshdb.model.params import Params, Permutations, Shingling
     from lshdb.model.progress import Progress
@@ -194,7 +194,7 @@ _CLASSES: Final = {
     "lshdb.clusters.export": ("ExportOptions", "ExportReport"),
     "lshdb.clusters.members": ("Cluster", "Member"),
     "lshdb.index": ("Index",),
-    "lshdb.ingest.ingestion": ("IngestOptions",),
+    "lshdb.ingest.options": ("IngestOptions",),
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),
     "lshdb.model.progress": ("Progress",),

@@ -30,7 +30,8 @@ from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
 from lshdb.clusters.members import Cluster, Member, members, named
 from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
-from lshdb.ingest.ingestion import Ingestion, IngestOptions
+from lshdb.ingest.ingest import Ingestion
+from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.write import add_documents, remove_documents
 from lshdb.linking.link import Linking
 from lshdb.linking.pending import link_pending

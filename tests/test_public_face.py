@@ -1,4 +1,4 @@
-"""What ``from lshdb import ...`` offers is all that a caller of `Index` meets."""
+"""``from lshdb import ...`` has every class that a caller of `Index` needs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import lshdb
 from lshdb import Index, LshdbError, errors
 
 OURS = "lshdb."
-# What `Auditing.faults` takes: a transaction that is open already.
+# `Auditing.faults` takes an open transaction.
 PRIVATE = {"Transaction", "Dialect", "Expansion"}
 
 
 def classes_in(annotation: object) -> Iterator[type]:
-    """The classes of ours in an annotation, whatever they are nested in."""
+    """Return the classes of lshdb in an annotation, at any depth."""
     for part in typing.get_args(annotation):
         yield from classes_in(part)
     if inspect.isclass(annotation) and annotation.__module__.startswith(OURS):
@@ -26,7 +26,7 @@ def classes_in(annotation: object) -> Iterator[type]:
 
 
 def annotations_of(kind: type) -> Iterator[object]:
-    """The annotations of the public methods, properties and fields of a class."""
+    """Return the annotations of the public methods, properties and fields of a class."""
     if dataclasses.is_dataclass(kind):
         yield from typing.get_type_hints(kind).values()
     for name, member in inspect.getmembers_static(kind):
@@ -39,7 +39,7 @@ def annotations_of(kind: type) -> Iterator[object]:
 
 
 def reachable(start: type) -> set[type]:
-    """The classes of ours that somebody meets who uses a class."""
+    """Return the classes of lshdb that users of a class need."""
     met, waiting = set[type](), [start]
     while waiting:
         one = waiting.pop()

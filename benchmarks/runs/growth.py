@@ -27,7 +27,7 @@ from sqlalchemy import text
 from benchmarks.corpora import synthetic
 from benchmarks.runs.ingest import machine
 from lshdb import Document, Index
-from lshdb.ingest.ingestion import IngestOptions
+from lshdb.ingest.options import IngestOptions
 from lshdb.store.store import Store
 
 NUM_PARTS: Final = 10

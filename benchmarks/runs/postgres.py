@@ -25,7 +25,7 @@ from psycopg import sql
 from benchmarks.corpora import synthetic
 from benchmarks.runs.ingest import machine
 from lshdb import Index
-from lshdb.ingest.ingestion import IngestOptions
+from lshdb.ingest.options import IngestOptions
 
 SCHEMA: Final = "lshdb_benchmark"
 

@@ -63,7 +63,7 @@ def ingest(
 
     Unchanged files are not read again. The options to create an index apply to the first ingest.
     """
-    from lshdb.ingest.ingestion import IngestOptions
+    from lshdb.ingest.options import IngestOptions
 
     ways = IngestOptions(
         collection=collection,

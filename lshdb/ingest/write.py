@@ -1,22 +1,282 @@
-"""Writes to the index what is at hand, one transaction a call."""
+"""Step three of an ingest: the only writer. Also the transactions of documents that come from no file.
+
+A batch is written in one transaction: its documents, contents, buckets, rejections, the progress of its sources and the
+counts of its run. Batches are values, so their transaction can be repeated. On SQLite the batches that come within some
+ten seconds share one transaction, a load: every writing of buckets touches pages all over their table, and a million
+documents took 57 seconds in batches, 35 in loads. A load is never repeated, for its batches are dropped as they are
+written. Batches are read and sketched by another thread; a load waits for them, never longer than its time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Final
+
+import numpy as np
 
 from lshdb.errors import DocumentUnknown
+from lshdb.ingest.make import Chunk, SourceProgress
+from lshdb.ingest.options import Budgets, IngestOptions
+from lshdb.ingest.plan import Plan, resume_position
 from lshdb.ingest.removal import remove, retire
-from lshdb.model.values import Counts, Document
+from lshdb.ingest.workers import Ahead
+from lshdb.model.params import Params
+from lshdb.model.values import BandKeys, Counts, Document, Rejection, Signatures, Sketches
+from lshdb.readers import record
 from lshdb.sketch.sketch import sketch
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, runs
+from lshdb.store.tables import answers, documents, runs, sources
+from lshdb.store.tables.held_buckets import HeldBuckets
+from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
-__all__ = ["add_documents", "remove_documents"]
+__all__ = ["Batch", "Batches", "Writer", "Written", "add_documents", "remove_documents"]
+
+# A batch's buckets are spread over the whole table, so writing them writes nearly all its pages (400 MB for a million
+# contents, 1.1 s). Batches grow with the index, so that a document's share of that stays the same, up to what fits in
+# memory: a twentieth of the index and six times the budget took 1.4 GB with two workers, one batch takes 0.9.
+BATCH_SHARE: Final = 1 / 40
+MAX_TIMES: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is written together; a value, so that its transaction can be repeated."""
+
+    plans: tuple[Plan, ...]
+    chunks: tuple[Chunk, ...]
+
+
+class Batches:
+    """Groups what was planned and made into batches.
+
+    Args:
+        ahead: gives the plans and the chunks.
+        taken: is called with each of them.
+        num_contents: returns about how many contents the index has by now; a larger index gets larger batches.
+    """
+
+    def __init__(
+        self,
+        ahead: Ahead[Plan | Chunk],
+        taken: Callable[[Plan | Chunk], None],
+        num_contents: Callable[[], int],
+        budgets: Budgets,
+    ) -> None:
+        self._ahead = ahead
+        self._taken = taken
+        self._num_contents = num_contents
+        self._budgets = budgets
+        self._values: list[Plan | Chunk] = []
+        self._num_bytes = self._num_documents = 0
+        self._late_at = math.inf
+
+    def next(self, seconds: float = math.inf) -> Batch | None:
+        """Return the next batch; None if it is not complete within so many seconds, or if there are no more."""
+        deadline = time.monotonic() + seconds
+        while not self._is_complete():
+            waits = min(deadline, self._late_at) - time.monotonic()
+            value = self._ahead.take(None if waits == math.inf else max(waits, 0.0))
+            if value is not None:
+                self._add(value)
+            elif self._ahead.ended:
+                break
+            elif time.monotonic() >= deadline and not self._is_complete():
+                return None
+        return self._complete() if self._values else None
+
+    def _add(self, value: Plan | Chunk) -> None:
+        self._taken(value)
+        if not self._values:
+            self._late_at = time.monotonic() + self._budgets.batch_seconds
+        self._values.append(value)
+        if isinstance(value, Chunk):
+            self._num_bytes += value.num_bytes
+            self._num_documents += len(value.documents)
+        else:
+            self._num_documents += len(value.unchanged) + len(value.unwalked)
+
+    def _is_complete(self) -> bool:
+        times = BATCH_SHARE * self._num_contents() / self._budgets.batch_documents
+        times = min(MAX_TIMES, max(1.0, times))
+        return (
+            self._num_bytes >= times * self._budgets.batch_bytes
+            or self._num_documents >= times * self._budgets.batch_documents
+            or time.monotonic() >= self._late_at
+        )
+
+    def _complete(self) -> Batch:
+        values, self._values = self._values, []
+        self._num_bytes = self._num_documents = 0
+        self._late_at = math.inf
+        return Batch(
+            plans=tuple(value for value in values if isinstance(value, Plan)),
+            chunks=tuple(value for value in values if isinstance(value, Chunk)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a batch.
+
+    Args:
+        progress: by URI, how far its sources are read.
+        num_displaced: documents that took the place of others with the same id from another source.
+    """
+
+    progress: Mapping[str, SourceProgress]
+    rejections: Sequence[Rejection]
+    counts: Counts
+    num_skipped: int
+    num_displaced: int
+
+
+class Writer:
+    """Writes the batches of one run. Args: written: is called for each batch once it is committed."""
+
+    def __init__(self, store: Store, run_key: int, options: IngestOptions, written: Callable[[Written], None]) -> None:
+        self._store = store
+        self._run_key = run_key
+        self._options = options
+        self._written = written
+        self._read_as = record(options.read)
+        # What the index knows of the files that are being read.
+        self._known: dict[str, SourceState] = {}
+
+    def write(self, batch: Batch) -> None:
+        """Write one batch in one transaction, which is repeated if the database fails in passing."""
+        self._learn(batch)
+        written = self._store.write(partial(self._put_alone, batch=batch), self._run_key)
+        self._remember(written.progress)
+        self._written(written)
+
+    def write_load(self, first: Batch, more: Callable[[float], Batch | None], seconds: float, started: float) -> None:
+        """Write a batch, and those that `more` gives, in one transaction of about so many seconds.
+
+        Args:
+            more: returns the next batch, or None if there is none within so many seconds.
+            started: when the waiting for the first batch began, by `time.monotonic`. A batch that took long to make
+                stays alone: the write lock must not be held while another one is awaited.
+        """
+
+        def write(transaction: Transaction) -> list[Written]:
+            done, held = list[Written](), HeldBuckets()
+            batch: Batch | None = first
+            while batch is not None:
+                self._learn(batch)
+                done.append(self._put(transaction, batch, held))
+                self._remember(done[-1].progress)
+                spent = time.monotonic() - started
+                # Only if one more will fit, by what those before took.
+                fits = spent * (len(done) + 1) / len(done) < seconds
+                batch = more(seconds - spent) if fits else None
+            held.write(transaction)
+            return done
+
+        for written in self._store.write_once(write):
+            self._written(written)
+
+    def _learn(self, batch: Batch) -> None:
+        for plan in batch.plans:
+            self._known.update(plan.known)
+
+    def _remember(self, progress: Mapping[str, SourceProgress]) -> None:
+        """Keep the states of sources that go on in the next batch, forget those that ended."""
+        for uri, step in progress.items():
+            state = self._state(step)
+            self._known.pop(uri, None)
+            if not step.ended:
+                self._known[uri] = state
+
+    def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
+        # By band, as held buckets are, they are written faster to SQLite.
+        held = HeldBuckets() if self._store.dialect.load_seconds > 0 else None
+        written = self._put(transaction, batch, held)
+        if held is not None:
+            held.write(transaction)
+        return written
+
+    def _put(self, transaction: Transaction, batch: Batch, held: HeldBuckets | None) -> Written:
+        """Write a batch, but for the buckets that are held. Changes nothing but the database."""
+        unwalked = [rejection for plan in batch.plans for rejection in plan.unwalked]
+        rejections = unwalked + [rejection for chunk in batch.chunks for rejection in chunk.rejections]
+        progress = _latest(step for chunk in batch.chunks for step in chunk.sources)
+        counts = self._see(transaction, batch.plans) + Counts(num_rejected=len(rejections))
+        num_displaced = 0
+        if batch.chunks:
+            source_keys = self._put_sources(transaction, list(progress.values()))
+            added, num_displaced = self._put_documents(transaction, batch.chunks, source_keys, held)
+            counts += added + self._prune(transaction, progress, source_keys)
+        if rejections:
+            runs.reject(transaction, self._run_key, rejections)
+        runs.record(transaction, self._run_key, counts)
+        num_skipped = sum(plan.num_skipped for plan in batch.plans) + sum(chunk.num_skipped for chunk in batch.chunks)
+        return Written(progress, rejections, counts, num_skipped, num_displaced)
+
+    def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
+        """Note what did not change, and everything under a folder that could not be walked: it is not gone."""
+        unchanged = [state for plan in plans for state in plan.unchanged]
+        if unchanged:
+            sources.see(transaction, self._options.collection, unchanged, self._run_key)
+        for rejection in chain.from_iterable(plan.unwalked for plan in plans):
+            sources.see_under(transaction, self._options.collection, rejection.source, self._run_key)
+        return Counts(num_unchanged=sum(state.num_documents for state in unchanged))
+
+    def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> dict[str, int]:
+        """Return source keys by URI of the files that could be opened; the others stay, to be tried again."""
+        closed = [self._known[step.source.uri] for step in steps if not step.opened and step.source.uri in self._known]
+        sources.see(transaction, self._options.collection, closed, self._run_key)
+        states = [self._state(step) for step in steps if step.opened]
+        return sources.put(transaction, self._options.collection, states, self._run_key)
+
+    def _state(self, step: SourceProgress) -> SourceState:
+        file, before = step.source, self._known.get(step.source.uri)
+        resumed = before if resume_position(file, before) > 0 else None
+        return SourceState(
+            uri=file.uri,
+            size=file.size,
+            mtime_ns=file.mtime_ns,
+            digest=step.digest,
+            state=sources.DONE if step.ended else sources.READING,
+            position=step.position,
+            num_documents=step.num_documents + (resumed.num_documents if resumed else 0),
+            options=self._read_as,
+            reading_run=resumed.reading_run if resumed else self._run_key,
+        )
+
+    def _put_documents(
+        self, transaction: Transaction, chunks: Sequence[Chunk], source_keys: dict[str, int], held: HeldBuckets | None
+    ) -> tuple[Counts, int]:
+        """Return what was written, and how many documents it displaced."""
+        params = self._store.params
+        found = list(chain.from_iterable(chunk.documents for chunk in chunks))
+        sketches = _concatenated([chunk.sketches for chunk in chunks], params)
+        place = documents.Place(self._run_key, self._options.collection, source_keys)
+        outcome = documents.put(transaction, found, sketches, place, held)
+        retire(transaction, outcome.released, params)
+        counts = outcome.counts + Counts(
+            num_replaced=sum(document.num_replaced > 0 for document in found),
+            num_bytes=sum(chunk.num_bytes for chunk in chunks),
+        )
+        return counts, outcome.num_displaced
+
+    def _prune(
+        self, transaction: Transaction, progress: Mapping[str, SourceProgress], source_keys: Mapping[str, int]
+    ) -> Counts:
+        """Remove the documents that are no longer in their file, if that was read to its end and pruning is asked."""
+        if not self._options.prune:
+            return Counts()
+        ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
+        return remove(transaction, sources.vanished(transaction, ended), self._store.params)
 
 
 def add_documents(store: Store, added: Sequence[Document], run_key: int, collection: str) -> Counts:
-    """Adds or refreshes documents that come from no file. Returns: what was done.
+    """Add or refresh documents that come from no file. Returns: what was done.
 
     Raises: BadDocument: a document does not suit the index, and none of them is stored; StoreError.
     """
@@ -32,7 +292,7 @@ def add_documents(store: Store, added: Sequence[Document], run_key: int, collect
 
 
 def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collection: str) -> int:
-    """Removes documents by their ids. Returns: how many.
+    """Remove documents by their ids. Returns: how many.
 
     Raises: DocumentUnknown: one of them is not there, and none of them is removed; StoreError.
     """
@@ -48,3 +308,25 @@ def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collect
         return len(doc_keys)
 
     return store.write(write, run_key)
+
+
+def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
+    """Return by URI how far each source has come, with the documents of all its steps."""
+    latest: dict[str, SourceProgress] = {}
+    for step in steps:
+        before = latest.get(step.source.uri)
+        if before is not None:
+            num_documents = before.num_documents + step.num_documents
+            step = replace(step, num_documents=num_documents, opened=before.opened or step.opened)
+        latest[step.source.uri] = step
+    return latest
+
+
+def _concatenated(parts: Sequence[Sketches], params: Params) -> Sketches:
+    return Sketches(
+        digests=np.concatenate([part.digests for part in parts]),
+        num_shingles=np.concatenate([part.num_shingles for part in parts]),
+        signatures=Signatures(np.concatenate([part.signatures.minima for part in parts]), params.scheme),
+        band_keys=BandKeys(np.concatenate([part.band_keys.keys for part in parts]), params.first_band),
+        texts=tuple(text for part in parts for text in part.texts or ()) if params.keep_text else None,
+    )

@@ -1,4 +1,4 @@
-"""What the verbs of an index return: frozen, and as JSON where a script reads them."""
+"""What the methods of an index return, also as JSON for scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two documents and their similarity; not `exact`: estimated from their signatures."""
+    """Two documents and their similarity, which is estimated from their signatures unless it is `exact`."""
 
     left: str
     right: str
@@ -48,9 +48,12 @@ class StoredPair:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What a run did. `num_skipped` files were not meant for lshdb; `pairs_added` is negative where pairs went.
+    """What a run did.
 
-    `num_displaced` documents took the place of others with the same id from another file.
+    Args:
+        num_skipped: files that lshdb does not read.
+        pairs_added: negative if more pairs were removed than added.
+        num_displaced: documents that replaced others with the same id from another file.
     """
 
     run: int
@@ -79,14 +82,14 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class VerifyCounts:
-    """Numbers of pairs that a verification looked at.
+    """Numbers of verified pairs.
 
     Args:
         num_pairs: all of them.
         num_confirmed: the recomputed similarity is the stored one.
-        num_changed: it is another one.
-        num_dropped: changed ones that are below the floor, and no pair any more.
-        num_unknown: a text is neither kept nor still where it was read from.
+        num_changed: it differs.
+        num_dropped: changed ones that are below the floor now and were removed.
+        num_unknown: a text is neither kept nor still in its source.
     """
 
     num_pairs: int = 0
@@ -104,8 +107,8 @@ class VerifyReport:
     """What a verification found.
 
     Args:
-        largest_difference: between a stored similarity and the recomputed one.
-        gone: the first few of the `num_unknown` pairs, as (left, right) ids of documents.
+        largest_difference: between a stored and a recomputed similarity.
+        gone: the first few of the `num_unknown` pairs, as (left, right) document ids.
     """
 
     counts: VerifyCounts
@@ -125,7 +128,7 @@ class VerifyReport:
 
 @dataclass(frozen=True, slots=True)
 class RebandReport:
-    """What a reband did: the parameters before and after, and the pairs there are now."""
+    """What a reband did: the parameters before and after, and the number of pairs afterwards."""
 
     run: int
     before: Params
@@ -145,12 +148,12 @@ class RebandReport:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What an index is tuned by.
+    """What is known about an index for tuning it.
 
     Args:
-        similarities: of its contents, as they were measured last, else what is typical of so many.
+        similarities: of its texts, from the last measurement; without one, those of a typical corpus of this size.
         measured: the last measurement, if any.
-        sizes: of its tables.
+        sizes: of the rows of its tables.
     """
 
     params: Params
@@ -174,9 +177,9 @@ class Stats:
 
     @property
     def most_missed(self) -> float:
-        """The greatest share of the pairs at the floor that hot buckets can have cost, in [0, 1].
+        """The largest share of the pairs at the floor that hot buckets can have cost, in [0, 1].
 
-        It is reached if each pair that was not expanded is one at the floor, and shares no other bucket.
+        This is the share if every skipped pair is at the floor or above and shares no other bucket.
         """
         skipped = self.figures.num_skipped_pairs
         return skipped / (skipped + self.figures.num_pairs) if skipped else 0.0
@@ -197,7 +200,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One line of the table run."""
+    """A row of the table run."""
 
     run: int
     verb: str
@@ -213,7 +216,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How much there is of everything; `num_skipped_pairs` were not expanded in `num_hot_buckets`."""
+    """The size of an index; `num_skipped_pairs` were skipped in `num_hot_buckets`."""
 
     num_documents: int
     num_empty: int
@@ -231,7 +234,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The pairs of a step of similarities: their number, how many of them the index has, and their mean."""
+    """The pairs in a range of similarities: their mean, their number, and how many of them the index has."""
 
     similarity: float
     num_pairs: int
@@ -240,18 +243,18 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a sample of contents, compared with all, says of the index.
+    """What comparing a sample of the texts with all others shows about the index.
 
     Args:
-        run: the run that measured.
-        bands, rows: the index's then.
-        seed: of the sample.
-        num_contents, num_probes: how many there were, and how many of them were compared with all.
-        min_sim: the similarity from which on pairs should be found.
-        num_pairs, num_found: pairs of the probes at `min_sim` or more, and those of them that the index has.
-        recall: the estimate; None where no probe has a pair. low, high: its confidence interval.
-        neighbours: by number of equal minima, how many others all probes have together.
-        points: recall by similarity, from the floor on.
+        run: the run of the measurement.
+        bands, rows: those of the index at that time.
+        seed: the seed of the sample.
+        num_contents, num_probes: the number of distinct texts, and of those that were compared with all.
+        min_sim: the least similarity of the pairs that should be found.
+        num_pairs, num_found: pairs of the probes at `min_sim` or more, and how many of them the index has.
+        recall: the estimate; None if no probe has a pair. low, high: its confidence interval.
+        neighbours: for each number of equal minima, how many others all probes have together.
+        points: recall by similarity, from the floor up.
     """
 
     run: int
@@ -272,7 +275,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class HalfRead:
-    """A file that was not read to its end: `position` of its items are committed."""
+    """A file that was not read to its end; `position` of its items are committed."""
 
     uri: str
     collection: str

@@ -12,8 +12,8 @@ class Upgrade:
     """An upgrade `before` -> `after`.
 
     Args:
-        copy: where the old file was kept; None where none was needed.
-        statements: the SQL of a rehearsed one, values as comments.
+        copy: the copy of the old file; None if there was no need for one.
+        statements: the SQL of a dry run, with values as comments.
     """
 
     before: str
@@ -72,7 +72,7 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class VacuumReport:
-    """The bytes that an index took, and takes."""
+    """The size of an index before and after."""
 
     bytes_before: int
     bytes_after: int

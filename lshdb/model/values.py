@@ -1,11 +1,11 @@
-"""The frozen values that pass between the stages, and nothing that computes.
+"""The frozen values that pass between the packages.
 
 A batch of n documents travels as::
 
     Document -> NormalForms -> ShingleSets -> Signatures -> BandKeys -> Sketches -> the store
     CandidatePairs -> VerifiedPairs
 
-Arrays are never written to after they are made.
+Arrays are never changed after they are created.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ class Document:
     """One place where a text (or a set of features) was seen.
 
     Args:
-        doc_id: the user's name for it; not empty, no NUL character.
-        text: the text; empty where `features` is given.
-        features: the elements of a document that already is a set, as strings without line ends; None for a text.
-        source: the URI of the file it came from; None where a program handed it over.
-        locator: where in the source (``line 17``); empty where the document is the whole source.
-        num_replaced: how many undecodable byte sequences of it became U+FFFD.
-        dated_at: when it was seen there, as its record says (WARC-Date): microseconds since 1970 UTC; None where
-            nothing says so.
+        doc_id: the user's name for it; not empty, without NUL characters.
+        text: the text; empty if there are `features`.
+        features: the elements of a document that is a set already, as strings without line ends; None for a text.
+        source: the URI of the file it came from; None if a program added it.
+        locator: the place in the source (``line 17``); empty if the document is the whole source.
+        num_replaced: the number of undecodable byte sequences that were replaced by U+FFFD.
+        dated_at: the date of its record (WARC-Date), in microseconds since 1970 UTC; None if it has none.
     """
 
     doc_id: str
@@ -79,7 +78,7 @@ class ShingleSets:
     """The shingles of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``.
 
     Args:
-        hashes: uint64, shape (S,); in reading order, repeats included, unless a function says sorted and unique.
+        hashes: uint64, shape (S,); in reading order with repeats, unless a function says sorted and unique.
         offsets: int64, shape (n + 1,).
     """
 
@@ -96,7 +95,7 @@ class ShingleSets:
 
     @classmethod
     def concatenate(cls, parts: Sequence[ShingleSets]) -> ShingleSets:
-        """The texts of the parts, of which there is one at least, one behind the other."""
+        """Return the texts of one or more parts, in their order."""
         if len(parts) == 1:
             return parts[0]
         sizes = np.concatenate([part.sizes for part in parts])
@@ -107,7 +106,7 @@ class ShingleSets:
 class Signatures:
     """MinHash signatures: ``minima`` uint32, shape (n, num_perm), made by `scheme`.
 
-    The row of an empty set is all ones (2**32 - 1); such a row is never banded.
+    The row of an empty set is 2**32 - 1 throughout, and is in no bucket.
     """
 
     minima: NDArray[np.uint32]
@@ -121,7 +120,7 @@ class Signatures:
 class BandKeys:
     """The bucket hash of each band of n signatures: ``keys`` uint64, shape (n, bands).
 
-    Args: first_band: the number that the first band's buckets are kept under.
+    Args: first_band: the number of the first band in the table of buckets.
     """
 
     keys: NDArray[np.uint64]
@@ -133,14 +132,14 @@ class BandKeys:
 
 @dataclass(frozen=True, slots=True)
 class Sketches:
-    """All that the store needs of n documents, row i of each belonging to document i.
+    """What the store needs to know about n documents; row i of each array belongs to document i.
 
     Args:
         digests: uint8, shape (n, 16); the content's identity; all zero for an empty document.
-        num_shingles: int64, shape (n,), repeats included; 0 for an empty document, which has no content.
+        num_shingles: int64, shape (n,), with repeats; 0 for an empty document, which has no content.
         signatures: shape (n, num_perm).
         band_keys: shape (n, bands).
-        texts: n zstd frames of the UTF-8 text; None where the index keeps no text.
+        texts: n zstd frames of the UTF-8 text; None if the index keeps no texts.
     """
 
     digests: NDArray[np.uint8]
@@ -155,7 +154,7 @@ class Sketches:
 
 @dataclass(frozen=True, slots=True)
 class CandidatePairs:
-    """Pairs of contents that share a bucket: ``keys`` int64, shape (m, 2), left < right, no pair twice."""
+    """Pairs of contents that share a bucket: ``keys`` int64, shape (m, 2), left < right, without repeats."""
 
     keys: NDArray[np.int64]
 
@@ -170,7 +169,7 @@ class VerifiedPairs:
     Args:
         keys: int64, shape (m, 2), left < right.
         similarity: float64, shape (m,), Jaccard in [0, 1].
-        exact: bool, shape (m,); False where the similarity is the signatures' estimate.
+        exact: bool, shape (m,); False if the similarity was estimated from the signatures.
     """
 
     keys: NDArray[np.int64]
@@ -182,21 +181,21 @@ class VerifiedPairs:
 
     @classmethod
     def estimated(cls, keys: NDArray[np.int64], similarity: NDArray[np.float64]) -> VerifiedPairs:
-        """Pairs of which no similarity is exact."""
+        """Return pairs whose similarities are all estimates."""
         return cls(keys, similarity, np.zeros(len(keys), dtype=np.bool_))
 
     def chosen(self, which: NDArray[np.bool_] | slice) -> VerifiedPairs:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         return VerifiedPairs(self.keys[which], self.similarity[which], self.exact[which])
 
 
-# What a reason goes on with when it comes to the particulars.
+# In a reason, the particulars of one item follow one of these.
 _PARTICULAR = re.compile(r"[:;]| \(| after | at ")
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """One bad item that was left out: ``reason`` says why, ``locator`` where in the source (may be empty)."""
+    """An item that was skipped: ``reason`` says why, ``locator`` where in the source it is (may be empty)."""
 
     source: str
     locator: str
@@ -204,13 +203,13 @@ class Rejection:
 
     @property
     def kind(self) -> str:
-        """The reason without what is particular to this item, which stands last: ``: 7 bytes``, ``after line 3``."""
+        """The reason without the particulars of this item, such as ``: 7 bytes`` or ``after line 3``."""
         return _PARTICULAR.split(self.reason, 1)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a run, or one batch of it, did; documents but for the last two."""
+    """What a run or a batch did: numbers of documents, and of new distinct texts and bytes read."""
 
     num_added: int = 0
     num_updated: int = 0

@@ -152,13 +152,28 @@ class Store:
         """What `function` returns in a transaction as of `writing`, run again where the database failed in passing.
 
         Args:
-            function: changes nothing but the database, for it may be called several times.
+            function: changes nothing but the database, for it may be called several times; one that consumes a
+                generator goes to `write_once`.
             run_key: the run that `function` counts for; None where all it does may be done twice.
 
         Raises: StoreError: as `writing`, and where the database does not come back.
         """
         called = function if run_key is None else Counted(function, run_key)
         return persist(partial(once, self.writing, called), self.noticed)
+
+    def write_once(self, function: Callable[[Transaction], _Made]) -> _Made:
+        """Return what `function` returns in a transaction as of `writing`, which is never run again.
+
+        For a function that cannot be repeated, such as one that consumes a generator.
+
+        Raises: StoreError: as `writing`; an error that might pass, too, rolls the transaction back and ends the call.
+        """
+        try:
+            return once(self.writing, function)
+        except StoreError as error:
+            # Callers that retry must not begin again either.
+            error.is_passing = False
+            raise
 
     def reload(self) -> None:
         """Takes over the parameters that the index has now."""

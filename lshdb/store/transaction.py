@@ -27,7 +27,10 @@ GIVEN_KEYS = 10_000
 
 @cache
 def _emptying(table: Table, dialect: SqlDialect) -> tuple[str, str]:
-    """What makes an empty temporary table. SQLAlchemy would compile the first each time: a tenth of a short query."""
+    """Return the statements that create a temporary table and empty it.
+
+    They are compiled once. Compiling them each time would take a tenth of a short query.
+    """
     made, emptied = CreateTable(table, if_not_exists=True), delete(table)
     return str(made.compile(dialect=dialect)), str(emptied.compile(dialect=dialect))
 
@@ -43,14 +46,14 @@ class Transaction:
     def execute(
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> CursorResult[*tuple[Any, ...]]:
-        """The result of a statement that gives few rows or none."""
-        # psycopg's row count of an INSERT ... SELECT is dropped otherwise.
+        """Return the result of a statement that returns few rows or none."""
+        # Without it, SQLAlchemy drops the row count of an INSERT ... SELECT in psycopg.
         return self.connection.execute(statement, parameters or {}, execution_options={"preserve_rowcount": True})
 
     def stream(
         self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS
     ) -> Iterator[list[Row[*tuple[Any, ...]]]]:
-        """The rows of a large result, `rows` at a time; the whole of it is never in memory."""
+        """Yield the rows of a large result, `rows` at a time. It is never in memory as a whole."""
         options = {"stream_results": True, "max_row_buffer": rows}
         with self.connection.execute(statement, parameters or {}, execution_options=options) as result:
             while block := result.fetchmany(rows):
@@ -62,13 +65,13 @@ class Transaction:
         parameters: Mapping[str, object] | None = None,
         rows: int = FETCH_ROWS,
     ) -> Iterator[NDArray[np.int64]]:
-        """`stream` of a statement whose columns are all integers: blocks int64, shape (n, columns).
+        """Yield the rows of a statement whose columns are all integers: blocks int64, shape (n, columns).
 
-        Past SQLAlchemy's rows, which take three times as long as the driver's.
+        They bypass SQLAlchemy, whose rows take three times as long as the driver's.
         """
         width = len(statement.selected_columns)
         with self.connection.execute(statement, parameters or {}, execution_options={"stream_results": True}) as result:
-            # SQLAlchemy has fetched the first row already; the others wait at the driver's cursor.
+            # SQLAlchemy has already fetched the first row; the others are still in the driver's cursor.
             block = list(result.fetchmany(1))
             while block:
                 block += result.cursor.fetchmany(rows - len(block))
@@ -78,14 +81,14 @@ class Transaction:
     def integers(
         self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
     ) -> NDArray[np.int64]:
-        """All rows of such a statement, int64, shape (n, columns)."""
+        """Return all rows of a statement whose columns are all integers: int64, shape (n, columns)."""
         none = np.empty((0, len(statement.selected_columns)), dtype=np.int64)
         return np.concatenate([none, *self.stream_integers(statement, parameters)])
 
     def keyed(
         self, statement: Executable, keys: NDArray[np.int64], count: int = GIVEN_KEYS
     ) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
-        """The rows of a statement about given keys, `count` keys at a time.
+        """Yield the rows of a statement about given keys, for `count` keys at a time.
 
         Args: keys: int64, shape (n,) or (n, columns).
         """
@@ -94,30 +97,32 @@ class Transaction:
 
     @staticmethod
     def parts(keys: NDArray[np.int64], count: int = GIVEN_KEYS, **others: object) -> Iterator[dict[str, object]]:
-        """The parameters of a statement about given keys, `count` keys at a time, and its other parameters.
+        """Yield the parameters of a statement about given keys, for `count` keys at a time.
 
-        Args: keys: int64, shape (n,) or (n, columns).
+        Args:
+            keys: int64, shape (n,) or (n, columns).
+            others: the other parameters of the statement.
         """
         for begin in range(0, len(keys), count):
             yield {**others, "given": keys[begin : begin + count].tolist()}
 
     def bulk_insert(self, table: Table, columns: Columns) -> None:
-        """Inserts rows; every column has one value a row."""
+        """Insert rows. Every column has one value per row."""
         self.dialect.bulk_insert(self.connection, table, columns)
 
     def insert_absent(self, table: Table, columns: Columns) -> int:
-        """Inserts the rows whose primary key is not there yet. Returns: how many."""
+        """Insert the rows whose primary key is new, and return their number."""
         return self.dialect.insert_absent(self.connection, table, columns)
 
     def stage(self, table: Table, columns: Columns) -> None:
-        """Makes a temporary table hold these rows and no others."""
+        """Replace the rows of a temporary table."""
         for statement in _emptying(table, self.connection.dialect):
             self.connection.exec_driver_sql(statement)
         self.bulk_insert(table, columns)
         self.dialect.analyse(self.connection, table)
 
     def allocate(self, table: Table, count: int) -> NDArray[np.int64]:
-        """`count` ascending keys for new rows of `table`, int64, shape (count,); never one given out before."""
+        """Return `count` ascending keys for new rows of `table`, int64, shape (count,). Keys are never reused."""
         last = self._count(table, count)
         return np.arange(last - count + 1, last + 1, dtype=np.int64)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from lshdb.cli.display import Display
 from lshdb.cli.options import size
 from lshdb.errors import UsageError
-from lshdb.ingest.reasons import OTHER_REASONS, Reasons
+from lshdb.ingest.ingest import OTHER_REASONS, Reasons
 from lshdb.model.values import Counts, Rejection
 from tests.cli.conftest import Run
 from tests.cli.test_collections import ELEVEN, OTHER, TEN, write_jsonl
@@ -185,4 +185,4 @@ def test_an_ingest_says_how_many_files_it_met_and_when_there_are_no_more(url: st
         with Index.ensure(url, {}, Heard()) as index:
             index.ingest([tmp_path / f"{name}.txt" for name in "abc"])
     size = 3 * len(TEN)
-    assert heard == [(3, size, False), (3, size, True), (3, 0, False), (3, 0, True)]
+    assert heard == [(3, size, True), (3, 0, True)]

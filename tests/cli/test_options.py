@@ -1,4 +1,4 @@
-"""A verb takes a group of options as one value."""
+"""Verbs take a group of options as one value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Shape:
 
 
 def verb(where: str, shape: Shape, loud: bool = False) -> None:
-    """A verb with an argument, a group and an option of its own."""
+    """A verb with an argument, a group and another option."""
     typer.echo(f"{where} {shape} {loud}")
 
 

@@ -15,7 +15,7 @@ from threading import Timer
 from types import TracebackType
 from typing import Final
 
-from tests.recovery.small_batches import COMMITTED, LINKING, LOAD_SECONDS, READING, SECONDS_A_PORTION, WORKER, WRITING
+from tests.recovery.small_batches import COMMITTED, LINKING, LOAD_SECONDS, READING, SECONDS_A_CHUNK, WORKER, WRITING
 
 __all__ = ["Call", "Ended", "Moment", "ingest"]
 
@@ -28,7 +28,9 @@ LIMIT_SECONDS: Final = 60.0
 class Moment:
     """A moment: seconds after a number of steps of a stage. A step is the begin or the end of a transaction.
 
-    Args: stage: ``worker`` (the first has started), ``reading``, ``linking``, or empty for the start of the process.
+    Args:
+        stage: ``spawned`` (the workers are being started), ``worker`` (the first one is at work), ``reading``,
+            ``linking``; empty for the start of the process.
     """
 
     stage: str
@@ -58,7 +60,7 @@ class Ended:
 class Call:
     """One call that runs; a context manager that leaves no process behind.
 
-    Args: limit: called in the process before it begins. slow: seconds to sleep before each portion is sketched.
+    Args: limit: called in the process before it begins. slow: seconds to sleep before each chunk is made.
         load: seconds of batches that go into one transaction on SQLite.
     """
 
@@ -82,7 +84,7 @@ class Call:
             text=True,
             start_new_session=True,
             preexec_fn=limit,
-            env={**os.environ, SECONDS_A_PORTION: str(slow), LOAD_SECONDS: str(load)},
+            env={**os.environ, SECONDS_A_CHUNK: str(slow), LOAD_SECONDS: str(load)},
         )
         self._lines: list[str] = []
         self._guard = Timer(LIMIT_SECONDS, self.send, [signal.SIGKILL])
@@ -151,7 +153,7 @@ class Call:
 
 
 def num_steps(lines: list[str]) -> int:
-    """Return the numbers of transactions begun and ended."""
+    """Return how many transactions have started and ended."""
     return sum(line in (WRITING, COMMITTED) for line in lines)
 
 

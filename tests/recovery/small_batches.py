@@ -1,7 +1,7 @@
-"""The command line with batches of a few documents, and a line on stdout at each step, so that a test knows the moment.
+"""The command line with small batches, and a line on stdout at each step, so that a test can choose a moment.
 
 ``python -m tests.recovery.small_batches --db URL ingest FOLDER``. Worker processes import this module too, under
-another name, and so read in equally small portions.
+another name.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import wraps
+from dataclasses import replace
+from functools import cache, wraps
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from lshdb.ingest import portions, stretches
+from lshdb.ingest.make import Chunk, Work, make
+from lshdb.ingest.options import Budgets, IngestOptions
 
 if TYPE_CHECKING:
-    from lshdb.model.params import Params
-    from lshdb.model.values import Document
-    from lshdb.sketch.sketch import Sketching
+    from lshdb.model.reports import IngestReport
     from lshdb.store.store import Store
     from lshdb.store.transaction import Transaction
 
@@ -30,11 +31,12 @@ REBANDING: Final = "rebanding"
 KEYING: Final = "keying"
 WRITING: Final = "writing"
 COMMITTED: Final = "committed"
+SPAWNED: Final = "spawned"
 WORKER: Final = "worker"
 
-# Set for a call that is to be met at work: who sketches then sleeps for so many seconds before each portion.
-SECONDS_A_PORTION: Final = "LSHDB_TEST_SECONDS_A_PORTION"
-# For how long SQLite takes batches into one transaction; elsewhere each batch is one, so that a call has many.
+# Slows each piece of work down by this many seconds, so that a call can be caught at work.
+SECONDS_A_CHUNK: Final = "LSHDB_TEST_SECONDS_A_CHUNK"
+# For how long SQLite puts batches into one transaction. Elsewhere each batch is one, so that a call has many.
 LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
 
 _Args = ParamSpec("_Args")
@@ -42,49 +44,61 @@ _Result = TypeVar("_Result")
 Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
 
 
-def read_small_portions() -> None:
-    """Makes stretches and portions small, in the process that reads and in its workers."""
-    shrink(portions, {"STRETCH_BYTES": 6_000})
-    shrink(stretches, {"STRETCH_BYTES": 6_000, "STRETCH_ITEMS": 20, "PORTION_CHARS": 6_000})
+def make_slowly(works: Iterable[Work], **how: Any) -> Iterator[Chunk]:
+    """Run `make` slowly, and announce the worker process."""
+    if __name__ == "__mp_main__":
+        announce_worker()
+    for work in works:
+        time.sleep(float(os.environ.get(SECONDS_A_CHUNK, "0")))
+        yield from make([work], **how)
 
 
-def work_slowly(seconds: float) -> None:
-    """Makes a portion take time."""
-    begin = stretches.begin
-
-    @wraps(begin)
-    def late(documents: Sequence[Document], params: Params) -> Sketching:
-        time.sleep(seconds)
-        return begin(documents, params)
-
-    stretches.begin = late
+@cache
+def announce_worker() -> None:
+    """Announce once that this worker process is at work."""
+    announce(f"{WORKER} {os.getpid()}")
 
 
 def write_small_batches() -> None:
-    """Makes batches and chunks of pairs small, and worker processes worth their start."""
-    from lshdb.ingest import batches, ingestion
+    """Make batches and chunks of pairs small, and worker processes worthwhile."""
+    from lshdb.index import Index
+    from lshdb.ingest import ingest
     from lshdb.linking import candidates, link
-    from lshdb.store.sqlite.dialect import Sqlite
     from lshdb.tuning import reband
 
-    shrink(batches, {"BATCH_DOCUMENTS": 25, "POOL_BYTES": 0})
-    shrink(ingestion, {"TRIAGE_FILES": 15})
+    budgets = Budgets(
+        planned_files=15,
+        chunk_bytes=6_000,
+        chunk_items=20,
+        chunk_chars=6_000,
+        batch_documents=25,
+        load_seconds=float(os.environ.get(LOAD_SECONDS, "0")),
+        pool_bytes=0,
+    )
+    undivided = Index.ingest
+
+    def ingest_in_small_batches(
+        index: Index, paths: Sequence[str | Path], options: IngestOptions, **how: bool
+    ) -> IngestReport:
+        return undivided(index, paths, replace(options, budgets=budgets), **how)
+
+    Index.ingest = ingest_in_small_batches  # type: ignore[assignment]
+    ingest.make = make_slowly
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
     shrink(reband, {"BATCH_MINIMA": 2_000})
-    Sqlite.load_seconds = float(os.environ.get(LOAD_SECONDS, "0"))
 
 
 def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
-    """Gives constants of a module other values. Raises: AttributeError: it has no such constant."""
+    """Change constants of a module. Raises: AttributeError: it has no such constant."""
     for name, size in sizes.items():
         getattr(module, name)
         setattr(module, name, size)
 
 
 def announce_steps() -> None:
-    """Makes the stages and the transactions of an ingest announce themselves."""
-    from lshdb.ingest.ingestion import Ingestion
+    """Make the stages and the transactions of an ingest announce themselves."""
+    from lshdb.ingest.ingest import Ingestion
     from lshdb.linking.link import Linking
     from lshdb.store.store import Store
     from lshdb.store.tables import bucket_key
@@ -101,13 +115,13 @@ def announce_steps() -> None:
 
 
 def announce(line: str) -> None:
-    """One line on stdout, now."""
-    # One write: two workers that speak at once must not share a line.
+    """Print a line and flush it."""
+    # One write, so that two workers do not share a line.
     os.write(1, f"{line}\n".encode())
 
 
 def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
-    """The function, announced before it is called."""
+    """Return the function, announced before each call."""
 
     @wraps(function)
     def announcing(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
@@ -118,7 +132,7 @@ def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, 
 
 
 def announced_writing(writing: Writing) -> Writing:
-    """A writing transaction, announced when it has begun and when it is committed."""
+    """Announce the start and the commit of a writing transaction."""
 
     @contextmanager
     def announcing(store: Store) -> Iterator[Transaction]:
@@ -130,14 +144,12 @@ def announced_writing(writing: Writing) -> Writing:
     return announcing
 
 
-read_small_portions()
-work_slowly(float(os.environ.get(SECONDS_A_PORTION, "0")))
 if __name__ == "__mp_main__":
-    announce(f"{WORKER} {os.getpid()}")
+    announce(SPAWNED)
 if __name__ == "__main__":
     from lshdb.cli.app import main
 
-    # A shell that runs its jobs in the background has them ignore Ctrl-C, and their children inherit it.
+    # Background jobs of a shell ignore Ctrl-C, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     write_small_batches()
     announce_steps()

@@ -104,9 +104,9 @@ def test_workers_whose_caller_is_killed_end_by_themselves(moment: Moment, crawl:
 
 
 @pytest.mark.parametrize(
-    # The first: while a worker imports what it needs, and would hear the signal as any new process does.
+    # The first moment is while the workers import modules and still have the default signal handler.
     "moment",
-    [Moment("worker", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
+    [Moment("spawned", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
 )
 def test_ctrl_c_ends_the_run_as_interrupted_and_the_next_one_goes_on(moment: Moment, crawl: Crawl, url: str) -> None:
     with Call(url, crawl.folder, "--workers", 2) as call:

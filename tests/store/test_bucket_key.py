@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import insert
 
 from lshdb import Document, Index, IngestOptions
-from lshdb.ingest import batches, stretches
+from lshdb.ingest.options import Budgets
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
 from lshdb.store.postgres import key
@@ -27,7 +27,8 @@ pytestmark = pytest.mark.postgres
 
 WORDS = [f"word{number}" for number in range(40)]
 KEY_MISSING = {("key-missing", "pk_band_bucket")}
-ONE_WORKER = IngestOptions(workers=1)
+# A file of texts is a batch.
+ONE_WORKER = IngestOptions(workers=1, budgets=Budgets(chunk_items=1, batch_documents=1))
 
 
 class BrokenOff(Exception):
@@ -46,13 +47,6 @@ class Watcher(Progress):
         self.had_key.append(has_key(self._url))
         if len(self.had_key) == self._num_batches:
             raise BrokenOff
-
-
-@pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of texts is a batch."""
-    monkeypatch.setattr(stretches, "STRETCH_ITEMS", 1)
-    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""Buckets that are written at the end of their transaction, and ingests whose transactions have many batches."""
+"""Buckets written at the end of their transaction, and transactions of several batches."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,13 +9,12 @@ import pytest
 from sqlalchemy import select
 
 from lshdb import Document, Index, IngestOptions
-from lshdb.ingest import batches, ingestion, stretches
+from lshdb.ingest.options import Budgets
 from lshdb.ingest.removal import retire
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
 from lshdb.store.schema import band_bucket
-from lshdb.store.sqlite.dialect import Sqlite
 from lshdb.store.store import Store
 from lshdb.store.tables import documents
 from lshdb.store.tables.held_buckets import HeldBuckets
@@ -76,12 +74,13 @@ class Watcher(Progress):
         self.seen.append(figures(self._url).num_documents)
 
 
+# Each file is a batch, and is compared with the index separately.
+SMALL = Budgets(planned_files=1, chunk_items=1, batch_documents=1)
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Four files of two texts. Each file is a batch."""
-    monkeypatch.setattr(stretches, "STRETCH_ITEMS", 1)
-    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
-    monkeypatch.setattr(ingestion, "TRIAGE_FILES", 1)
+def folder(tmp_path: Path) -> Path:
+    """Four files of two texts."""
     folder = tmp_path / "folder"
     folder.mkdir()
     for number in range(4):
@@ -102,7 +101,7 @@ def figures(url: str) -> Figures:
 def load(url: str, *paths: Path | str) -> tuple[Watcher, Counts]:
     watcher = Watcher(url)
     with Index.ensure(url, {}, progress=watcher) as index:
-        report = index.ingest(paths, IngestOptions(workers=1, must_exist=False))
+        report = index.ingest(paths, IngestOptions(workers=1, must_exist=False, budgets=SMALL))
     return watcher, report.counts
 
 
@@ -169,9 +168,3 @@ def test_what_comes_from_another_program_is_committed_batch_by_batch(
         watcher, _ = load(url, folder, "-")
     assert watcher.seen == watcher.said
     assert len(set(watcher.seen)) > 1
-
-
-def test_where_batches_go_together_no_transaction_is_run_again() -> None:
-    """A load is read while it is written: it cannot be written twice."""
-    assert Sqlite.load_seconds > 0
-    assert not any(Sqlite().is_passing(error) for error in (sqlite3.OperationalError("database is locked"), OSError()))

@@ -113,6 +113,31 @@ def test_it_gives_up_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> N
     assert time.monotonic() - started < 0.3
 
 
+def test_what_is_written_once_is_never_repeated(store: Store, hasty: None) -> None:
+    calls: list[int] = []
+
+    def fail_in_passing(transaction: Transaction) -> None:
+        calls.append(1)
+        transaction.execute(insert(unlinked).values(content_key=1))
+        raise passing()
+
+    with pytest.raises(StoreFailed) as caught:
+        # Not by a caller that retries either.
+        retrying.persist(lambda: store.write_once(fail_in_passing), Heard().noticed)
+    assert calls == [1]
+    assert not caught.value.is_passing
+    with store.reading() as transaction:
+        assert count(transaction, unlinked) == 0
+
+
+def test_what_is_written_once_is_committed(store: Store) -> None:
+    assert (
+        store.write_once(lambda transaction: transaction.execute(insert(unlinked).values(content_key=1)).rowcount) == 1
+    )
+    with store.reading() as transaction:
+        assert count(transaction, unlinked) == 1
+
+
 @pytest.mark.postgres
 @pytest.mark.parametrize("state", PASSING)
 def test_an_error_of_the_server_that_passes_runs_the_transaction_again(

@@ -1,7 +1,7 @@
-"""The key of `band_bucket`, which a first load leaves for its end, where the database then builds it faster.
+"""The primary key of `band_bucket`, which the first ingest creates at its end, because Postgres then builds it faster.
 
-The rows of a first load need no key to be one of each: a content is counted, and its buckets are written, once, by the
-holder of the write lock. What links or deletes builds the key first; who may not is answered without it, slowly.
+Without the key, no row occurs twice: only the holder of the write lock writes the buckets of a content, and only once.
+Linking and deleting build the key first. Questions of a role that may not build it are answered without it, slowly.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ __all__ = ["build", "ensure", "put_off"]
 
 
 def put_off(store: Store) -> None:
-    """Leaves the key for later where nothing is in the index yet."""
+    """Drop the key of an empty index, to be built later."""
     if store.dialect.builds_keys and store.read(_is_empty):
         store.write(_take_off)
 
 
 def ensure(store: Store, built: Callable[[float], None]) -> None:
-    """Builds the key where a first load has left it out, or one that was broken off.
+    """Build the key if it is missing, also after a first ingest that was interrupted.
 
-    Args: built: hears the share that is done, from another thread.
+    Args: built: called from another thread with the share that is done.
     """
     if store.dialect.builds_keys and store.read(_is_missing):
         store.write(partial(build, built=built))
 
 
 def build(transaction: Transaction, built: Callable[[float], None] = lambda _share: None) -> None:
-    """`ensure`, in a transaction that goes on."""
+    """Build the key if it is missing, inside a transaction."""
     transaction.dialect.build_key(transaction.connection, band_bucket, built)
 
 
@@ -43,7 +43,7 @@ def _is_empty(transaction: Transaction) -> bool:
 
 
 def _take_off(transaction: Transaction) -> None:
-    # Asked again: another writer may have been first.
+    # Asked again, because another writer may have been faster.
     if _is_empty(transaction):
         transaction.dialect.put_off_key(transaction.connection, band_bucket)
 

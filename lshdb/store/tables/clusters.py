@@ -1,4 +1,4 @@
-"""What clusters are made of: contents and their documents, pairs, and what tells which document to keep."""
+"""What clusters are made of: contents, their documents and pairs, and the merits that decide which document to keep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Merits:
-    """Documents, and what tells which of them to keep; `merits` has None where nothing is known."""
+    """Documents and their merits, which decide which of them to keep. A merit is None if nothing is known."""
 
     content_keys: NDArray[np.int64]
     doc_keys: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Merits:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document and its content; None for an empty one."""
+    """A document and its content. The content is None for an empty document."""
 
     doc_key: int
     collection: str
@@ -52,27 +52,27 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts:
-    """How many documents there are, and how many of them are not empty."""
+    """The number of documents, and the number of those that are not empty."""
 
     num_documents: int
     num_full: int
 
 
 def content_sizes(transaction: Transaction, within: str | None) -> NDArray[np.int64]:
-    """(content_key, number of documents), int64, shape (n, 2), ascending: the contents that have a document."""
+    """Return (content_key, number of documents) of contents that have documents, int64, shape (n, 2), ascending."""
     blocks = transaction.stream_integers(statements.content_sizes(), {"within": within})
     return np.concatenate([*blocks, np.empty((0, 2), dtype=np.int64)])
 
 
 def near_pairs(transaction: Transaction, min_sim: float) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (left_key, right_key), int64, shape (m, 2): the pairs at `min_sim` or more."""
+    """Yield the pairs at `min_sim` or more: blocks of (left_key, right_key), int64, shape (m, 2)."""
     return transaction.stream_integers(statements.near_pairs(), {"min_sim": min_sim})
 
 
 def merits(
     transaction: Transaction, content_keys: NDArray[np.int64], keep: Keep, within: str | None
 ) -> Iterator[Merits]:
-    """The documents of the contents, block by block, in the order of their contents and keys.
+    """Yield the documents of the contents in blocks, in the order of their contents and keys.
 
     Args: content_keys: int64, ascending.
     """
@@ -83,12 +83,12 @@ def merits(
 
 
 def known_pairs(transaction: Transaction, pairs: CandidatePairs) -> VerifiedPairs:
-    """Those of the pairs that are stored, whatever their similarity, in any order."""
+    """Return the pairs that are stored, at any similarity, in any order."""
     return verified_pairs([row for block in transaction.keyed(statements.known_pairs(), pairs.keys) for row in block])
 
 
 def mates(transaction: Transaction, content_keys: NDArray[np.int64], min_sim: float) -> NDArray[np.int64]:
-    """(content_key, mate_key), int64, shape (m, 2): the pairs of the contents at `min_sim` or more."""
+    """Return the pairs of the contents at `min_sim` or more: (content_key, mate_key), int64, shape (m, 2)."""
     blocks = [
         transaction.integers(statement, part)
         for statement in (statements.later_mates(), statements.earlier_mates())
@@ -98,17 +98,17 @@ def mates(transaction: Transaction, content_keys: NDArray[np.int64], min_sim: fl
 
 
 def names(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, tuple[str, str]]:
-    """(collection, doc_id) of the documents, by their keys."""
+    """Return (collection, doc_id) of the documents by their keys."""
     blocks = transaction.keyed(statements.names(), distinct(doc_keys))
     return {doc_key: (collection, doc_id) for block in blocks for doc_key, collection, doc_id in block}
 
 
 def scope(transaction: Transaction, within: str | None, rows: int) -> Iterator[list[DocumentRow]]:
-    """All documents in the order they came, `rows` at a time."""
+    """Yield all documents in the order in which they were added, `rows` at a time."""
     for block in transaction.stream(statements.scope(), {"within": within}, rows=rows):
         yield [DocumentRow(*row) for row in block]
 
 
 def document_counts(transaction: Transaction, within: str | None) -> DocumentCounts:
-    """How many documents there are."""
+    """Return the number of documents."""
     return DocumentCounts(*transaction.execute(statements.document_counts(), {"within": within}).one())

@@ -1,7 +1,7 @@
-"""Buckets of new contents that wait for the end of their transaction.
+"""Buckets of new contents, held in memory until their transaction ends.
 
-A content's buckets are spread over the whole table, so each writing of some of them writes most of its pages: the more
-contents are written together, the less of that a content pays. Memory is 8 bytes a bucket.
+The buckets of a content are spread over the whole table, so writing a few of them writes most of its pages. The more
+contents are written together, the fewer pages each of them costs. A bucket takes 8 bytes of memory.
 """
 
 from __future__ import annotations
@@ -19,18 +19,23 @@ __all__ = ["HeldBuckets"]
 
 
 class HeldBuckets:
-    """Collects buckets of contents, to be written once."""
+    """Buckets of contents, to be written together."""
 
     def __init__(self) -> None:
         self._held: list[tuple[NDArray[np.int64], BandKeys]] = []
 
     def add(self, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
-        """Takes n contents. Args: content_keys: int64, shape (n,), behind those held. band_keys: shape (n, bands)."""
+        """Hold the buckets of n contents.
+
+        Args:
+            content_keys: int64, shape (n,), greater than those held.
+            band_keys: shape (n, bands).
+        """
         if len(content_keys):
             self._held.append((content_keys, band_keys))
 
     def write(self, transaction: Transaction) -> None:
-        """Writes the rows of those contents that are still there, and holds none any more."""
+        """Write the rows of the contents that still exist, and forget them."""
         if not self._held:
             return
         keys = np.concatenate([content_keys for content_keys, _ in self._held])

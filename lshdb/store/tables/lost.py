@@ -19,7 +19,7 @@ __all__ = ["LostSource", "LostText", "sources"]
 
 @dataclass(frozen=True, slots=True)
 class LostText:
-    """A content without its text, and where its first document with a source saw it."""
+    """A content whose text is not kept, and its place in the source of its first document that has one."""
 
     content_key: int
     digest: bytes
@@ -28,7 +28,7 @@ class LostText:
 
 @dataclass(frozen=True, slots=True)
 class LostSource:
-    """A source that lost texts can be read from again; `options` as it was read with."""
+    """A source from which lost texts can be read again, and the options it was read with."""
 
     uri: str
     options: str
@@ -36,13 +36,13 @@ class LostSource:
 
 
 def sources(transaction: Transaction, content_keys: NDArray[np.int64] | None = None) -> Iterator[LostSource]:
-    """Sources of those of the contents whose text is not kept, source by source.
+    """Yield the sources of the contents whose text is not kept.
 
     Args: content_keys: int64, shape (n,), ascending; None for all contents that have a pair.
     """
     if content_keys is None:
         return _lost(transaction, _is_paired(), {})
-    # All at once, for each source is read once.
+    # In one statement, so that each source occurs once and is read once.
     is_given = content.c.content_key.in_(select(given.c.value))
     return _lost(transaction, is_given, {"given": content_keys.tolist()})
 

@@ -1,0 +1,214 @@
+"""One ingest: plan, make, write.
+
+::
+
+    plan    walk, compare with the index          thread, reads only
+      |     tasks
+    make    read, sketch                          thread or processes, no database
+      |     chunks
+    write   one transaction a batch or load       caller's thread, the only writer
+
+Killed at any moment, the next run continues after the last commit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from lshdb.errors import NothingToRead
+from lshdb.ingest.make import Chunk, Task, Work, cut, make
+from lshdb.ingest.options import IngestOptions
+from lshdb.ingest.plan import Plan, plan
+from lshdb.ingest.removal import expire, prune
+from lshdb.ingest.workers import Ahead, in_processes
+from lshdb.ingest.write import Batches, Writer, Written
+from lshdb.linking.calls import num_cores
+from lshdb.model.progress import Progress
+from lshdb.model.values import Counts, Rejection
+from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
+from lshdb.store.store import Store
+from lshdb.store.tables import bands, bucket_key
+from lshdb.store.transaction import Transaction
+
+__all__ = ["OTHER_REASONS", "Ingestion", "Reasons", "staffed"]
+
+# Cores that one worker keeps busy if there is no HTML to parse: its threads read, sketch and compress. On two cores
+# 577 MB of JSON lines took 8.1 seconds in one process and 9.7 with two workers.
+PAGELESS_CORES: Final = 2
+
+# Our own readers know some forty kinds of rejections; another distribution's may make one of every item.
+MAX_KINDS: Final = 100
+OTHER_REASONS: Final = "other reasons"
+
+
+class Ingestion:
+    """One run over some paths; `counts`, `num_skipped` and `reasons` say what it has done so far.
+
+    `num_displaced` documents took the place of others with the same id from another source.
+
+    Args: run_key: the run, already begun.
+    """
+
+    def __init__(self, store: Store, run_key: int, options: IngestOptions, progress: Progress) -> None:
+        self._store = store
+        self._run_key = run_key
+        self._options = options
+        self._progress = progress
+        self._num_contents_before = 0
+        self._roots_with_files: set[str] = set()
+        self._num_files = self._bytes_to_read = self._num_read = self._bytes_read = 0
+        self.counts = Counts()
+        self.num_skipped = self.num_displaced = 0
+        self.reasons = Reasons()
+
+    def ingest(self, paths: Sequence[str | Path]) -> None:
+        """Read what is new or changed under the paths.
+
+        Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
+        """
+        self._num_contents_before = self._store.read(bands.last_content) or 0
+        with Ahead[Plan | Chunk](partial(self._make, paths)) as ahead:
+            self._write(ahead, self._load_seconds(paths))
+        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
+        roots = [path_uri(path) for path in paths]
+        empty = [root for root in roots if root not in self._roots_with_files]
+        if self._options.prune:
+            self._prune(roots, empty)
+        if self._options.expire_after is not None:
+            self._expire(self._options.expire_after)
+        if len(empty) == len(roots):
+            raise NothingToRead(
+                path=", ".join(map(str, paths)) or "an empty list of paths", reason="no file that could be opened"
+            )
+
+    def _make(self, paths: Sequence[str | Path], put: Callable[[Plan | Chunk], None]) -> None:
+        """Plan and make, in a thread beside the writer; everything that comes of it is handed to `put`."""
+
+        def planned() -> Iterator[Task]:
+            for step in plan(self._store, paths, self._options):
+                put(step)
+                yield from step.tasks
+
+        tasks, workers = staffed(planned(), self._options)
+        with closing(self._chunks(cut(tasks, self._options.read, self._options.budgets), workers)) as chunks:
+            for chunk in chunks:
+                put(chunk)
+
+    def _chunks(self, works: Iterator[Work], workers: int) -> Generator[Chunk, None, None]:
+        making = partial(make, params=self._store.params, options=self._options.read, budgets=self._options.budgets)
+        if workers == 1:
+            yield from making(works)
+            return
+        with closing(in_processes(partial(_made_whole, making), works, workers)) as made:
+            yield from chain.from_iterable(made)
+
+    def _write(self, ahead: Ahead[Plan | Chunk], load_seconds: float) -> None:
+        batches = Batches(ahead, self._took, self._num_contents, self._options.budgets)
+        writer = Writer(self._store, self._run_key, self._options, self._wrote)
+        is_first, started = True, time.monotonic()
+        while (batch := batches.next()) is not None:
+            if is_first and batch.chunks:
+                bucket_key.put_off(self._store)
+                is_first = False
+            if load_seconds > 0:
+                writer.write_load(batch, batches.next, load_seconds, started)
+            else:
+                writer.write(batch)
+            started = time.monotonic()
+
+    def _load_seconds(self, paths: Sequence[str | Path]) -> float:
+        """Return how long a transaction of several batches may take; 0 for one transaction a batch."""
+        if STDIN_NAME in map(str, paths):
+            return 0.0  # for we wait for the program that writes what we read
+        chosen = self._options.budgets.load_seconds
+        return self._store.dialect.load_seconds if chosen is None else chosen
+
+    def _num_contents(self) -> int:
+        return self._num_contents_before + self.counts.num_added
+
+    def _took(self, value: Plan | Chunk) -> None:
+        if isinstance(value, Plan):
+            self._roots_with_files |= value.roots
+            self._num_files += value.num_files
+            self._bytes_to_read += value.num_bytes
+            self._progress.walked(self._num_files, self._bytes_to_read, ended=value.is_last)
+        else:
+            self._num_read += len(value.documents)
+            self._bytes_read += value.num_bytes
+            self._progress.read(self._num_read, self._bytes_read)
+
+    def _wrote(self, written: Written) -> None:
+        self.num_skipped += written.num_skipped
+        self.num_displaced += written.num_displaced
+        self.reasons.count(written.rejections)
+        for rejection in written.rejections:
+            self._progress.rejected(rejection)
+        self._count(written.counts)
+
+    def _count(self, counts: Counts) -> None:
+        self.counts += counts
+        self._progress.ingested(self.counts)
+
+    def _prune(self, roots: Sequence[str], empty: Sequence[str]) -> None:
+        """Remove the documents of files that are gone, if the folder above them is not."""
+        collection, params = self._options.collection, self._store.params
+
+        def write(transaction: Transaction, root: str) -> Counts:
+            return prune(transaction, collection, root, self._run_key, params, is_empty=root in empty)
+
+        for root in roots:
+            self._count(self._store.write(partial(write, root=root), self._run_key))
+
+    def _expire(self, age: timedelta) -> None:
+        """Remove the documents that no run of that age or younger has seen."""
+        collection, params, moment = self._options.collection, self._store.params, datetime.now(UTC) - age
+        write = partial(expire, collection=collection, moment=moment, run_key=self._run_key, params=params)
+        self._count(self._store.write(write, self._run_key))
+
+
+class Reasons:
+    """The number of rejections of each kind; the kinds after the first hundred are counted together."""
+
+    def __init__(self) -> None:
+        self._numbers: Counter[str] = Counter()
+
+    def count(self, rejections: Iterable[Rejection]) -> None:
+        """Count some more."""
+        for rejection in rejections:
+            is_known = rejection.kind in self._numbers or len(self._numbers) < MAX_KINDS
+            self._numbers[rejection.kind if is_known else OTHER_REASONS] += 1
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the numbers by kind, the most frequent first."""
+        return dict(self._numbers.most_common())
+
+
+def staffed(tasks: Iterator[Task], options: IngestOptions) -> tuple[Iterator[Task], int]:
+    """Return the tasks, and how many workers they are worth.
+
+    As many as were asked for, else one for each core if there are pages, and one for every other core if there are
+    none; but only one if there is little to read, by the first tasks.
+    """
+    first: list[Task] = []
+    num_bytes, workers = 0, num_cores() if options.workers is None else options.workers
+    while workers > 1 and num_bytes < options.budgets.pool_bytes and (task := next(tasks, None)) is not None:
+        first.append(task)
+        num_bytes += task.source.size
+    if num_bytes < options.budgets.pool_bytes:
+        workers = 1
+    elif options.workers is None and not any(may_hold_pages(task.source, options.read) for task in first):
+        workers //= PAGELESS_CORES
+    return chain(first, tasks), max(workers, 1)
+
+
+def _made_whole(making: Callable[[Iterable[Work]], Iterable[Chunk]], work: Work) -> list[Chunk]:
+    """Return all chunks of one work: what a worker process does."""
+    return list(making([work]))

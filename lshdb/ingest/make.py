@@ -1,0 +1,326 @@
+"""Step two of an ingest: read sources and sketch their documents. Knows no database.
+
+`cut` reads large files, once and in order, and cuts them into ranges of raw records; it leaves small files to whoever
+makes them. `make` turns ranges and small files into chunks of sketched documents. The same function serves a thread of
+this process and worker processes, so the chunks are the same for any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from lshdb.errors import BadDocument
+from lshdb.ingest.options import Budgets
+from lshdb.model.params import Params
+from lshdb.model.values import Document, Rejection, Sketches
+from lshdb.readers import Deferred, Item, Reading, ReadOptions, SourceFile, made
+from lshdb.sketch.sketch import Sketching, begin, require_fit
+
+__all__ = ["Chunk", "Files", "Records", "SourceProgress", "Task", "Work", "cut", "make"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A source to read, from after its first `position` items on."""
+
+    source: SourceFile
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProgress:
+    """How far a source has been read at the end of a chunk.
+
+    Args:
+        source: the file.
+        position: items of it so far, including those of earlier chunks and runs.
+        num_documents: documents of it in this chunk.
+        digest: of the whole file; None before it is read to its end, and if it could not be.
+        ended: whether there is no more of it to read.
+        opened: whether a single byte of it could be read.
+    """
+
+    source: SourceFile
+    position: int
+    num_documents: int
+    digest: bytes | None
+    ended: bool
+    opened: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Small files, which are opened and read where they are made."""
+
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A range of consecutive items of one source, as its reader yields them.
+
+    Args:
+        steps: the items, most of them yet to be parsed.
+        progress: how far the source is read with this range; its documents are not counted yet.
+        num_bytes: bytes of the file that were read for it.
+    """
+
+    steps: Sequence[Item | Deferred]
+    progress: SourceProgress
+    num_bytes: int
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # By columns: pickling thousands of objects one by one would take as long as parsing them.
+        columns = tuple(zip(*map(_step_fields, self.steps), strict=True))
+        return _unpickled_records, (columns, self.progress, self.num_bytes)
+
+
+Work: TypeAlias = Files | Records
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some documents, sketched, and what else was met on the way.
+
+    Args:
+        documents: without their texts, which are in `sketches`; aligned with it.
+        sources: the progress of every source met, in order.
+        num_bytes: bytes of files read.
+        num_skipped: files and records that were not meant for lshdb.
+    """
+
+    documents: tuple[Document, ...]
+    sketches: Sketches
+    rejections: tuple[Rejection, ...]
+    sources: tuple[SourceProgress, ...]
+    num_bytes: int
+    num_skipped: int
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # By columns: pickling thousands of documents one by one would take as long as sketching them.
+        columns = tuple(zip(*map(_bare_fields, self.documents), strict=True))
+        return _unpickled_chunk, (
+            columns,
+            self.sketches,
+            self.rejections,
+            self.sources,
+            self.num_bytes,
+            self.num_skipped,
+        )
+
+
+def cut(tasks: Iterable[Task], options: ReadOptions, budgets: Budgets) -> Iterator[Work]:
+    """Yield the work that tasks are: each large file in ranges of its records, small files several together."""
+    small: list[Task] = []
+    num_bytes = 0
+    for task in tasks:
+        if task.source.size > budgets.chunk_bytes or task.source.is_stdin:
+            if small:
+                yield Files(tuple(small))
+                small, num_bytes = [], 0
+            yield from _ranges(task, options, budgets)
+            continue
+        small.append(task)
+        num_bytes += task.source.size
+        if num_bytes >= budgets.chunk_bytes or len(small) >= budgets.chunk_items:
+            yield Files(tuple(small))
+            small, num_bytes = [], 0
+    if small:
+        yield Files(tuple(small))
+
+
+def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[Chunk]:
+    """Yield the chunks of works in their order, sketched.
+
+    The texts of a chunk are packed, in another thread, while the next one is made.
+    """
+    held: _Begun | None = None
+    for work in works:
+        making = _Making(params, options, budgets)
+        for begun in making.files(work) if isinstance(work, Files) else making.records(work):
+            if held is not None:
+                yield held.chunk()
+            held = begun
+    if held is not None:
+        yield held.chunk()
+
+
+def _ranges(task: Task, options: ReadOptions, budgets: Budgets) -> Iterator[Records]:
+    """Yield the items of a large file after the task's position; at least one range, which may be empty."""
+    reading = _TaskReading(task, options)
+    taken: list[Item | Deferred] = []
+    size = 0
+    for step in reading.steps():
+        taken.append(step)
+        size += len(step.raw) if isinstance(step, Deferred) else _num_chars(step)
+        if size >= budgets.chunk_bytes or len(taken) >= budgets.chunk_items:
+            yield Records(taken, reading.progress(0), reading.bytes_since())
+            taken, size = [], 0
+    yield Records(taken, reading.progress(0), reading.bytes_since())
+
+
+class _TaskReading:
+    """The reading of one task's source, and how far it has come."""
+
+    def __init__(self, task: Task, options: ReadOptions) -> None:
+        self._task = task
+        self._reading = Reading(task.source, options)
+        self._position = self._num_bytes = 0
+        self._ended = False
+
+    def steps(self) -> Iterator[Item | Deferred]:
+        """Yield what follows the task's position."""
+        for step in self._reading.steps():
+            self._position += 1
+            if self._position > self._task.position:
+                yield step
+        self._ended = True
+
+    def progress(self, num_documents: int) -> SourceProgress:
+        """Return how far the reading has come."""
+        return SourceProgress(
+            source=self._task.source,
+            position=self._position,
+            num_documents=num_documents,
+            digest=self._reading.digest,
+            ended=self._ended,
+            opened=self._reading.num_bytes > 0 or self._reading.digest is not None,
+        )
+
+    def bytes_since(self) -> int:
+        """Return the bytes of the file read since the last call."""
+        before, self._num_bytes = self._num_bytes, self._reading.num_bytes
+        return self._num_bytes - before
+
+
+class _Making:
+    """Makes the chunks of one work."""
+
+    def __init__(self, params: Params, options: ReadOptions, budgets: Budgets) -> None:
+        self._params = params
+        self._options = options
+        self._budgets = budgets
+
+    def records(self, work: Records) -> Iterator[_Begun]:
+        """Yield the one chunk of a range of records."""
+        growing = _Growing()
+        for step in work.steps:
+            growing.take(self._item(step))
+        growing.note(replace(work.progress, num_documents=growing.documents_since()), work.num_bytes)
+        yield growing.begin(self._params)
+
+    def files(self, work: Files) -> Iterator[_Begun]:
+        """Yield the chunks of small files: several if their texts are much larger than they are."""
+        growing = _Growing()
+        for task in work.tasks:
+            reading = _TaskReading(task, self._options)
+            for step in reading.steps():
+                growing.take(self._item(step))
+                if growing.num_chars >= self._budgets.chunk_chars:
+                    growing.note(reading.progress(growing.documents_since()), reading.bytes_since())
+                    yield growing.begin(self._params)
+                    growing = _Growing()
+            growing.note(reading.progress(growing.documents_since()), reading.bytes_since())
+        yield growing.begin(self._params)
+
+    def _item(self, step: Item | Deferred) -> Item:
+        """Return the item of a step; a document that does not suit the index is rejected."""
+        item = made(step, self._options)
+        if isinstance(item, Document):
+            try:
+                require_fit(item, self._params)
+            except BadDocument as error:
+                return Rejection(item.source or item.doc_id, item.locator, str(error.reason))
+        return item
+
+
+class _Growing:
+    """A chunk while it grows."""
+
+    def __init__(self) -> None:
+        self.num_chars = 0
+        self._documents: list[Document] = []
+        self._rejections: list[Rejection] = []
+        self._sources: list[SourceProgress] = []
+        self._num_bytes = self._num_skipped = self._num_counted = 0
+
+    def take(self, item: Item) -> None:
+        """Add an item."""
+        if isinstance(item, Document):
+            self._documents.append(item)
+            self.num_chars += _num_chars(item)
+        elif isinstance(item, Rejection):
+            self._rejections.append(item)
+        else:
+            self._num_skipped += 1
+
+    def documents_since(self) -> int:
+        """Return how many documents were added since the last call."""
+        before, self._num_counted = self._num_counted, len(self._documents)
+        return self._num_counted - before
+
+    def note(self, progress: SourceProgress, num_bytes: int) -> None:
+        """Add how far a source has come, and the bytes that were read of it."""
+        self._sources.append(progress)
+        self._num_bytes += num_bytes
+
+    def begin(self, params: Params) -> _Begun:
+        """Sketch it, but for the packing of its texts."""
+        sketching = begin(self._documents, params)
+        unpacked = Chunk(
+            documents=tuple(map(_bare, self._documents)),
+            sketches=sketching.unpacked,
+            rejections=tuple(self._rejections),
+            sources=tuple(self._sources),
+            num_bytes=self._num_bytes,
+            num_skipped=self._num_skipped,
+        )
+        return _Begun(unpacked, sketching)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A chunk whose texts are being packed."""
+
+    unpacked: Chunk
+    sketching: Sketching
+
+    def chunk(self) -> Chunk:
+        return replace(self.unpacked, sketches=self.sketching.sketches())
+
+
+def _num_chars(item: Item) -> int:
+    return len(item.text) + sum(map(len, item.features or ())) if isinstance(item, Document) else 0
+
+
+def _bare(document: Document) -> Document:
+    """Return the document without its text, which is in the sketches."""
+    return _document(*_bare_fields(document))
+
+
+def _bare_fields(document: Document) -> tuple[str, str | None, str, int, int | None]:
+    return document.doc_id, document.source, document.locator, document.num_replaced, document.dated_at
+
+
+def _document(doc_id: str, source: str | None, locator: str, num_replaced: int, dated_at: int | None) -> Document:
+    return Document(doc_id, "", None, source, locator, num_replaced, dated_at)
+
+
+def _unpickled_chunk(columns: Sequence[Sequence[Any]], *others: Any) -> Chunk:
+    return Chunk(tuple(map(_document, *columns)) if columns else (), *others)
+
+
+def _step_fields(step: Item | Deferred) -> tuple[Any, ...]:
+    if isinstance(step, Deferred):
+        return step.source, step.locator, step.raw, step.parse
+    return step, None, None, None
+
+
+def _unpickled_records(columns: Sequence[Sequence[Any]], progress: SourceProgress, num_bytes: int) -> Records:
+    return Records(list(map(_step, *columns)) if columns else [], progress, num_bytes)
+
+
+def _step(source: Any, locator: Any, raw: Any, parse: Any) -> Item | Deferred:
+    return source if parse is None else Deferred(source, locator, raw, parse)
