@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
     from lshdb.index import Index
-    from lshdb.ingest.options import IngestOptions
+    from lshdb.ingest.options import Budgets, IngestOptions
     from lshdb.model.banding import Banding, Similarities, Sizes
     from lshdb.model.params import Params, Permutations, Shingling
     from lshdb.model.progress import Progress
@@ -100,6 +100,7 @@ __all__ = [
     "BadDocument",
     "Banding",
     "BelowFloor",
+    "Budgets",
     "Cluster",
     "ClusterOptions",
     "CollectionUnknown",
@@ -194,7 +195,7 @@ _CLASSES: Final = {
     "lshdb.clusters.export": ("ExportOptions", "ExportReport"),
     "lshdb.clusters.members": ("Cluster", "Member"),
     "lshdb.index": ("Index",),
-    "lshdb.ingest.options": ("IngestOptions",),
+    "lshdb.ingest.options": ("Budgets", "IngestOptions"),
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),
     "lshdb.model.progress": ("Progress",),
