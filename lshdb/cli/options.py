@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lshdb.readers import ReadOptions
 
 __all__ = [
+    "MAKING",
     "Clustering",
     "Collection",
     "Format",

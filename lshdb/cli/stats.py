@@ -10,6 +10,7 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import open_index
 from lshdb.cli.render import print_records, print_report, print_rows, visible
+from lshdb.model.params import FORGEABLE_VERSION
 
 if TYPE_CHECKING:
     from lshdb.answers.hot_buckets import Hottest
@@ -58,6 +59,7 @@ def _lines(stats: Stats) -> list[str]:
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
         "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
         **_missed(stats),
+        **_forgeable(stats),
         "shingles": f"{params.shingle}{', multiset' if params.multiset else ''}",
         "signatures": f"{params.scheme}, {params.num_perm} minima, {params.bands} bands of {params.rows} rows",
         "recall": f"{params.recall:.4f} promised at {params.min_sim}",
@@ -84,6 +86,13 @@ def _missed(stats: Stats) -> dict[str, str]:
         "may miss": f"at most {stats.most_missed:.1%} of the pairs at {stats.params.floor} or more: if every pair not "
         "expanded is one, and meets in no other bucket; --hot lists the buckets"
     }
+
+
+def _forgeable(stats: Stats) -> dict[str, str]:
+    """Return a line for an index of an old version; none for others."""
+    if stats.params.table_version != FORGEABLE_VERSION:
+        return {}
+    return {"hashes": f"{FORGEABLE_VERSION}: a hostile text can pass for another one, but not in a new index"}
 
 
 def _unfinished(stats: Stats) -> list[str]:

@@ -59,5 +59,5 @@ def _same_text(document: Document, digest: bytes, params: Params) -> str | None:
         text = text_of(document, params)
     except BadDocument:
         return None
-    found = digests(normalise([text], params.shingling))[0]
+    found = digests(normalise([text], params.shingling), params.table_version)[0]
     return text if found.tobytes() == digest else None

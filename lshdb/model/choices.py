@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["ExportFormat", "HtmlText", "Keep", "Linkage", "Scheme", "ShingleKind", "What"]
+__all__ = ["ExportFormat", "HtmlText", "Keep", "Linkage", "Scheme", "ShingleKind", "TableVersion", "What"]
 
 # How the minima of a signature are made.
 Scheme = Literal["fss1", "universal"]
 
 ShingleKind = Literal["word", "char", "set"]
+
+# The code-point table, the shingle hash and the content digest of an index.
+TableVersion = Literal["unicode14-1", "unicode14-2"]
 
 # Which part of a page is its text.
 HtmlText = Literal["main", "all"]

@@ -13,12 +13,25 @@ from typing import Final, get_args
 
 from lshdb.errors import InvalidParams
 from lshdb.model.banding import MAX_BANDS, Banding
-from lshdb.model.choices import HtmlText, Scheme, ShingleKind
+from lshdb.model.choices import HtmlText, Scheme, ShingleKind, TableVersion
 
-__all__ = ["TABLE_VERSION", "Banding", "HtmlText", "Params", "Permutations", "Scheme", "ShingleKind", "Shingling"]
+__all__ = [
+    "FORGEABLE_VERSION",
+    "TABLE_VERSION",
+    "Banding",
+    "HtmlText",
+    "Params",
+    "Permutations",
+    "Scheme",
+    "ShingleKind",
+    "Shingling",
+    "TableVersion",
+]
 
-# Names the code-point table and the shingle hash together: new bits of either are a new name.
-TABLE_VERSION: Final = "unicode14-1"
+# Of new indexes. New bits of the code-point table, the shingle hash or the content digest need a new name.
+TABLE_VERSION: Final[TableVersion] = "unicode14-2"
+# Its shingle hash and its digest can be forged: anybody can write different texts that count as equal.
+FORGEABLE_VERSION: Final[TableVersion] = "unicode14-1"
 
 MAX_SHINGLE_SIZE: Final = 64
 MAX_PERMUTATIONS: Final = 65_536
@@ -34,6 +47,8 @@ class Shingling:
     kind: ShingleKind
     size: int
     multiset: bool = False
+    version: TableVersion = TABLE_VERSION
+    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +91,7 @@ class Params:
     min_sim: float = DEFAULT_MIN_SIM
     keep_text: bool = True
     html: HtmlText = "main"
-    table_version: str = TABLE_VERSION
+    table_version: TableVersion = TABLE_VERSION
     num_perm: int = 0
     first_band: int = 0
 
@@ -84,7 +99,7 @@ class Params:
         _parse_shingle(self.shingle)
         _check_choice("scheme", self.scheme, get_args(Scheme))
         _check_choice("html", self.html, get_args(HtmlText))
-        _check_choice("table_version", self.table_version, (TABLE_VERSION,))
+        _check_choice("table_version", self.table_version, get_args(TableVersion))
         check_range("bands", self.bands, 1, MAX_BANDS)
         check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
         if not self.num_perm:
@@ -99,7 +114,7 @@ class Params:
     def shingling(self) -> Shingling:
         """The part that `shingling` needs."""
         kind, size = _parse_shingle(self.shingle)
-        return Shingling(kind, size, self.multiset)
+        return Shingling(kind, size, self.multiset, self.table_version, self.seed)
 
     @property
     def permutations(self) -> Permutations:

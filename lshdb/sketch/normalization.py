@@ -17,14 +17,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from hashlib import sha256
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
-from lshdb.model.params import Shingling
+from lshdb.model.params import FORGEABLE_VERSION, Shingling, TableVersion
 from lshdb.model.values import NormalForms
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
@@ -50,17 +50,33 @@ def normalise_utf8(encoded: Sequence[bytes], shingling: Shingling) -> NormalForm
     return _verbatim(encoded) if shingling.kind == "set" else _folded(encoded)
 
 
-def digests(forms: NormalForms) -> NDArray[np.uint8]:
-    """Return the identity of each normal form: xxh3_128 of its UTF-32-LE bytes; zero for an empty one.
+def digests(forms: NormalForms, version: TableVersion) -> NDArray[np.uint8]:
+    """Return the identity of each normal form; zero for an empty one.
 
-    Returns: uint8, shape (n, 16), the canonical (big-endian) bytes of the digest.
+    ``unicode14-2``: half of a SHA-256. If all code points are below 256, the first half of that of one byte per code
+    point, which takes a quarter of the time; else the second half of that of the UTF-32-LE bytes.
+    ``unicode14-1``: xxh3_128 of the UTF-32-LE bytes, big-endian. Anybody can make another text with the same digest.
+
+    Returns: uint8, shape (n, 16).
+    Source: FIPS 180-4, Secure Hash Standard.
     """
     rows = bytearray(16 * len(forms))
-    content = forms.codepoints.astype("<u4", copy=False).view(np.uint8).data
-    offsets = (4 * forms.offsets).tolist()
-    for row, (start, stop) in enumerate(pairwise(offsets)):
-        if start < stop:
-            rows[16 * row : 16 * row + 16] = xxhash.xxh3_128_digest(content[start:stop])
+    wide = forms.codepoints.astype("<u4", copy=False).view(np.uint8).data
+    narrow = forms.codepoints.astype(np.uint8).data
+    filled = np.flatnonzero(np.diff(forms.offsets))
+    starts, stops = forms.offsets[filled], forms.offsets[filled + 1]
+    greatest = np.maximum.reduceat(forms.codepoints, starts) if len(filled) else starts
+    is_narrow = (greatest < 256) & (version != FORGEABLE_VERSION)
+    for row, start, stop, fits in zip(
+        filled.tolist(), starts.tolist(), stops.tolist(), is_narrow.tolist(), strict=True
+    ):
+        if fits:
+            digest = sha256(narrow[start:stop]).digest()[:16]
+        elif version == FORGEABLE_VERSION:
+            digest = xxhash.xxh3_128_digest(wide[4 * start : 4 * stop])
+        else:
+            digest = sha256(wide[4 * start : 4 * stop]).digest()[16:]
+        rows[16 * row : 16 * row + 16] = digest
     return np.frombuffer(rows, np.uint8).reshape(-1, 16)
 
 

@@ -55,7 +55,9 @@ def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
     forms = normalise_utf8(encoded, params.shingling)
     sets = shingle(forms, params.shingling)
     signatures = sign(sets, params.permutations)
-    return Sketches(digests(forms), sets.sizes, signatures, band_keys(signatures, params.banding), None)
+    return Sketches(
+        digests(forms, params.table_version), sets.sizes, signatures, band_keys(signatures, params.banding), None
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,5 +140,8 @@ def test_what_can_be_derived_is_as_before_after_a_repair(good: str, seed: int) -
     names = random.Random(seed).sample(DERIVABLE, len(DERIVABLE))
     for some in (names[begin : begin + 5] for begin in range(0, len(names), 5)):
         plant(good, some, seed)
-        assert repaired(good, FEW_IN_A_BUCKET) == Counter(), some
+        # A pair of a damaged text is compared only once the text is repaired.
+        if left := repaired(good, FEW_IN_A_BUCKET):
+            assert set(left) <= {"similarity-differs", "estimate-differs"}, some
+            assert repaired(good, FEW_IN_A_BUCKET) == Counter(), some
         assert said(good) == before, some

@@ -17,6 +17,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from lshdb.cli.app import app
+from lshdb.index import Index
+from lshdb.model.params import Params
 from lshdb.store.schema import band_bucket, content, document, pair, run, unlinked
 from lshdb.store.store import Store
 from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
@@ -64,6 +66,31 @@ def test_init_makes_an_index_once(lshdb: Run, url: str) -> None:
     again = lshdb(url, "init")
     assert again.code == 23
     assert "There is already an index at" in again.err
+
+
+def test_init_draws_a_secret_seed(lshdb: Run, tmp_path: Path) -> None:
+    seeds = set()
+    for name in ("a.db", "b.db"):
+        lshdb(str(tmp_path / name), "init", "--secret-seed")
+        seeds.add(json.loads(lshdb(str(tmp_path / name), "stats", "--json").out)["params"]["seed"])
+    assert len(seeds) == 2
+    assert min(seeds) >= 0
+    both = lshdb(str(tmp_path / "c.db"), "init", "--seed", "7", "--secret-seed")
+    assert (both.code, "--secret-seed draws it" in both.err) == (2, True)
+
+
+def test_stats_warns_of_an_index_with_forgeable_hashes(lshdb: Run, url: str) -> None:
+    warning = "hashes      unicode14-1: a hostile text can pass for another one, but not in a new index"
+    Index.create(url, Params(table_version="unicode14-1")).close()
+    assert warning in lshdb(url, "stats").out.splitlines()
+
+
+def test_an_index_with_forgeable_hashes_keeps_them(lshdb: Run, url: str, crawl: Path) -> None:
+    Index.create(url, Params(table_version="unicode14-1")).close()
+    lshdb(url, "ingest", crawl)
+    copied = lshdb(url, "stats", "--json")
+    assert json.loads(copied.out)["params"]["table_version"] == "unicode14-1"
+    assert lshdb(url, "check", "--all").code == 0
 
 
 def test_ingest_prints_the_object_of_the_contract(lshdb: Run, url: str, crawl: Path) -> None:

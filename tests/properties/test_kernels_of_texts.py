@@ -86,14 +86,18 @@ def test_compiled_fold_equals_the_reference(batch: list[str], data: st.DataObjec
 
 
 @settings(max_examples=300, deadline=None)
-@given(batches, st.integers(1, 64))
-def test_compiled_shingles_equal_the_reference(batch: list[str], size: int) -> None:
+@given(batches, st.integers(1, 64), st.lists(st.integers(0, 2**64 - 1), min_size=2, max_size=2))
+def test_compiled_shingles_equal_the_reference(batch: list[str], size: int, numbers: list[int]) -> None:
     forms = normalise(batch, WORDS)
     lines = normalise(batch, Shingling("set", 1))
+    secret = np.array(numbers, np.uint64) | np.array([0, 1], np.uint64)
     for name, arguments in (
         ("shingle_words", (forms.codepoints, forms.offsets, size, TABLE)),
         ("shingle_chars", (forms.codepoints, forms.offsets, size)),
         ("shingle_lines", (lines.codepoints, lines.offsets)),
+        ("keyed_words", (forms.codepoints, forms.offsets, size, TABLE, secret)),
+        ("keyed_chars", (forms.codepoints, forms.offsets, size, secret)),
+        ("keyed_lines", (lines.codepoints, lines.offsets, secret)),
     ):
         compiled, expected = getattr(kernels, name)(*arguments), getattr(reference, name)(*arguments)
         np.testing.assert_array_equal(compiled[0], expected[0], err_msg=name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import xxhash
 
-from lshdb.model.params import Shingling
+from lshdb.model.params import Shingling, TableVersion
 from lshdb.sketch.normalization import digests, normalise
 
 WORDS = Shingling("word", 5)
@@ -86,7 +87,7 @@ def test_a_text_has_the_same_normal_form_alone_and_in_a_batch() -> None:
 def test_no_texts_have_no_normal_forms() -> None:
     forms = normalise([], WORDS)
     assert (len(forms), len(forms.codepoints)) == (0, 0)
-    assert digests(forms).shape == (0, 16)
+    assert digests(forms, "unicode14-2").shape == (0, 16)
 
 
 def test_features_are_not_normalised() -> None:
@@ -98,11 +99,33 @@ def test_a_lone_surrogate_is_a_separator_in_a_text_and_kept_in_a_feature() -> No
     assert normal_form("a\ud800b", SETS) == "a\ud800b"
 
 
-def test_a_digest_is_the_xxh3_of_the_utf_32_bytes_and_zero_for_an_empty_text() -> None:
-    rows = digests(normalise(["Hello, World!", "...", "hello world"], WORDS))
+def test_a_digest_is_the_first_half_of_a_sha256_of_narrow_code_points_and_zero_for_an_empty_text() -> None:
+    rows = digests(normalise(["Hello, World!", "...", "hello world", "caf\u00e9"], WORDS), "unicode14-2")
     assert rows.dtype == np.uint8
-    assert rows[0].tobytes() == xxhash.xxh3_128_digest("hello world".encode("utf-32-le")) == rows[2].tobytes()
+    assert rows[0].tobytes() == hashlib.sha256(b"hello world").digest()[:16] == rows[2].tobytes()
     assert rows[1].tobytes() == bytes(16)
+    assert rows[3].tobytes() == hashlib.sha256(b"caf\xe9").digest()[:16]
+
+
+def test_a_digest_of_wide_code_points_is_the_second_half_of_the_sha256_of_their_utf_32_bytes() -> None:
+    form = "\u4e2d \u6587 a"
+    row = digests(normalise(["\u4e2d \u6587 a"], WORDS), "unicode14-2")[0]
+    assert row.tobytes() == hashlib.sha256(form.encode("utf-32-le")).digest()[16:]
+
+
+@pytest.mark.parametrize("version", ["unicode14-1", "unicode14-2"])
+def test_a_text_has_the_same_digest_alone_and_in_a_batch(version: TableVersion) -> None:
+    batch = ["", "ascii", "", "\u4e2d", "caf\u00e9", "a\u0100", ""]
+    together = digests(normalise(batch, WORDS), version)
+    alone = [digests(normalise([text], WORDS), version)[0].tolist() for text in batch]
+    assert together.tolist() == alone
+
+
+def test_an_old_digest_is_the_xxh3_of_the_utf_32_bytes() -> None:
+    rows = digests(normalise(["Hello, World!", "...", "\u4e2d"], WORDS), "unicode14-1")
+    assert rows[0].tobytes() == xxhash.xxh3_128_digest("hello world".encode("utf-32-le"))
+    assert rows[1].tobytes() == bytes(16)
+    assert rows[2].tobytes() == xxhash.xxh3_128_digest("\u4e2d".encode("utf-32-le"))
 
 
 def test_a_million_marks_on_one_letter_are_normalised_in_parts() -> None:

@@ -142,7 +142,9 @@ def test_an_index_of_revision_0001_has_the_minima_that_its_bands_take(url: str, 
     restore("revision_0001_no_texts", url, tmp_path)
     Index.upgrade(url)
     with Index.open(url) as index:
-        assert index.params == Params(keep_text=False, scheme="universal", bands=16, rows=4, floor=0.4, seed=7)
+        assert index.params == Params(
+            keep_text=False, scheme="universal", bands=16, rows=4, floor=0.4, seed=7, table_version="unicode14-1"
+        )
         assert (index.params.num_perm, index.params.first_band) == (64, 0)
 
 

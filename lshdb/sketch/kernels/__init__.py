@@ -23,7 +23,15 @@ if TYPE_CHECKING:
         number_occurrences,
         universal_minima,
     )
-    from lshdb.sketch.kernels.compiled_texts import contextual_spans, fold, shingle_chars, shingle_lines, shingle_words
+    from lshdb.sketch.kernels.compiled_shingles import (
+        keyed_chars,
+        keyed_lines,
+        keyed_words,
+        shingle_chars,
+        shingle_lines,
+        shingle_words,
+    )
+    from lshdb.sketch.kernels.compiled_texts import contextual_spans, fold
 
 __all__ = [
     "agreements",
@@ -33,6 +41,9 @@ __all__ = [
     "fold",
     "fss1_minima",
     "intersections",
+    "keyed_chars",
+    "keyed_lines",
+    "keyed_words",
     "number_occurrences",
     "settle",
     "shingle_chars",
@@ -43,7 +54,9 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    **dict.fromkeys(("contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"), "compiled_texts"),
+    **dict.fromkeys(("contextual_spans", "fold"), "compiled_texts"),
+    **dict.fromkeys(("keyed_chars", "keyed_lines", "keyed_words"), "compiled_shingles"),
+    **dict.fromkeys(("shingle_chars", "shingle_lines", "shingle_words"), "compiled_shingles"),
     **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
 }
 

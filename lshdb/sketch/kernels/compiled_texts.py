@@ -1,4 +1,4 @@
-"""Compiled kernels from texts to shingles; `reference` has the same functions.
+"""Compiled kernels from texts to normal forms; `reference` has the same functions.
 
 All release the GIL. Arrays are contiguous. Two rules of Numba shape the code. It turns an int64 combined with a uint64
 into a float64, so every constant is typed. It checks whether a signed index is negative, which costs a third of the
@@ -11,21 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.sketch.kernels import codepoints as entries
-from lshdb.sketch.kernels.compilation import kernel, longest, mix
-from lshdb.sketch.kernels.constants import LONGEST_CLUSTER, SHINGLE_BASE, TOKEN_BASE
+from lshdb.sketch.kernels.compilation import kernel
+from lshdb.sketch.kernels.constants import LONGEST_CLUSTER
 
-__all__ = ["contextual_spans", "fold", "shingle_chars", "shingle_lines", "shingle_words"]
+__all__ = ["contextual_spans", "fold"]
 
-SPACE = np.uint32(0x20)
-LINE_FEED = np.uint32(0x0A)
-FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
 NO_JOIN = np.uint32(0)
 LONGEST = np.uint64(LONGEST_CLUSTER)
 
 CODEPOINT_MASK = np.uint32(entries.CODEPOINT_MASK)
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
 SEPARATOR = np.uint32(entries.SEPARATOR << entries.KIND_SHIFT)
-SOLO = np.uint32(entries.SOLO << entries.KIND_SHIFT)
 DROPPED = np.uint32(entries.DROPPED << entries.KIND_SHIFT)
 CONTEXTUAL = np.uint32(1 << entries.CONTEXTUAL_SHIFT)
 JOIN_SHIFT = np.uint32(entries.JOIN_SHIFT)
@@ -173,106 +169,3 @@ def fold(
             end -= after_separator
         ends[text + 1] = end
     return codepoints[:end], ends
-
-
-@kernel
-def _words(codepoints: NDArray[np.uint32], table: NDArray[np.uint32], tokens: NDArray[np.uint64]) -> np.uint64:
-    """Put the unmixed hashes of the words of one normal form into `tokens`; return their number."""
-    count, total = ZERO, ZERO
-    for codepoint in codepoints:
-        if codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO:
-            tokens[count] = total
-            count += np.uint64(total != ZERO)
-            tokens[count] = np.uint64(codepoint) * TOKEN_BASE
-            count += ONE
-            total = ZERO
-            continue
-        separator = codepoint == SPACE
-        tokens[count] = total
-        count += np.uint64(separator) & np.uint64(total != ZERO)
-        # Choosing the factor, not the product, need not wait for the sum: 730 instead of 410 MB/s.
-        total = (total + np.uint64(codepoint)) * (ZERO if separator else TOKEN_BASE)
-    tokens[count] = total
-    return count + np.uint64(total != ZERO)
-
-
-@kernel
-def _lines(codepoints: NDArray[np.uint32], tokens: NDArray[np.uint64]) -> np.uint64:
-    """Put the unmixed hashes of the non-empty lines of one text into `tokens`; return their number."""
-    count, total = ZERO, ZERO
-    for codepoint in codepoints:
-        separator = codepoint == LINE_FEED
-        tokens[count] = total
-        count += np.uint64(separator) & np.uint64(total != ZERO)
-        total = (total + np.uint64(codepoint)) * (ZERO if separator else TOKEN_BASE)
-    tokens[count] = total
-    return count + np.uint64(total != ZERO)
-
-
-@kernel
-def _roll(tokens: NDArray[np.uint64], size: int, hashes: NDArray[np.uint64]) -> int:
-    """Put the hashes of the k-grams of one text's unmixed tokens into `hashes`; return their number."""
-    if len(tokens) == 0:
-        return 0
-    # Three loops instead of one: the first and the last vectorise.
-    for i in range(len(tokens)):
-        tokens[i] = mix(tokens[i])
-    total, leaving = ZERO, ONE
-    for token in tokens[:size]:
-        total = total * SHINGLE_BASE + token
-        leaving *= SHINGLE_BASE
-    hashes[0] = total
-    for i in range(len(tokens) - size):
-        total = total * SHINGLE_BASE + (tokens[i + size] - tokens[i] * leaving)
-        hashes[i + 1] = total
-    count = max(1, len(tokens) - size + 1)
-    for i in range(count):
-        hashes[i] = mix(hashes[i])
-    return count
-
-
-@kernel
-def shingle_words(
-    codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int, table: NDArray[np.uint32]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hashes of the word k-grams of n normal forms: uint64, shape (S,); and offsets: int64, shape (n + 1,).
-
-    Args: codepoints, offsets: the normal forms; size: k; table: the code-point table.
-    """
-    hashes = np.empty(len(codepoints), np.uint64)
-    tokens = np.empty(longest(offsets) + 1, np.uint64)
-    ends = np.zeros(len(offsets), np.int64)
-    for text in range(len(offsets) - 1):
-        count = _words(codepoints[offsets[text] : offsets[text + 1]], table, tokens)
-        ends[text + 1] = ends[text] + _roll(tokens[:count], size, hashes[ends[text] :])
-    return hashes[: ends[-1]], ends
-
-
-@kernel
-def shingle_chars(
-    codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hashes of the code-point k-grams of n normal forms, in the form of `shingle_words`."""
-    hashes = np.empty(len(codepoints), np.uint64)
-    tokens = np.empty(longest(offsets), np.uint64)
-    ends = np.zeros(len(offsets), np.int64)
-    for text in range(len(offsets) - 1):
-        start, count = offsets[text], offsets[text + 1] - offsets[text]
-        for i in range(count):
-            tokens[i] = np.uint64(codepoints[start + i]) * TOKEN_BASE
-        ends[text + 1] = ends[text] + _roll(tokens[:count], size, hashes[ends[text] :])
-    return hashes[: ends[-1]], ends
-
-
-@kernel
-def shingle_lines(
-    codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`."""
-    hashes = np.empty(len(codepoints), np.uint64)
-    tokens = np.empty(longest(offsets) + 1, np.uint64)
-    ends = np.zeros(len(offsets), np.int64)
-    for text in range(len(offsets) - 1):
-        count = _lines(codepoints[offsets[text] : offsets[text + 1]], tokens)
-        ends[text + 1] = ends[text] + _roll(tokens[:count], 1, hashes[ends[text] :])
-    return hashes[: ends[-1]], ends

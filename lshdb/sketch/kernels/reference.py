@@ -6,7 +6,6 @@ Limitation: slow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -18,10 +17,20 @@ from lshdb.sketch.kernels.constants import (
     EMPTY_SLOT,
     GOLDEN,
     LONGEST_CLUSTER,
-    MIX_1,
-    MIX_2,
-    SHINGLE_BASE,
-    TOKEN_BASE,
+)
+from lshdb.sketch.kernels.reference_shingles import (
+    LOW_64,
+    Ragged,
+    keyed_chars,
+    keyed_lines,
+    keyed_words,
+    kind_of,
+    mix,
+    offsets_of,
+    ragged,
+    shingle_chars,
+    shingle_lines,
+    shingle_words,
 )
 
 __all__ = [
@@ -32,6 +41,9 @@ __all__ = [
     "fold",
     "fss1_minima",
     "intersections",
+    "keyed_chars",
+    "keyed_lines",
+    "keyed_words",
     "mix",
     "number_occurrences",
     "settle",
@@ -41,17 +53,6 @@ __all__ = [
     "unite",
     "universal_minima",
 ]
-
-Ragged = tuple[NDArray[np.uint64], NDArray[np.int64]]
-
-LOW_64 = 2**64 - 1
-
-
-def mix(x: int) -> int:
-    """Return a bijection of x in which every bit of x affects every bit. Source: Appleby, MurmurHash3, fmix64."""
-    for multiplier in (MIX_1, MIX_2):
-        x = ((x ^ x >> 33) * int(multiplier)) & LOW_64
-    return x ^ x >> 33
 
 
 def contextual_spans(
@@ -72,7 +73,7 @@ def _clusters(text: str, table: NDArray[np.uint32]) -> list[str]:
     """Split the text before each code point that does not join the one before it, or would make a cluster too long."""
     clusters = [""]
     for character in text:
-        joins = _join(character, table) or _kind(character, table) == entries.DROPPED
+        joins = _join(character, table) or kind_of(character, table) == entries.DROPPED
         if joins and len(clusters[-1].encode("utf-8", "surrogatepass")) < LONGEST_CLUSTER:
             clusters[-1] += character
         else:
@@ -81,7 +82,7 @@ def _clusters(text: str, table: NDArray[np.uint32]) -> list[str]:
 
 
 def _is_contextual(cluster: str, table: NDArray[np.uint32]) -> bool:
-    kept = [character for character in cluster if _kind(character, table) != entries.DROPPED]
+    kept = [character for character in cluster if kind_of(character, table) != entries.DROPPED]
     joins = [_join(character, table) for character in kept]
     out_of_order = any(after and after < before for before, after in pairwise(joins))
     return out_of_order or any(int(table[ord(character)]) >> entries.CONTEXTUAL_SHIFT & 1 for character in kept)
@@ -89,10 +90,6 @@ def _is_contextual(cluster: str, table: NDArray[np.uint32]) -> bool:
 
 def _join(character: str, table: NDArray[np.uint32]) -> int:
     return int(table[ord(character)]) >> entries.JOIN_SHIFT
-
-
-def _kind(character: str, table: NDArray[np.uint32]) -> int:
-    return int(table[ord(character)]) >> entries.KIND_SHIFT & 3
 
 
 def _decoded(utf8: NDArray[np.uint8]) -> str:
@@ -117,75 +114,13 @@ def fold(
                 text, at = text + content[at:first] + replacement, last
         forms.append(_folded((text + content[at:stop]).decode("utf-8", "surrogatepass"), table))
     joined = "".join(forms).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(joined, "<u4").astype(np.uint32), _offsets([len(form) for form in forms])
+    return np.frombuffer(joined, "<u4").astype(np.uint32), offsets_of([len(form) for form in forms])
 
 
 def _folded(text: str, table: NDArray[np.uint32]) -> str:
-    kept = [character for character in text if _kind(character, table) != entries.DROPPED]
+    kept = [character for character in text if kind_of(character, table) != entries.DROPPED]
     folded = "".join(chr(int(table[ord(character)]) & entries.CODEPOINT_MASK) for character in kept)
     return " ".join(run for run in folded.split(" ") if run)
-
-
-def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
-
-
-def shingle_words(
-    codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int, table: NDArray[np.uint32]
-) -> Ragged:
-    """Return the hashes of the word k-grams of n normal forms: uint64, shape (S,); and offsets: int64, (n + 1,)."""
-    return _ragged([_kgrams(_words(text, table), size) for text in _rows(codepoints, offsets)])
-
-
-def shingle_chars(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], size: int) -> Ragged:
-    """Return the hashes of the code-point k-grams of n normal forms, in the form of `shingle_words`."""
-    return _ragged([_kgrams([[codepoint] for codepoint in text], size) for text in _rows(codepoints, offsets)])
-
-
-def shingle_lines(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Ragged:
-    """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`."""
-    return _ragged([_kgrams(_split(text, 0x0A), 1) for text in _rows(codepoints, offsets)])
-
-
-def _rows(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Iterator[list[int]]:
-    for start, stop in pairwise(offsets.tolist()):
-        yield codepoints[start:stop].tolist()
-
-
-def _words(text: list[int], table: NDArray[np.uint32]) -> list[list[int]]:
-    spaced: list[int] = []
-    for codepoint in text:
-        solo = _kind(chr(codepoint), table) == entries.SOLO
-        spaced += [-1, codepoint, -1] if solo else [-1] if codepoint == 0x20 else [codepoint]
-    return _split(spaced, -1)
-
-
-def _split(codepoints: list[int], separator: int) -> list[list[int]]:
-    tokens: list[list[int]] = [[]]
-    for codepoint in codepoints:
-        if codepoint == separator:
-            tokens.append([])
-        else:
-            tokens[-1].append(codepoint)
-    return [token for token in tokens if token]
-
-
-def _kgrams(tokens: list[list[int]], size: int) -> list[int]:
-    hashes = [mix(_polynomial([*token, 0], int(TOKEN_BASE))) for token in tokens]
-    last = max(len(hashes) - size + 1, min(1, len(hashes)))
-    return [mix(_polynomial(hashes[i : i + size], int(SHINGLE_BASE))) for i in range(last)]
-
-
-def _polynomial(coefficients: list[int], base: int) -> int:
-    """Return the value mod 2**64 of the polynomial with these coefficients, highest degree first."""
-    total = 0
-    for coefficient in coefficients:
-        total = (total * base + coefficient) & LOW_64
-    return total
-
-
-def _ragged(rows: list[list[int]]) -> Ragged:
-    return np.array([number for row in rows for number in row], np.uint64), _offsets([len(row) for row in rows])
 
 
 def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -201,7 +136,7 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
 
 def first_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Ragged:
     """Return the hashes of each text, sorted and without repeats, and their offsets."""
-    return _ragged([sorted(set(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
+    return ragged([sorted(set(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
 
 
 def fss1_minima(

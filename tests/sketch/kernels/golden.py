@@ -2,24 +2,23 @@
 
     python -m tests.sketch.kernels.golden
 
-rewrites tests/sketch/golden/sketches.json. Changed vectors need a new scheme name or a new `params.TABLE_VERSION`.
+rewrites tests/sketch/golden/unicode14-*.json. Changed vectors need a new scheme name or a new `params.TABLE_VERSION`.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from lshdb.model.params import Params
+from lshdb.model.params import Params, TableVersion
 from lshdb.model.values import Document
 from lshdb.sketch.normalization import normalise
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.sketch import sketch, text_of
 
 FOLDER = Path(__file__).parents[1] / "golden"
-GOLDEN = FOLDER / "sketches.json"
-
 DOCUMENTS = json.loads((FOLDER / "documents.json").read_text("utf-8"))
 PARAMS = {
     "word:5 fss1": Params(),
@@ -34,9 +33,14 @@ PARAMS = {
 HEAD = 8  # of the shingles, minima and band keys
 
 
-def vectors() -> dict[str, Any]:
+def golden(version: TableVersion) -> Path:
+    """Return the file of the golden vectors of a version."""
+    return FOLDER / f"{version}.json"
+
+
+def vectors(version: TableVersion) -> dict[str, Any]:
     """Return the digest, the number of shingles and the heads of the arrays, by parameters and document."""
-    return {name: _vectors(params) for name, params in PARAMS.items()}
+    return {name: _vectors(replace(params, table_version=version)) for name, params in PARAMS.items()}
 
 
 def _vectors(params: Params) -> dict[str, Any]:
@@ -60,4 +64,5 @@ def _vectors(params: Params) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    GOLDEN.write_text(json.dumps(vectors(), indent=1) + "\n")
+    for each in get_args(TableVersion):
+        golden(each).write_text(json.dumps(vectors(each), indent=1) + "\n")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import runpy
 import unicodedata
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from lshdb.model.params import TABLE_VERSION
+from lshdb.model.params import TableVersion
 from lshdb.sketch.kernels import codepoints
 
 ROOT = Path(__file__).parents[3]
@@ -28,8 +29,8 @@ def folded(character: str) -> str:
     return chr(int(codepoints.table()[ord(character)]) & codepoints.CODEPOINT_MASK)
 
 
-def test_the_table_version_names_the_unicode_version_of_the_table() -> None:
-    assert TABLE_VERSION.startswith(f"unicode{UNICODE}-")
+def test_the_table_versions_name_the_unicode_version_of_the_table() -> None:
+    assert all(version.startswith(f"unicode{UNICODE}-") for version in get_args(TableVersion))
 
 
 @needs_same_unicode

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 
-from tests.sketch.kernels.golden import GOLDEN, PARAMS, vectors
+from lshdb.model.params import TableVersion
+from tests.sketch.kernels.golden import PARAMS, golden, vectors
 
-EXPECTED = json.loads(GOLDEN.read_text())
-
-
-@pytest.mark.parametrize("name", PARAMS)
-def test_digests_shingles_minima_and_band_keys_are_those_of_the_golden_vectors(name: str) -> None:
-    assert vectors()[name] == EXPECTED[name]
+VERSIONS = get_args(TableVersion)
 
 
-def test_documents_without_content_have_no_digest_and_no_shingles() -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_digests_shingles_minima_and_band_keys_are_those_of_the_golden_vectors(version: TableVersion) -> None:
+    made, expected = vectors(version), json.loads(golden(version).read_text())
+    for name in PARAMS:
+        assert made[name] == expected[name], name
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_documents_without_content_have_no_digest_and_no_shingles(version: TableVersion) -> None:
+    expected = json.loads(golden(version).read_text())["word:5 fss1"]
     for name in ("empty", "nothing but separators"):
-        assert EXPECTED["word:5 fss1"][name]["digest"] == "00" * 16
-        assert EXPECTED["word:5 fss1"][name]["num_shingles"] == 0
-        assert EXPECTED["word:5 fss1"][name]["minima"] == " ".join(["ffffffff"] * 8)
+        assert expected[name]["digest"] == "00" * 16
+        assert expected[name]["num_shingles"] == 0
+        assert expected[name]["minima"] == " ".join(["ffffffff"] * 8)
