@@ -131,11 +131,10 @@ def test_what_is_written_once_is_never_repeated(store: Store, hasty: None) -> No
 
 
 def test_what_is_written_once_is_committed(store: Store) -> None:
-    assert (
-        store.write_once(lambda transaction: transaction.execute(insert(unlinked).values(content_key=1)).rowcount) == 1
-    )
+    row = {"band": 0, "bucket_hash": 0, "content_key": 1}
+    assert store.write_once(lambda transaction: transaction.execute(insert(band_bucket).values(row)).rowcount) == 1
     with store.reading() as transaction:
-        assert count(transaction, unlinked) == 1
+        assert count(transaction, band_bucket) == 1
 
 
 @pytest.mark.postgres
