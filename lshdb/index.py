@@ -32,7 +32,8 @@ from lshdb.clusters.members import Cluster, Member, members, named
 from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
 from lshdb.ingest.ingest import Ingestion
 from lshdb.ingest.options import IngestOptions
-from lshdb.ingest.write import add_documents, remove_documents
+from lshdb.ingest.removal import remove_documents
+from lshdb.ingest.write import add_documents
 from lshdb.linking.link import Linking
 from lshdb.linking.pending import link_pending
 from lshdb.model.banding import DEFAULT_RECALL

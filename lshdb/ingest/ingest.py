@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import Final
 
 from lshdb.errors import NothingToRead
+from lshdb.ingest.batches import Batches
 from lshdb.ingest.make import Chunk, Task, Work, cut, make
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.removal import expire, prune
 from lshdb.ingest.workers import Ahead, in_processes
-from lshdb.ingest.write import Batches, Writer, Written
+from lshdb.ingest.write import Writer, Written
 from lshdb.linking.calls import num_cores
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts, Rejection

@@ -100,7 +100,7 @@ class Chunk:
 
     def __reduce__(self) -> tuple[object, ...]:
         # By columns: pickling thousands of documents one by one would take as long as sketching them.
-        columns = tuple(zip(*map(_bare_fields, self.documents), strict=True))
+        columns = tuple(zip(*map(_document_fields, self.documents), strict=True))
         return _unpickled_chunk, (
             columns,
             self.sketches,
@@ -112,34 +112,32 @@ class Chunk:
 
 
 def cut(tasks: Iterable[Task], options: ReadOptions, budgets: Budgets) -> Iterator[Work]:
-    """Yield the work that tasks are: each large file in ranges of its records, small files several together."""
+    """Yield the work in tasks: ranges of the records of each large file, and several small files together."""
     small: list[Task] = []
     num_bytes = 0
     for task in tasks:
-        if task.source.size > budgets.chunk_bytes or task.source.is_stdin:
-            if small:
-                yield Files(tuple(small))
-                small, num_bytes = [], 0
-            yield from _ranges(task, options, budgets)
-            continue
-        small.append(task)
-        num_bytes += task.source.size
-        if num_bytes >= budgets.chunk_bytes or len(small) >= budgets.chunk_items:
+        is_large = task.source.size > budgets.chunk_bytes or task.source.is_stdin
+        if not is_large:
+            small.append(task)
+            num_bytes += task.source.size
+        if small and (is_large or num_bytes >= budgets.chunk_bytes or len(small) >= budgets.chunk_items):
             yield Files(tuple(small))
             small, num_bytes = [], 0
+        if is_large:
+            yield from _ranges(task, options, budgets)
     if small:
         yield Files(tuple(small))
 
 
 def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[Chunk]:
-    """Yield the chunks of works in their order, sketched.
+    """Yield the sketched chunks of works in their order.
 
-    The texts of a chunk are packed, in another thread, while the next one is made.
+    While a chunk is made, another thread packs the texts of the one before.
     """
     held: _Begun | None = None
     for work in works:
-        making = _Making(params, options, budgets)
-        for begun in making.files(work) if isinstance(work, Files) else making.records(work):
+        for growing in _grown(work, params, options, budgets):
+            begun = growing.begin()
             if held is not None:
                 yield held.chunk()
             held = begun
@@ -156,9 +154,9 @@ def _ranges(task: Task, options: ReadOptions, budgets: Budgets) -> Iterator[Reco
         taken.append(step)
         size += len(step.raw) if isinstance(step, Deferred) else _num_chars(step)
         if size >= budgets.chunk_bytes or len(taken) >= budgets.chunk_items:
-            yield Records(taken, reading.progress(0), reading.bytes_since())
+            yield Records(taken, reading.progress(), reading.bytes_since())
             taken, size = [], 0
-    yield Records(taken, reading.progress(0), reading.bytes_since())
+    yield Records(taken, reading.progress(), reading.bytes_since())
 
 
 class _TaskReading:
@@ -178,12 +176,12 @@ class _TaskReading:
                 yield step
         self._ended = True
 
-    def progress(self, num_documents: int) -> SourceProgress:
-        """Return how far the reading has come."""
+    def progress(self) -> SourceProgress:
+        """Return how far the source has been read; its documents are counted when they are made."""
         return SourceProgress(
             source=self._task.source,
             position=self._position,
-            num_documents=num_documents,
+            num_documents=0,
             digest=self._reading.digest,
             ended=self._ended,
             opened=self._reading.num_bytes > 0 or self._reading.digest is not None,
@@ -195,59 +193,46 @@ class _TaskReading:
         return self._num_bytes - before
 
 
-class _Making:
-    """Makes the chunks of one work."""
-
-    def __init__(self, params: Params, options: ReadOptions, budgets: Budgets) -> None:
-        self._params = params
-        self._options = options
-        self._budgets = budgets
-
-    def records(self, work: Records) -> Iterator[_Begun]:
-        """Yield the one chunk of a range of records."""
-        growing = _Growing()
+def _grown(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[_Growing]:
+    """Yield what becomes the chunks of a work: one of a range, several of small files that hold much text."""
+    growing = _Growing(params, options)
+    if isinstance(work, Records):
         for step in work.steps:
-            growing.take(self._item(step))
-        growing.note(replace(work.progress, num_documents=growing.documents_since()), work.num_bytes)
-        yield growing.begin(self._params)
-
-    def files(self, work: Files) -> Iterator[_Begun]:
-        """Yield the chunks of small files: several if their texts are much larger than they are."""
-        growing = _Growing()
+            growing.take(step)
+        growing.note(work.progress, work.num_bytes)
+    else:
         for task in work.tasks:
-            reading = _TaskReading(task, self._options)
+            reading = _TaskReading(task, options)
             for step in reading.steps():
-                growing.take(self._item(step))
-                if growing.num_chars >= self._budgets.chunk_chars:
-                    growing.note(reading.progress(growing.documents_since()), reading.bytes_since())
-                    yield growing.begin(self._params)
-                    growing = _Growing()
-            growing.note(reading.progress(growing.documents_since()), reading.bytes_since())
-        yield growing.begin(self._params)
-
-    def _item(self, step: Item | Deferred) -> Item:
-        """Return the item of a step; a document that does not suit the index is rejected."""
-        item = made(step, self._options)
-        if isinstance(item, Document):
-            try:
-                require_fit(item, self._params)
-            except BadDocument as error:
-                return Rejection(item.source or item.doc_id, item.locator, str(error.reason))
-        return item
+                growing.take(step)
+                if growing.num_chars >= budgets.chunk_chars:
+                    growing.note(reading.progress(), reading.bytes_since())
+                    yield growing
+                    growing = _Growing(params, options)
+            growing.note(reading.progress(), reading.bytes_since())
+    yield growing
 
 
 class _Growing:
     """A chunk while it grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, params: Params, options: ReadOptions) -> None:
         self.num_chars = 0
+        self._params = params
+        self._options = options
         self._documents: list[Document] = []
         self._rejections: list[Rejection] = []
         self._sources: list[SourceProgress] = []
-        self._num_bytes = self._num_skipped = self._num_counted = 0
+        self._num_bytes = self._num_skipped = self._num_noted = 0
 
-    def take(self, item: Item) -> None:
-        """Add an item."""
+    def take(self, step: Item | Deferred) -> None:
+        """Add an item; a document that does not suit the index is rejected."""
+        item = made(step, self._options)
+        if isinstance(item, Document):
+            try:
+                require_fit(item, self._params)
+            except BadDocument as error:
+                item = Rejection(item.source or item.doc_id, item.locator, str(error.reason))
         if isinstance(item, Document):
             self._documents.append(item)
             self.num_chars += _num_chars(item)
@@ -256,21 +241,17 @@ class _Growing:
         else:
             self._num_skipped += 1
 
-    def documents_since(self) -> int:
-        """Return how many documents were added since the last call."""
-        before, self._num_counted = self._num_counted, len(self._documents)
-        return self._num_counted - before
-
     def note(self, progress: SourceProgress, num_bytes: int) -> None:
-        """Add how far a source has come, and the bytes that were read of it."""
-        self._sources.append(progress)
+        """Add how far a source has been read, with the documents and bytes since the last note."""
+        self._sources.append(replace(progress, num_documents=len(self._documents) - self._num_noted))
+        self._num_noted = len(self._documents)
         self._num_bytes += num_bytes
 
-    def begin(self, params: Params) -> _Begun:
-        """Sketch it, but for the packing of its texts."""
-        sketching = begin(self._documents, params)
+    def begin(self) -> _Begun:
+        """Sketch the chunk, except for packing its texts."""
+        sketching = begin(self._documents, self._params)
         unpacked = Chunk(
-            documents=tuple(map(_bare, self._documents)),
+            documents=tuple(_document(*_document_fields(document)) for document in self._documents),
             sketches=sketching.unpacked,
             rejections=tuple(self._rejections),
             sources=tuple(self._sources),
@@ -295,12 +276,8 @@ def _num_chars(item: Item) -> int:
     return len(item.text) + sum(map(len, item.features or ())) if isinstance(item, Document) else 0
 
 
-def _bare(document: Document) -> Document:
-    """Return the document without its text, which is in the sketches."""
-    return _document(*_bare_fields(document))
-
-
-def _bare_fields(document: Document) -> tuple[str, str | None, str, int, int | None]:
+def _document_fields(document: Document) -> tuple[Any, ...]:
+    """Return what a chunk keeps of a document; the text is in the sketches."""
     return document.doc_id, document.source, document.locator, document.num_replaced, document.dated_at
 
 

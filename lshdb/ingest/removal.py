@@ -11,15 +11,35 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import PruneRefused
+from lshdb.errors import DocumentUnknown, PruneRefused
 from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
-from lshdb.store.tables import bands, bucket_key, documents, graph, runs, sources
+from lshdb.store.store import Store
+from lshdb.store.tables import answers, bands, bucket_key, documents, graph, runs, sources
 from lshdb.store.transaction import Transaction
 
-__all__ = ["expire", "prune", "remove", "retire"]
+__all__ = ["expire", "prune", "remove", "remove_documents", "retire"]
+
+
+def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collection: str) -> int:
+    """Remove documents by their ids. Returns: how many.
+
+    Raises: DocumentUnknown: one of them is not there, and none of them is removed; StoreError.
+    """
+
+    def write(transaction: Transaction) -> int:
+        doc_keys: list[int] = []
+        for doc_id in doc_ids:
+            found = answers.doc_keys(transaction, collection, doc_id)
+            if not found:
+                raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
+            doc_keys += found
+        runs.record(transaction, run_key, remove(transaction, doc_keys, store.params))
+        return len(doc_keys)
+
+    return store.write(write, run_key)
 
 
 def prune(

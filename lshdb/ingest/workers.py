@@ -1,7 +1,7 @@
 """Runs the making of an ingest ahead of its writing: in a thread of this process, or in several processes.
 
-Knows nothing of documents. Results come in the order of what was given, and only some of them wait at a time, so the
-memory is bounded. Ctrl-C is left to the caller; a worker process whose caller is gone ends by itself.
+Knows nothing of documents. Results keep their order, and only a few of them wait at a time, so memory is bounded.
+Ctrl-C is the caller's to handle. A worker process ends by itself when its caller has ended.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from pickle import PicklingError
 from queue import Empty, Full, Queue, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from lshdb.errors import LshdbError, WorkerLost
 from lshdb.linking.calls import calls_ahead
@@ -30,11 +30,11 @@ __all__ = ["Ahead", "in_processes"]
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
-# Values that wait for the caller: chunks for a batch of 64 MB, so that making goes on while the last one is written.
-# A chunk holds compressed texts, about 2 MB.
+# Values that wait for the caller: the chunks of a batch of 64 MB, made while the last batch is written. A chunk takes
+# about 2 MB, for its texts are compressed.
 WAITING: Final = 16
 POLL_SECONDS: Final = 0.1
-# How long an interrupted caller waits for the thread; it may be in the middle of a chunk, or of a read that hangs.
+# How long an interrupted caller waits for the thread, which may be making a chunk, or reading a file that hangs.
 STOP_SECONDS: Final = 10.0
 # What is imported before workers are forked: the code of `make`, with its kernels loaded.
 PRELOADED: Final = "lshdb.sketch.loaded"
@@ -43,7 +43,7 @@ PRELOADED: Final = "lshdb.sketch.loaded"
 class Ahead(Generic[_Made]):
     """A thread that makes values before the caller takes them. A context manager that ends the thread.
 
-    Args: make: runs in that thread, and hands every value to the function that it is called with.
+    Args: make: runs in the thread, and passes every value to the function that it receives.
     """
 
     def __init__(self, make: Callable[[Callable[[_Made], None]], None], waiting: int = WAITING) -> None:
@@ -62,7 +62,7 @@ class Ahead(Generic[_Made]):
         self._thread.join(STOP_SECONDS)
 
     def take(self, seconds: float | None = None) -> _Made | None:
-        """Return the next value; None if there is none within so many seconds, or `ended`.
+        """Return the next value; None after `seconds` without one, and None once all are taken, when `ended` is set.
 
         Raises: whatever making it raised.
         """
@@ -80,17 +80,14 @@ class Ahead(Generic[_Made]):
     def _run(self) -> None:
         error: BaseException | None = None
         try:
-            self._make(self._put)
+            self._make(lambda made: self._put(made, None))
         except BaseException as raised:
             error = raised
         with suppress(_Stopped):
-            self._hand_over(None, error)
+            self._put(None, error)
 
-    def _put(self, made: _Made) -> None:
-        self._hand_over(made, None)
-
-    def _hand_over(self, made: _Made | None, error: BaseException | None) -> None:
-        """Raises: _Stopped: nobody takes values any more."""
+    def _put(self, made: _Made | None, error: BaseException | None) -> None:
+        """Raises: _Stopped: the caller takes no more values."""
         while not self._stopped.is_set():
             with suppress(Full):
                 self._made.put((made, error), timeout=POLL_SECONDS)
@@ -105,15 +102,13 @@ class _Stopped(Exception):
 def in_processes(
     function: Callable[[_Given], _Made], given: Iterable[_Given], workers: int
 ) -> Generator[_Made, None, None]:
-    """Yield ``map(function, given)``, computed by so many worker processes.
+    """Yield ``map(function, given)``, computed by worker processes. Close the generator to end them.
 
-    A generator to be closed: that ends the processes.
-
-    Args: function: is pickled, as what is given and made is; what cannot be pickled is made in this process.
+    Args: function: is pickled, as are its arguments and results; with an argument that cannot be, it is called here.
     Raises: WorkerLost: a worker died, or `function` failed; the LshdbError that `function` raised.
     """
     pool = _Pool(function, workers)
-    # A thread for each process: it sends, waits and receives, so that neither end ever blocks the other.
+    # One thread per process sends, waits and receives, so that neither end ever blocks the other.
     calls = calls_ahead(pool.call, given, workers)
     try:
         # Not "yield from": the processes must end first, which ends the calls under way.
@@ -129,32 +124,36 @@ class _Pool:
 
     def __init__(self, function: Callable[[Any], Any], workers: int) -> None:
         self._function = function
-        ends = [multiprocessing.Pipe() for _ in range(workers)]
         self._free: SimpleQueue[tuple[Connection, BaseProcess]] = SimpleQueue()
         self._processes: list[BaseProcess] = []
-        # Of two threads that wait for one process, the second is told that there is no such process.
+        # If two threads wait for one process, the second learns that there is no such process.
         self._waiting = Lock()
-        # Importing and loading kernels takes 0.6 s of a processor: one process does that, and forks the workers.
-        # Elsewhere forking a process with NumPy in it is not safe.
-        groups = [ends] if sys.platform == "linux" else [[pair] for pair in ends]
-        for group in groups:
-            theirs = [end for _, end in group]
-            process = _started(_serve_all, (function, theirs))
+        ends = [multiprocessing.Pipe() for _ in range(workers)]
+        # On Linux one process imports everything and forks the workers: imports and kernels take 0.6 s of a processor.
+        # Elsewhere a process that has imported NumPy cannot be forked safely.
+        for group in [ends] if sys.platform == "linux" else [[pair] for pair in ends]:
+            process = _started(function, [theirs for _, theirs in group])
             self._processes.append(process)
-            for ours, end in group:
+            for ours, theirs in group:
                 # A copy: while it is open here, the end of a dead process would never read as closed.
-                end.close()
+                theirs.close()
                 self._free.put((ours, process))
 
     def call(self, value: Any) -> Any:
         """Return what a worker makes of a value. Raises: WorkerLost; what the function raised."""
         connection, process = self._free.get()
         try:
-            if not self._sent(connection, value):
+            if not _sent(connection, value):
                 return self._function(value)
-            made, error = _received(connection, process)
+            wait([connection, process.sentinel])
+            if not connection.poll():
+                raise EOFError
+            made, error = connection.recv()
         except (EOFError, OSError):
-            raise self._lost(process) from None
+            # A process that dies closes its pipes a moment before its exit code can be asked for.
+            with self._waiting:
+                process.join(timeout=5)
+            raise WorkerLost(reason=f"ended with exit code {process.exitcode}") from None
         finally:
             self._free.put((connection, process))
         if error is not None:
@@ -166,31 +165,15 @@ class _Pool:
         with self._waiting:
             for process in self._processes:
                 process.terminate()
-            for process in self._processes:
                 process.join()
 
-    def _sent(self, connection: Connection, value: Any) -> bool:
-        """Send a value. Returns: whether it can be pickled; a lambda of another distribution's reader cannot."""
-        try:
-            connection.send(value)
-        except (PicklingError, AttributeError, TypeError):
-            return False
-        return True
 
-    def _lost(self, process: BaseProcess) -> WorkerLost:
-        # A process that dies closes its pipes a moment before its exit code can be asked for.
-        with self._waiting:
-            process.join(timeout=5)
-        return WorkerLost(reason=f"ended with exit code {process.exitcode}")
-
-
-def _started(target: Callable[..., None], arguments: tuple[object, ...]) -> BaseProcess:
+def _started(function: Callable[[Any], Any], connections: list[Connection]) -> BaseProcess:
     """Return a new process that never receives Ctrl-C, not even during its imports."""
     # spawn: the caller's threads, locks and database connections must not be copied.
-    process = multiprocessing.get_context("spawn").Process(
-        target=target, args=arguments, name="lshdb-workers", daemon=True
-    )
-    # First, for starting the tracker with the first process would unblock the signal again.
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_serve_all, args=(function, connections), name="lshdb-workers", daemon=True)
+    # First, because starting the tracker together with the first process would unblock the signal again.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -200,35 +183,27 @@ def _started(target: Callable[..., None], arguments: tuple[object, ...]) -> Base
     return process
 
 
-def _received(connection: Connection, process: BaseProcess) -> tuple[Any, LshdbError | None]:
-    """Return the answer of a worker. Raises: EOFError, OSError: it ended."""
-    wait([connection, process.sentinel])
-    if not connection.poll():
-        raise EOFError
-    answer: tuple[Any, LshdbError | None] = connection.recv()
-    return answer
+def _sent(connection: Connection, value: Any) -> bool:
+    """Send a value. Returns: False if it cannot be pickled, as a lambda of another distribution's reader."""
+    try:
+        connection.send(value)
+    except (PicklingError, AttributeError, TypeError):
+        return False
+    return True
 
 
 def _serve_all(function: Callable[[Any], Any], connections: list[Connection]) -> None:
-    """Answer the calls of several connections, each by a process forked from this one."""
+    """Answer the calls of several connections, each in a process forked from this one."""
+    import_module(PRELOADED)
     if len(connections) == 1:
         _serve(function, connections[0])
         return
-    import_module(PRELOADED)
     workers: list[int] = []
     signal.signal(signal.SIGTERM, lambda *_: _end(workers, -signal.SIGTERM))
     while connections:
         mine = connections.pop()
         if (worker := os.fork()) == 0:
-            # Others' ends: while copies are open, those of a dead process would never read as closed.
-            for other in connections:
-                other.close()
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            try:
-                _serve(function, mine)
-            except BaseException:
-                os._exit(1)
-            os._exit(0)
+            _work(function, mine, connections)
         workers.append(worker)
         mine.close()
     while workers:
@@ -238,19 +213,32 @@ def _serve_all(function: Callable[[Any], Any], connections: list[Connection]) ->
             _end(workers, code)
 
 
+def _work(function: Callable[[Any], Any], mine: Connection, others: list[Connection]) -> NoReturn:
+    """Serve in a forked process, and end it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    code = 1
+    try:
+        for other in others:
+            other.close()
+        _serve(function, mine)
+        code = 0
+    finally:
+        os._exit(code)
+
+
 def _end(workers: Iterable[int], code: int) -> None:
-    """End the workers and this process, which ends as the worker did that was lost."""
+    """End the workers, and this process in the way that one of them ended."""
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
-    if code < 0:
-        signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
-        os.kill(os.getpid(), -code)
-    os._exit(code)
+    if code > 0:
+        os._exit(code)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
 
 
 def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
-    """Answer calls until the caller is gone: the life of a worker process."""
-    # Hardly anything that we make is a cycle: looking for cycles as often as Python does costs 10 % of the time.
+    """Answer calls until the caller has ended."""
+    # Hardly any of our objects are cycles; looking for cycles as often as Python does costs 10 % of the time.
     gc.set_threshold(100_000)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:

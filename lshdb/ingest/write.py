@@ -9,115 +9,30 @@ written. Batches are read and sketched by another thread; a load waits for them,
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Final
 
 import numpy as np
 
-from lshdb.errors import DocumentUnknown
+from lshdb.ingest.batches import Batch
 from lshdb.ingest.make import Chunk, SourceProgress
-from lshdb.ingest.options import Budgets, IngestOptions
+from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, resume_position
 from lshdb.ingest.removal import remove, retire
-from lshdb.ingest.workers import Ahead
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Counts, Document, Rejection, Signatures, Sketches
 from lshdb.readers import record
 from lshdb.sketch.sketch import sketch
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, runs, sources
+from lshdb.store.tables import documents, runs, sources
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Batch", "Batches", "Writer", "Written", "add_documents", "remove_documents"]
-
-# A batch's buckets are spread over the whole table, so writing them writes nearly all its pages (400 MB for a million
-# contents, 1.1 s). Batches grow with the index, so that a document's share of that stays the same, up to what fits in
-# memory: a twentieth of the index and six times the budget took 1.4 GB with two workers, one batch takes 0.9.
-BATCH_SHARE: Final = 1 / 40
-MAX_TIMES: Final = 4.0
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What is written together; a value, so that its transaction can be repeated."""
-
-    plans: tuple[Plan, ...]
-    chunks: tuple[Chunk, ...]
-
-
-class Batches:
-    """Groups what was planned and made into batches.
-
-    Args:
-        ahead: gives the plans and the chunks.
-        taken: is called with each of them.
-        num_contents: returns about how many contents the index has by now; a larger index gets larger batches.
-    """
-
-    def __init__(
-        self,
-        ahead: Ahead[Plan | Chunk],
-        taken: Callable[[Plan | Chunk], None],
-        num_contents: Callable[[], int],
-        budgets: Budgets,
-    ) -> None:
-        self._ahead = ahead
-        self._taken = taken
-        self._num_contents = num_contents
-        self._budgets = budgets
-        self._values: list[Plan | Chunk] = []
-        self._num_bytes = self._num_documents = 0
-        self._late_at = math.inf
-
-    def next(self, seconds: float = math.inf) -> Batch | None:
-        """Return the next batch; None if it is not complete within so many seconds, or if there are no more."""
-        deadline = time.monotonic() + seconds
-        while not self._is_complete():
-            waits = min(deadline, self._late_at) - time.monotonic()
-            value = self._ahead.take(None if waits == math.inf else max(waits, 0.0))
-            if value is not None:
-                self._add(value)
-            elif self._ahead.ended:
-                break
-            elif time.monotonic() >= deadline and not self._is_complete():
-                return None
-        return self._complete() if self._values else None
-
-    def _add(self, value: Plan | Chunk) -> None:
-        self._taken(value)
-        if not self._values:
-            self._late_at = time.monotonic() + self._budgets.batch_seconds
-        self._values.append(value)
-        if isinstance(value, Chunk):
-            self._num_bytes += value.num_bytes
-            self._num_documents += len(value.documents)
-        else:
-            self._num_documents += len(value.unchanged) + len(value.unwalked)
-
-    def _is_complete(self) -> bool:
-        times = BATCH_SHARE * self._num_contents() / self._budgets.batch_documents
-        times = min(MAX_TIMES, max(1.0, times))
-        return (
-            self._num_bytes >= times * self._budgets.batch_bytes
-            or self._num_documents >= times * self._budgets.batch_documents
-            or time.monotonic() >= self._late_at
-        )
-
-    def _complete(self) -> Batch:
-        values, self._values = self._values, []
-        self._num_bytes = self._num_documents = 0
-        self._late_at = math.inf
-        return Batch(
-            plans=tuple(value for value in values if isinstance(value, Plan)),
-            chunks=tuple(value for value in values if isinstance(value, Chunk)),
-        )
+__all__ = ["Writer", "Written", "add_documents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,25 +202,6 @@ def add_documents(store: Store, added: Sequence[Document], run_key: int, collect
         retire(transaction, outcome.released, store.params)
         runs.record(transaction, run_key, outcome.counts)
         return outcome.counts
-
-    return store.write(write, run_key)
-
-
-def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collection: str) -> int:
-    """Remove documents by their ids. Returns: how many.
-
-    Raises: DocumentUnknown: one of them is not there, and none of them is removed; StoreError.
-    """
-
-    def write(transaction: Transaction) -> int:
-        doc_keys: list[int] = []
-        for doc_id in doc_ids:
-            found = answers.doc_keys(transaction, collection, doc_id)
-            if not found:
-                raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
-            doc_keys += found
-        runs.record(transaction, run_key, remove(transaction, doc_keys, store.params))
-        return len(doc_keys)
 
     return store.write(write, run_key)
 

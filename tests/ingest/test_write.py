@@ -14,11 +14,12 @@ from sqlalchemy import func, select
 
 from lshdb import Index, IngestOptions
 from lshdb.errors import StoreError
+from lshdb.ingest.batches import Batch, Batches
 from lshdb.ingest.make import Chunk
 from lshdb.ingest.options import Budgets
 from lshdb.ingest.plan import Plan
 from lshdb.ingest.workers import Ahead
-from lshdb.ingest.write import Batch, Batches, Writer
+from lshdb.ingest.write import Writer
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.sketch.sketch import sketch

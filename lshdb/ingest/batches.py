@@ -1,0 +1,101 @@
+"""What is written together: plans and chunks, grouped into batches.
+
+A batch grows with the index, so that a document's share of the cost of a transaction stays the same.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from lshdb.ingest.make import Chunk
+from lshdb.ingest.options import Budgets
+from lshdb.ingest.plan import Plan
+from lshdb.ingest.workers import Ahead
+
+__all__ = ["Batch", "Batches"]
+
+# A batch's buckets are spread over the whole table, so writing them writes nearly all its pages (400 MB for a million
+# contents, 1.1 s). Batches grow with the index, so that a document's share of that stays the same, up to what fits in
+# memory: a twentieth of the index and six times the budget took 1.4 GB with two workers, one batch takes 0.9.
+BATCH_SHARE: Final = 1 / 40
+MAX_TIMES: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is written together; a value, so that its transaction can be repeated."""
+
+    plans: tuple[Plan, ...]
+    chunks: tuple[Chunk, ...]
+
+
+class Batches:
+    """Groups what was planned and made into batches.
+
+    Args:
+        ahead: gives the plans and the chunks.
+        taken: is called with each of them.
+        num_contents: returns about how many contents the index has by now; a larger index gets larger batches.
+    """
+
+    def __init__(
+        self,
+        ahead: Ahead[Plan | Chunk],
+        taken: Callable[[Plan | Chunk], None],
+        num_contents: Callable[[], int],
+        budgets: Budgets,
+    ) -> None:
+        self._ahead = ahead
+        self._taken = taken
+        self._num_contents = num_contents
+        self._budgets = budgets
+        self._values: list[Plan | Chunk] = []
+        self._num_bytes = self._num_documents = 0
+        self._late_at = math.inf
+
+    def next(self, seconds: float = math.inf) -> Batch | None:
+        """Return the next batch; None if it is not complete within so many seconds, or if there are no more."""
+        deadline = time.monotonic() + seconds
+        while not self._is_complete():
+            waits = min(deadline, self._late_at) - time.monotonic()
+            value = self._ahead.take(None if waits == math.inf else max(waits, 0.0))
+            if value is not None:
+                self._add(value)
+            elif self._ahead.ended:
+                break
+            elif time.monotonic() >= deadline and not self._is_complete():
+                return None
+        return self._complete() if self._values else None
+
+    def _add(self, value: Plan | Chunk) -> None:
+        self._taken(value)
+        if not self._values:
+            self._late_at = time.monotonic() + self._budgets.batch_seconds
+        self._values.append(value)
+        if isinstance(value, Chunk):
+            self._num_bytes += value.num_bytes
+            self._num_documents += len(value.documents)
+        else:
+            self._num_documents += len(value.unchanged) + len(value.unwalked)
+
+    def _is_complete(self) -> bool:
+        times = BATCH_SHARE * self._num_contents() / self._budgets.batch_documents
+        times = min(MAX_TIMES, max(1.0, times))
+        return (
+            self._num_bytes >= times * self._budgets.batch_bytes
+            or self._num_documents >= times * self._budgets.batch_documents
+            or time.monotonic() >= self._late_at
+        )
+
+    def _complete(self) -> Batch:
+        values, self._values = self._values, []
+        self._num_bytes = self._num_documents = 0
+        self._late_at = math.inf
+        return Batch(
+            plans=tuple(value for value in values if isinstance(value, Plan)),
+            chunks=tuple(value for value in values if isinstance(value, Chunk)),
+        )
