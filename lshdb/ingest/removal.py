@@ -1,6 +1,6 @@
-"""Takes documents out of the index, and contents with their buckets and pairs when their last document is gone.
+"""Removes documents from the index, and contents with their buckets and pairs once no document has them.
 
-The cost follows what is removed: the bucket rows to delete are known from the signature.
+The cost depends on what is removed only: signatures say which bucket rows to delete.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collect
 def prune(
     transaction: Transaction, collection: str, root: str, run_key: int, params: Params, *, is_empty: bool
 ) -> Counts:
-    """Removes the documents of the sources at or under a root that neither the run has met nor a later one.
+    """Remove the documents of sources at or under a root that neither this run nor a later one has met.
 
     Args: is_empty: the root holds no files now.
-    Raises: PruneRefused: nothing is left there.
+    Raises: PruneRefused: no file is left there.
     """
     gone = sources.gone(transaction, collection, root, run_key)
     if gone and is_empty:
@@ -60,7 +60,7 @@ def prune(
 
 
 def expire(transaction: Transaction, collection: str, moment: datetime, run_key: int, params: Params) -> Counts:
-    """Removes the documents that no run has seen since a moment."""
+    """Remove the documents that no run has seen since a moment."""
     last_run = runs.last_before(transaction, moment)
     stale = sources.stale(transaction, collection, last_run)
     doc_keys = sources.documents_of(transaction, stale) + documents.stale(transaction, collection, last_run)
@@ -71,14 +71,14 @@ def expire(transaction: Transaction, collection: str, moment: datetime, run_key:
 
 
 def remove(transaction: Transaction, doc_keys: Sequence[int], params: Params) -> Counts:
-    """Removes documents, and the contents that only they had."""
+    """Remove documents, and the contents that only they had."""
     if doc_keys:
         retire(transaction, documents.remove(transaction, doc_keys), params)
     return Counts(num_removed=len(doc_keys))
 
 
 def retire(transaction: Transaction, released: NDArray[np.int64], params: Params) -> None:
-    """Deletes those of the released contents that no document points to any more."""
+    """Delete those of the released contents that no document points to any more."""
     if not len(released):
         return
     keys, stored = documents.orphans(transaction, released)
@@ -90,5 +90,5 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     documents.delete_contents(transaction, keys, buckets)
     if (begun := bands.coming(transaction)) is not None:
         documents.delete_buckets(transaction, keys, band_keys(signatures, begun.banding))
-    # Where a hub went, another content takes its place, and has to meet everybody.
+    # If a hub was deleted, another content takes its place and has to be compared with all others.
     graph.relink_skipped(transaction, keys, buckets, transaction.expansion)

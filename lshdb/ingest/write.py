@@ -1,10 +1,10 @@
 """Step three of an ingest: the only writer. Also the transactions of documents that come from no file.
 
 A batch is written in one transaction: its documents, contents, buckets, rejections, the progress of its sources and the
-counts of its run. Batches are values, so their transaction can be repeated. On SQLite the batches that come within some
-ten seconds share one transaction, a load: every writing of buckets touches pages all over their table, and a million
-documents took 57 seconds in batches, 35 in loads. A load is never repeated, for its batches are dropped as they are
-written. Batches are read and sketched by another thread; a load waits for them, never longer than its time.
+counts of its run. A batch is a value, so its transaction can be repeated. On SQLite the batches of about ten seconds
+share one transaction, a load, because every write of buckets touches pages all over their table: a million documents
+took 57 seconds in batches and 35 in loads. A load drops its batches as it writes them, so it is never repeated. Batches
+are made in another thread; a load waits for the next one, but never beyond its ten seconds.
 """
 
 from __future__ import annotations

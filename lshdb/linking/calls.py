@@ -1,4 +1,4 @@
-"""Several threads that call one function ahead of the caller; for work whose kernels leave the interpreter alone."""
+"""Threads that call a function ahead of the caller, for work that releases the interpreter lock or waits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _Made = TypeVar("_Made")
 
 
 def num_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def calls_ahead(
     function: Callable[[_Given], _Made], given: Iterable[_Given], threads: int
 ) -> Generator[_Made, None, None]:
-    """``map(function, given)``, by `threads` threads, each of them one call ahead.
+    """Yield ``map(function, given)``, computed by `threads` threads one call ahead of the caller.
 
-    What is given is taken in the caller's thread. A generator to be closed: that waits for the calls under way.
+    Takes what is given in the caller's thread. Close the generator to wait for the calls under way.
     """
     waiting: deque[Future[_Made]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="lshdb-call") as pool:

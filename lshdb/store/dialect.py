@@ -1,6 +1,6 @@
-"""What a database does by a sequence of operations of its own; one class each.
+"""The interface to what differs between databases: one class for each database.
 
-Everything that is merely *spelled* differently is SQLAlchemy's business and has no place here.
+Only for different sequences of operations. SQLAlchemy takes care of everything that is merely *spelled* differently.
 """
 
 from __future__ import annotations
@@ -28,34 +28,33 @@ class Dialect(ABC):
     """One database: engine options, connections, the write lock, bulk insert, statistics, its errors."""
 
     backend: ClassVar[str]
-    # Other programs' tables beside ours are normal there.
+    # Whether tables of other programs next to ours are normal.
     shares_schema: ClassVar[bool]
-    # Execution options under which a transaction sees one state of the database.
+    # Execution options with which a transaction sees one state of the database.
     snapshot_options: ClassVar[Mapping[str, str]]
     driver_error: ClassVar[type[Exception]]
-    # What its tables take.
+    # Bytes that its tables take.
     sizes: ClassVar[Sizes]
-    # A table can do without its primary key while it is filled.
+    # Whether a table can do without its primary key while it is filled.
     builds_keys: ClassVar[bool] = False
-    # How long an ingest may hold the write lock to write the buckets of several batches together. Where it is not 0,
-    # no transaction is ever run again.
+    # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
 
     def normalised(self, url: URL) -> URL:
-        """The URL with the driver that lshdb uses."""
+        """Return the URL as lshdb uses it: with its driver, and independent of the current folder."""
         return url
 
     @abstractmethod
     def engine_options(self) -> dict[str, Any]:
-        """Keyword arguments of create_engine."""
+        """Return keyword arguments for create_engine."""
 
     @abstractmethod
     def prepare(self, engine: Engine) -> None:
-        """Attaches what every new connection and transaction of `engine` needs."""
+        """Attach what every new connection and transaction of `engine` needs."""
 
     @abstractmethod
     def exists(self, url: URL) -> bool:
-        """False where connecting would only make an empty database."""
+        """Return False if connecting would only create an empty database."""
 
     @abstractmethod
     def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
@@ -73,57 +72,57 @@ class Dialect(ABC):
 
     @abstractmethod
     def lock(self, connection: Connection) -> None:
-        """Makes this transaction the only one that writes, until it ends."""
+        """Make this transaction the only one that writes until it ends."""
 
     @abstractmethod
     def is_locked(self, engine: Engine) -> bool:
-        """Whether another transaction is writing right now."""
+        """Return whether another transaction is writing now."""
 
     @abstractmethod
     def sole_ingest(self, url: URL, wait: bool) -> AbstractContextManager[None]:
-        """Keeps a second ingest off, where only one may run. Raises: IndexBusy: one runs, and we are not to wait."""
+        """Keep out a second ingest if only one may run. Raises: IndexBusy: one is running, and `wait` is False."""
 
     @abstractmethod
     def sole_link(self, engine: Engine, waits: Callable[[], None]) -> AbstractContextManager[None]:
-        """Keeps a second linking off, so that no pair is computed twice. Args: waits: is called before each wait."""
+        """Keep out a second link, so that no pair is computed twice. Args: waits: is called before each wait."""
 
     @abstractmethod
     def is_ingesting(self, connection: Connection) -> bool | None:
-        """Whether an ingest into this index runs; None where that cannot be known."""
+        """Return whether an ingest into this index is running; None if that cannot be known."""
 
     @abstractmethod
     def files(self, url: URL) -> frozenset[Path]:
-        """The files that the index is made of, which are no documents."""
+        """Return the files of the index itself, which are not documents."""
 
     @abstractmethod
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
-        """Inserts rows by the fastest way that the database has."""
+        """Insert rows in the fastest way that the database offers."""
 
     @abstractmethod
     def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
-        """`bulk_insert` of the rows whose primary key is not there yet. Returns: how many."""
+        """Bulk-insert the rows whose primary key does not exist yet. Returns: how many."""
 
     @abstractmethod
     def analyse(self, connection: Connection, table: Table) -> None:
-        """Gives the planner statistics of a table that was just filled."""
+        """Give the planner statistics of a table that was just filled."""
 
     @abstractmethod
     def before_upgrade(self, url: URL) -> str | None:
-        """Makes a copy to fall back on. Returns: where it is; None where the database needs none."""
+        """Make a copy to fall back on. Returns: its path; None if the database needs no copy."""
 
     @abstractmethod
     def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
-        """Writes a copy of the index, as it is at this moment, to a file, and checks it. Returns: its revision.
+        """Write a copy of the current state of the index to a file, and check it. Returns: its revision.
 
-        Args: copied: hears the share that is done.
-        Raises: UsageError: that is the business of another program; OutputFailed; IndexDamaged.
+        Args: copied: is called with the share that is done.
+        Raises: UsageError: another program has to do that; OutputFailed; IndexDamaged.
         """
 
     @abstractmethod
     def vacuum(self, engine: Engine, *, full: bool) -> None:
-        """Gives up the space that nothing takes any more, outside of a transaction.
+        """Release unused space, outside a transaction.
 
-        Args: full: also where nobody can use the index meanwhile.
+        Args: full: even if nobody can use the index meanwhile.
         """
 
     @abstractmethod
@@ -131,55 +130,55 @@ class Dialect(ABC):
         """Raises: AccessDenied, IndexReadOnly: we may not write here."""
 
     def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
-        """What the database itself finds wrong with its file.
+        """Return what the database itself finds wrong with its file.
 
-        Args: full: compare the indexes with their tables, too.
+        Args: full: also compare the indexes with their tables.
         """
         return []
 
     def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
-        """(table, index) of the indexes of our tables that the database does not use because they are unfinished."""
+        """Return (table, index) of our indexes that the database does not use because they are unfinished."""
         return []
 
     def is_key_missing(self, connection: Connection, table: Table) -> bool:
-        """Whether a table lacks its primary key and `build_key` would build it."""
+        """Return whether a table lacks its primary key and `build_key` would build it."""
         return False
 
     @abstractmethod
     def put_off_key(self, connection: Connection, table: Table) -> None:
-        """Takes the primary key off a table that is about to be filled, where nobody reads it."""
+        """Drop the primary key of a table that is about to be filled, if nobody is reading it."""
 
     @abstractmethod
     def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-        """Builds the primary key of a table where it is missing.
+        """Build the primary key of a table if it is missing.
 
-        Args: built: hears the share that is done, from another thread.
+        Args: built: is called with the share that is done, from another thread.
         """
 
     @abstractmethod
     def size(self, connection: Connection) -> int:
-        """Bytes that the index takes on disk."""
+        """Return the bytes that the index takes on disk."""
 
     def is_passing(self, error: BaseException) -> bool:
-        """Whether one of the driver's errors may be gone when the transaction is run again."""
+        """Return whether an error of the driver may not happen again if the transaction is repeated."""
         return False
 
     @abstractmethod
     def diagnose(self, error: BaseException) -> tuple[type[StoreError], str]:
-        """The error of lshdb for one of the driver's, and its reason in a line."""
+        """Return the error of lshdb for an error of the driver, and its reason in one line."""
 
 
 def as_list(column: NDArray[np.generic] | Sequence[object]) -> Sequence[object]:
-    """A column as Python values."""
+    """Return a column as Python values."""
     return column.tolist() if isinstance(column, np.ndarray) else column
 
 
 def one_line(error: BaseException) -> str:
-    """The first line of a driver's message."""
+    """Return the first line of a driver's message."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
 
 def failed(error: BaseException) -> tuple[type[StoreError], str]:
-    """The diagnosis of an error without a narrower class."""
+    """Return the diagnosis of an error that has no narrower class."""
     return StoreFailed, one_line(error)

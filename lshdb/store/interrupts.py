@@ -1,8 +1,8 @@
-"""Ctrl-C that is not lost.
+"""Makes sure that Ctrl-C is not lost.
 
-Python raises KeyboardInterrupt wherever the main thread is. Is that a function which C code called, as the driver's
-for a notice of Postgres, or a finalizer, then the exception is printed and the program goes on. So the handler
-remembers it too, and the next transaction raises it again.
+Python raises KeyboardInterrupt wherever the main thread is. In a finalizer, or in a function called by C code such as a
+driver's callback for notices, the exception is printed and the program continues. So the handler also remembers the
+Ctrl-C, and the next transaction raises it again.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _came = threading.Event()
 
 
 def listen() -> None:
-    """Remembers a Ctrl-C from now on; a process that is to ignore it, or handles it in another way, is left alone."""
+    """Remember every Ctrl-C from now on, unless this process ignores it or handles it in another way."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
 
 
 def raise_missed() -> None:
-    """Raises: KeyboardInterrupt: one came that nobody has `heard`; in the main thread, which alone is interrupted."""
+    """Raises: KeyboardInterrupt: there was one that nobody has `heard`. Only the main thread is ever interrupted."""
     if _came.is_set() and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
 
 
 def heard() -> None:
-    """Forgets it: who called this ends what was going on."""
+    """Forget the Ctrl-C: the caller is stopping the work."""
     _came.clear()
 
 

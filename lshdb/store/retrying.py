@@ -1,6 +1,6 @@
-"""Runs a transaction again from its start where the database failed in passing: restarted, timed out, deadlocked.
+"""Repeats a transaction from its start if the database failed in passing: restarted, timed out or deadlocked.
 
-Owns how long that goes on. What is safe to be run again is the caller's to know; see `Store.write`.
+Owns how long to keep trying. The caller knows what is safe to repeat; see `Store.write` and `Store.write_once`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _Made = TypeVar("_Made")
 
 
 def persist(attempt: Callable[[], _Made], noticed: Callable[[str], None]) -> _Made:
-    """What `attempt` returns in the end.
+    """Return what `attempt` returns, however many attempts that takes.
 
-    Args: noticed: hears once that we wait, and for what.
-    Raises: StoreError: it failed for good, or MAX_TRIES times, or still MAX_SECONDS after it failed first.
+    Args: noticed: is called once, with what we are waiting for.
+    Raises: StoreError: it failed for good, or MAX_TRIES times, or still fails MAX_SECONDS after its first failure.
     """
     deadline = 0.0
     for number in itertools.count(1):
@@ -42,7 +42,7 @@ def persist(attempt: Callable[[], _Made], noticed: Callable[[str], None]) -> _Ma
             pause = _pause(number)
             deadline = deadline or time.monotonic() + MAX_SECONDS
             if not error.is_passing or number == MAX_TRIES or time.monotonic() + pause > deadline:
-                # Who called us and persists too must not begin again.
+                # A caller that persists too must not start over.
                 error.is_passing = False
                 raise
             if number == 1:
@@ -52,18 +52,18 @@ def persist(attempt: Callable[[], _Made], noticed: Callable[[str], None]) -> _Ma
 
 
 def once(begin: Callable[[], AbstractContextManager[Transaction]], function: Callable[[Transaction], _Made]) -> _Made:
-    """What `function` returns in a transaction of its own."""
+    """Return what `function` returns in a new transaction."""
     with begin() as transaction:
         return function(transaction)
 
 
 class Counted(Generic[_Made]):
-    """A function that is not called again in a second transaction where the first one was committed after all.
+    """A function that is not called in a second transaction if the first one was committed after all.
 
-    Where the connection is lost during COMMIT, nobody knows whether it was done. The counts of the run tell, for they
-    are written with the rest, and by this process alone: they are those that the function left, or they are not.
+    If the connection is lost during COMMIT, nobody knows whether the commit succeeded. The counts of the run tell: only
+    this process writes them, in the same transaction. If they are those that the function left, it succeeded.
 
-    Args: function: does no harm done twice where it counts nothing.
+    Args: function: if it counts nothing, calling it twice does no harm.
     """
 
     def __init__(self, function: Callable[[Transaction], _Made], run_key: int) -> None:
@@ -82,5 +82,5 @@ class Counted(Generic[_Made]):
 
 
 def _pause(number: int) -> float:
-    """Seconds to wait behind a failure: twice as long each time, and of random length, lest two of us meet again."""
+    """Return the seconds to wait after a failure: twice as long each time, at random to avoid collisions."""
     return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (number - 1)) * random.uniform(0.5, 1.0)

@@ -1,4 +1,7 @@
-"""The lock that keeps a second ingest off a SQLite file: on a file beside it, given back however its holder ends."""
+"""The lock that keeps a second ingest off a SQLite file. It is on another file next to the index.
+
+The system releases it when its holder ends, in whatever way.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,22 @@ from lshdb.errors import AccessDenied, IndexBusy, StoreFailed
 __all__ = ["is_held", "lock_path", "sole_ingest"]
 
 RETRY_SECONDS: Final = 0.01
-# Who only asks whether an ingest runs holds its lock for an instant.
+# A process that only checks whether an ingest is running holds the lock for an instant.
 ASKED_TIMES: Final = 10
 
 
 def lock_path(index: Path) -> Path:
-    """The file whose lock an ingest holds."""
+    """Return the file whose lock an ingest holds."""
     return index.with_name(f"{index.name}-lock")
 
 
 @contextmanager
 def sole_ingest(index: Path, wait: bool) -> Iterator[None]:
-    """Holds the lock. Raises: IndexBusy: another process does, and we are not to wait; AccessDenied, StoreFailed."""
+    """Hold the lock. Raises: IndexBusy: another process holds it, and `wait` is False; AccessDenied, StoreFailed."""
     path = lock_path(index)
     with ExitStack() as held:
         try:
-            # The file stays: the system gives the lock back when its holder ends, however that is.
+            # The file stays when the lock is released.
             _lock(held.enter_context(path.open("a+")), index, wait)
         except PermissionError as error:
             raise AccessDenied(url=str(index), reason=f"{path}: {error.strerror}") from None
@@ -42,7 +45,7 @@ def sole_ingest(index: Path, wait: bool) -> Iterator[None]:
 
 
 def is_held(index: Path) -> bool | None:
-    """Whether an ingest holds the lock; None where we may not know."""
+    """Return whether an ingest holds the lock; None if we may not read the file."""
     try:
         with lock_path(index).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -56,7 +59,7 @@ def is_held(index: Path) -> bool | None:
 
 
 def _lock(lock: TextIO, index: Path, wait: bool) -> None:
-    """Takes the lock, and writes into it whose it is."""
+    """Take the lock, and write into the file who holds it."""
     try:
         _flock(lock, wait)
     except BlockingIOError:
