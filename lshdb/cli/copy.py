@@ -14,7 +14,7 @@ __all__ = ["EPILOG", "copy"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb copy crawl.db postgresql://me@db.example/crawl\n
-  lshdb copy 'postgresql://me@db.example/crawl?options=-csearch_path%3Dlshdb' crawl.db\n
+  lshdb copy 'postgresql://me@db.example/crawl' crawl.db\n
 \n
 Afterwards, write to only one of the two: they are not kept in sync."""
 

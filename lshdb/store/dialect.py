@@ -57,6 +57,10 @@ class Dialect(ABC):
         """Return False if connecting would only create an empty database."""
 
     @abstractmethod
+    def settle(self, connection: Connection) -> None:
+        """Make the place that the tables are to be in, and move an index of an earlier revision there."""
+
+    @abstractmethod
     def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
         """Sets what must be set before the first table of a new index exists.
 

@@ -21,6 +21,6 @@ def dialect_for(url: URL) -> Dialect:
         case "postgresql":
             from lshdb.store.postgres.dialect import Postgres
 
-            return Postgres()
+            return Postgres(url)
     reason = f"--db: {backend} is not a database lshdb knows (postgresql, sqlite, or a plain path)"
     raise UsageError(reason=reason)

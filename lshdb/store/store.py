@@ -269,7 +269,7 @@ class Store:
         with self.changing() as transaction:
             if upgrade.current(transaction.connection) is not None:
                 raise IndexExists(url=self.url)
-            upgrade.to_head(transaction.connection)
+            upgrade.to_head(transaction.connection, self.dialect)
             yield transaction
 
     def _bear(self, params: Params, version: str) -> None:

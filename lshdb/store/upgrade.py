@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from lshdb.errors import IndexOutdated, IndexTooNew
 from lshdb.model.upkeep import Upgrade
+from lshdb.store.dialect import Dialect
 from lshdb.store.schema import index_params, run
 
 if TYPE_CHECKING:
@@ -55,16 +56,17 @@ def require_head(connection: Connection, url: str) -> None:
         raise IndexOutdated(url=url, current=found.before, head=found.after)
 
 
-def to_head(connection: Connection) -> None:
+def to_head(connection: Connection, dialect: Dialect) -> None:
     """Applies every revision that is missing, inside the transaction that `connection` is in."""
     from alembic import command
 
+    dialect.settle(connection)
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 
 
-def recorded_to_head(connection: Connection) -> tuple[str, ...]:
+def recorded_to_head(connection: Connection, dialect: Dialect) -> tuple[str, ...]:
     """`to_head`, and the statements that it executed, but for those that only ask."""
     statements: list[str] = []
 
@@ -73,7 +75,7 @@ def recorded_to_head(connection: Connection) -> tuple[str, ...]:
             statements.append(f"{statement.strip()};" + (f"  -- {values}" if values else ""))
 
     event.listen(connection, "before_cursor_execute", record)
-    to_head(connection)
+    to_head(connection, dialect)
     event.remove(connection, "before_cursor_execute", record)
     return tuple(statements)
 

@@ -30,7 +30,7 @@ def parse(address: str) -> URL:
 
 def for_libpq(url: URL) -> str:
     """The URL as Postgres's own programs take it, without any secret: they ask for the password, or know it."""
-    harmless = {key: value for key, value in url.query.items() if key not in _SECRETS}
+    harmless = {key: value for key, value in url.query.items() if key not in {*_SECRETS, "schema"}}
     plain = url.set(query=harmless, drivername="postgresql")
     return URL.create(**plain._asdict() | {"password": None}).render_as_string()
 

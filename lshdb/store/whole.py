@@ -103,7 +103,7 @@ def perform(store: Store) -> Upgrade:
         if planned.is_current:
             return planned
         copy = store.dialect.before_upgrade(transaction.connection.engine.url)
-        upgrade.to_head(transaction.connection)
+        upgrade.to_head(transaction.connection, store.dialect)
     return replace(planned, copy=copy)
 
 
@@ -111,7 +111,7 @@ def rehearse(store: Store) -> Upgrade:
     """What `perform` would do, with its SQL: done in a transaction that is rolled back."""
     with store.whole(), store.changing() as transaction:
         planned = upgrade.plan(transaction.connection, store.url)
-        statements = upgrade.recorded_to_head(transaction.connection)
+        statements = upgrade.recorded_to_head(transaction.connection, store.dialect)
         transaction.connection.rollback()
     return replace(planned, statements=statements)
 

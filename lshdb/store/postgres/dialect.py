@@ -13,13 +13,26 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 from psycopg import sql
-from sqlalchemy import URL, Column, ColumnElement, Connection, Engine, MetaData, Table, func, literal, select, text
+from sqlalchemy import (
+    URL,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    event,
+    func,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
-from lshdb.store.postgres import key
+from lshdb.store.postgres import key, namespace
 from lshdb.store.schema import Json, Moment
 from lshdb.store.url import for_libpq, masked
 
@@ -77,15 +90,24 @@ class Postgres(Dialect):
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
     builds_keys: ClassVar[bool] = True
 
+    def __init__(self, url: URL) -> None:
+        self._schema = namespace.named_by(url)
+
     def normalised(self, url: URL) -> URL:
-        return url.set(drivername="postgresql+psycopg")
+        return url.set(drivername="postgresql+psycopg").difference_update_query(["schema"])
 
     def engine_options(self) -> dict[str, Any]:
         arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION}
         return {"connect_args": arguments, "pool_pre_ping": True}
 
     def prepare(self, engine: Engine) -> None:
-        """Nothing: the driver's defaults are right."""
+        if (schema := self._schema) is not None:
+            # First of all: SQLAlchemy itself asks for the current schema.
+            event.listen(engine, "connect", lambda driver, _record: namespace.enter(driver, schema), insert=True)
+
+    def settle(self, connection: Connection) -> None:
+        if self._schema is not None:
+            namespace.settle(connection, self._schema)
 
     def exists(self, url: URL) -> bool:
         return True
@@ -99,11 +121,11 @@ class Postgres(Dialect):
         yield url
 
     def lock(self, connection: Connection) -> None:
-        connection.execute(select(func.pg_advisory_xact_lock(LOCK_SPACE, _lock_key())))
+        connection.execute(select(func.pg_advisory_xact_lock(LOCK_SPACE, self._lock_key())))
 
     def is_locked(self, engine: Engine) -> bool:
         with engine.begin() as connection:
-            got_it = connection.scalar(select(func.pg_try_advisory_xact_lock(LOCK_SPACE, _lock_key())))
+            got_it = connection.scalar(select(func.pg_try_advisory_xact_lock(LOCK_SPACE, self._lock_key())))
         return not got_it
 
     @contextmanager
@@ -118,7 +140,7 @@ class Postgres(Dialect):
         with engine.connect() as connection:
             own = connection.execution_options(isolation_level="AUTOCOMMIT")
             own.detach()
-            while not own.scalar(select(func.pg_try_advisory_lock(LINK_SPACE, _lock_key()))):
+            while not own.scalar(select(func.pg_try_advisory_lock(LINK_SPACE, self._lock_key()))):
                 waits()
                 time.sleep(ASKING_SECONDS)
             # Where this session is dropped, another process may link the same meanwhile: time lost, nothing else.
@@ -198,13 +220,17 @@ class Postgres(Dialect):
         if connection.scalar(select(func.current_setting("transaction_read_only"))) == "on":
             raise IndexReadOnly(url=masked(connection.engine.url), reason="this server, or this role, takes no writes")
 
+    def _lock_key(self) -> ColumnElement[int]:
+        # By its name, as a schema that is still to be created is not current.
+        return func.hashtext(func.current_schema() if self._schema is None else self._schema)
+
     def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
         from lshdb.store.schema import metadata
 
         statement = text(
             "SELECT t.relname, i.relname FROM pg_index JOIN pg_class i ON i.oid = indexrelid"
             " JOIN pg_class t ON t.oid = indrelid WHERE NOT indisvalid"
-            " AND t.relnamespace = current_schema()::regnamespace ORDER BY 1, 2"
+            " AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1, 2"
         )
         return [(table, index) for table, index in connection.execute(statement) if table in metadata.tables]
 
@@ -265,10 +291,6 @@ def _sent(column: Column[Any], values: NDArray[np.generic] | Sequence[object]) -
     if isinstance(column.type, Json | Moment):
         return (column.type.process_bind_param(value, _DIALECT) for value in as_list(values))
     return as_list(values)
-
-
-def _lock_key() -> ColumnElement[int]:
-    return func.hashtext(func.current_schema())
 
 
 def _copy_bytes(columns: Columns) -> bytes:

@@ -31,7 +31,7 @@ _CATALOGUE: Final = text("""
     SELECT EXISTS (SELECT FROM pg_constraint WHERE conrelid = t.oid AND contype = 'p'),
         EXISTS (SELECT FROM pg_index JOIN pg_class i ON i.oid = indexrelid WHERE indrelid = t.oid AND i.relname = :key),
         pg_has_role(relowner, 'USAGE') AND has_schema_privilege(relnamespace, 'CREATE')
-    FROM pg_class t WHERE relname = :table AND relnamespace = current_schema()::regnamespace""")
+    FROM pg_class t WHERE relname = :table AND relnamespace = quote_ident(current_schema())::regnamespace""")
 
 # The table is read, then the tree is written.
 _PROGRESS: Final = text("""

@@ -89,6 +89,9 @@ class Sqlite(Dialect):
         path = Path(url.database or "")
         return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
+    def settle(self, connection: Connection) -> None:
+        """Nothing: the file is the place."""
+
     def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
         connection = engine.raw_connection()
         # A log of what is one transaction would be the whole index once more.

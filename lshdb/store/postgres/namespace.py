@@ -1,0 +1,71 @@
+"""The Postgres schema that an index lives in: `lshdb`, or the one that the URL names by ``?schema=``.
+
+A URL whose options set a search_path, as for earlier releases, leads to the first schema of that. An index that an
+earlier release created elsewhere in the role's search_path is found there, and moved by its upgrade.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL, Connection, text
+
+__all__ = ["enter", "named_by", "settle"]
+
+DEFAULT: Final = "lshdb"
+# Revisions whose tables are where the search_path led to.
+ANYWHERE: Final = ("0001", "0002")
+TABLES: Final = (
+    "band_bucket", "content", "content_text", "document", "index_params", "key_counter", "lshdb_revision",
+    "measurement", "pair", "rebanding", "rejected", "run", "skipped_bucket", "source", "unlinked",
+)  # fmt: skip
+
+_IS_ELSEWHERE: Final = """
+    SELECT NOT bool_or(nspname = %s) AND bool_or(pg_table_is_visible(c.oid))
+    FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relname = 'lshdb_revision'"""
+_PLACE: Final = text("SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('lshdb_revision')")
+_EXISTS: Final = text("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = :schema)")
+
+
+def named_by(url: URL) -> str | None:
+    """The schema that a URL leads to; None if its options set a search_path."""
+    if schema := url.query.get("schema"):
+        return str(schema)
+    return None if "search_path" in str(url.query.get("options", "")) else DEFAULT
+
+
+def enter(driver: psycopg.Connection[Any], schema: str) -> None:
+    """Let a new session see this schema alone, or the one with an index of an earlier revision."""
+    # A setting that is made in a transaction would end with its rollback.
+    driver.autocommit = True
+    if not _has_earlier_index(driver, schema):
+        driver.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(schema)))
+    driver.autocommit = False
+
+
+def settle(connection: Connection, schema: str) -> None:
+    """Create the schema if it is missing, and move an index of an earlier revision there."""
+    before = connection.scalar(_PLACE)
+    if not connection.scalar(_EXISTS, {"schema": schema}):
+        _execute(connection, sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    if before is None:
+        return
+    for name in TABLES:
+        place = sql.SQL(before) + sql.SQL(".") + sql.Identifier(name)
+        statement = sql.SQL("ALTER TABLE IF EXISTS {} SET SCHEMA {}").format(place, sql.Identifier(schema))
+        _execute(connection, statement)
+    _execute(connection, sql.SQL("SET search_path TO {}").format(sql.Identifier(schema)))
+
+
+def _has_earlier_index(driver: psycopg.Connection[Any], schema: str) -> bool:
+    ((is_elsewhere,),) = driver.execute(_IS_ELSEWHERE, [schema]).fetchall()
+    if not is_elsewhere:
+        return False
+    found = driver.execute("SELECT version_num FROM lshdb_revision").fetchall()
+    return bool(found) and found[0][0] in ANYWHERE
+
+
+def _execute(connection: Connection, statement: sql.Composed) -> None:
+    connection.exec_driver_sql(statement.as_string(None))
