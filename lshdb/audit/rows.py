@@ -30,9 +30,9 @@ def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
 
 def database_faults(snapshot: Transaction, *, full: bool) -> Iterator[Fault]:
     """What the database itself finds wrong. Args: full: let it look everywhere."""
-    for message in snapshot.dialect.damages(snapshot.connection, full=full):
+    for message in audit.damages(snapshot, full=full):
         yield Fault("database-damaged", "", "", message, LOST)
-    for table, index in snapshot.dialect.invalid_indexes(snapshot.connection):
+    for table, index in audit.invalid_indexes(snapshot):
         yield Fault("index-invalid", table, index, "the database does not use it", "made anew")
 
 

@@ -194,11 +194,11 @@ def test_a_table_or_a_column_that_is_missing_is_named_and_nothing_else_is_asked(
     path = str(tmp_path / "index.db")
     fill(path, tmp_path / "folder")
     with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE document DROP COLUMN dated_at")
+        connection.execute("ALTER TABLE source DROP COLUMN mtime_ns")
         connection.execute("DROP TABLE rejected")
     found = [(fault.fault, fault.table, fault.key, fault.repair) for fault in listed(path)]
     assert sorted(found) == [
-        ("column-missing", "document", "dated_at", "none: restore it from a backup"),
+        ("column-missing", "source", "mtime_ns", "none: restore it from a backup"),
         ("table-missing", "rejected", "rejected", "none: restore it from a backup"),
     ]
     with Index.open(path) as index:

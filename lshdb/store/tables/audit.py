@@ -35,6 +35,7 @@ from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
 
 __all__ = ["AuditedContents", "Counter", "Missing", "band_rows", "breaches_of", "contents", "counters", "limits"]
+__all__ += ["damages", "invalid_indexes"]
 __all__ += ["missing_buckets", "next_contents", "num_band_rows", "rules", "schema_faults", "skipped_counts"]
 __all__ += ["stored_recall"]
 
@@ -109,6 +110,16 @@ def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Mis
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         if index.name not in indexes:
             yield Missing("index-missing", table.name, str(index.name), is_mendable=True)
+
+
+def damages(transaction: Transaction, *, full: bool) -> Sequence[str]:
+    """What the database itself finds wrong with its file. Args: full: compare indexes with their tables, too."""
+    return transaction.dialect.damages(transaction.connection, full=full)
+
+
+def invalid_indexes(transaction: Transaction) -> Sequence[tuple[str, str]]:
+    """(table, index) of the indexes that the database does not use because they are unfinished."""
+    return transaction.dialect.invalid_indexes(transaction.connection)
 
 
 def rules(params: Params) -> Sequence[Rule]:
