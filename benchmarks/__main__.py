@@ -63,7 +63,7 @@ def line_of(record: PeerRecord) -> str:
 
 
 def recorded(asked: argparse.Namespace, what: str, records: Iterable[Record]) -> None:
-    """Write each record as soon as it is measured."""
+    """Write each record immediately after its measurement."""
     started = time.perf_counter()
     for record in records:
         write(asked.results, record)

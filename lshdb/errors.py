@@ -90,7 +90,7 @@ __all__ = [
     "WorkerLost",
 ]
 
-# A file or folder, as it was named.
+# A file or folder, as the caller named it.
 _Path = str | PathLike[str]
 
 

@@ -1,7 +1,7 @@
 """The index: the only door between an index and the people and programs that use it.
 
-Each method checks what it is given, asks the package that knows the answer, and returns a value of `lshdb.model` or of
-that package. Nothing here knows SQL.
+Each method checks its arguments, calls the package that does the work, and returns a value of `lshdb.model` or of that
+package. Nothing here knows SQL.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class Index:
             for pair in index.pairs(min_sim=0.8):
                 print(pair.left, pair.right, pair.similarity)
 
-    Get one from `open`, `create` or `ensure`; close it, or use it in a ``with`` statement. Questions about pairs first
-    link what is not linked yet. They check their arguments when they are called. An answer that is an iterator reads
-    one state of the index: it keeps a read transaction open until it is exhausted or closed.
+    Get one from `open`, `create` or `ensure`; close it, or use it in a ``with`` statement. Methods that return pairs
+    first link the documents that are not linked yet. They check their arguments when they are called. An iterator
+    reads one state of the index: it keeps a read transaction open until it is exhausted or closed.
     """
 
     def __init__(self, store: Store, progress: Progress | None = None) -> None:
@@ -87,7 +87,7 @@ class Index:
 
         Args:
             url: a SQLAlchemy URL, or a plain path for SQLite.
-            progress: is told about long work.
+            progress: receives reports about long work.
 
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
@@ -144,14 +144,14 @@ class Index:
             return whole.back_up(store, Path(path), progress or Progress(), force=force)
 
     def copy(self, url: str) -> CopyReport:
-        """Copy the index, as it is now, to a place without one, and compare both.
+        """Copy the current state of the index to an empty place, and compare both.
 
-        Raises: IndexExists, NotAnIndex: there is something already; CopyDiffers, OutputFailed.
+        Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers, OutputFailed.
         """
         return whole.copy_to(self._store, url, self._progress)
 
     def vacuum(self, *, full: bool = False) -> VacuumReport:
-        """Free the space of what was removed.
+        """Free the space of removed documents.
 
         Args: full: on Postgres, return the space to the system; nobody can use the index meanwhile.
         Raises: IndexBusy: an ingest is running.
@@ -211,8 +211,8 @@ class Index:
             link: compute the new pairs at the end; otherwise the first question that needs them does.
             wait: wait until another ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, StoreError: what was
-            committed before stays.
+        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, StoreError: everything
+            committed before is kept.
         """
         given = options or IngestOptions()
         options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
@@ -232,10 +232,10 @@ class Index:
         )
 
     def add(self, added: Iterable[Document], collection: str = "default", *, link: bool = True) -> IngestReport:
-        """Add or refresh documents that a program has at hand; their `source` is not stored.
+        """Add or refresh documents from memory; their `source` is not stored.
 
         Args: link: compute the new pairs at the end; otherwise the first question that needs them does.
-        Raises: BadDocument: a document does not fit the index; those of earlier transactions stay.
+        Raises: BadDocument: a document does not fit the index; documents of earlier transactions are kept.
         """
         started, counts, iterator = time.monotonic(), Counts(), iter(added)
         with recorded_run(self._store, "add", collection) as run_key:
@@ -247,7 +247,7 @@ class Index:
     def remove(self, doc_ids: Iterable[str], collection: str = "default") -> int:
         """Remove documents, and the texts and pairs that only they had. Returns: the number of documents.
 
-        Raises: DocumentUnknown: one of them is not there; nothing of its transaction is removed.
+        Raises: DocumentUnknown: one of them does not exist; its transaction removes nothing.
         """
         removed, iterator = 0, iter(dict.fromkeys(doc_ids))
         with recorded_run(self._store, "remove", collection) as run_key:
@@ -260,7 +260,7 @@ class Index:
         return self._link(None)
 
     def verify(self, scope: Scope | None = None) -> VerifyReport:
-        """Recompute stored pairs exactly from the texts, and store what changed.
+        """Recompute stored pairs exactly from the texts, and store the changed similarities.
 
         Args: scope: which pairs; all by default.
         """
@@ -293,19 +293,19 @@ class Index:
         return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
 
     def repair(self, kinds: Collection[str], *, wait: bool = False) -> None:
-        """Repair everything that can be derived, for faults of these kinds, and link again what has to be.
+        """Repair all faults of these kinds whose correct value can be derived, and link the affected documents again.
 
         Args:
             kinds: as the audit names them.
             wait: wait until an ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: an ingest is running; StoreError: what was committed before stays.
+        Raises: IndexBusy: an ingest is running; StoreError: everything committed before is kept.
         """
         with self._store.sole_ingest(wait):
             Repairing(self._store, kinds, self._progress).repair()
 
     def get(self, doc_id: str, collection: str = "default") -> Document | None:
-        """Return a document as it is stored, or None if there is none with this id.
+        """Return a stored document, or None if there is none with this id.
 
         Its text may differ from its file in case, punctuation and white space, if another document with the same words
         came first.
@@ -374,7 +374,7 @@ class Index:
     def export(
         self, out: str | Path | TextIO, min_sim: float | None = None, options: ExportOptions | None = None
     ) -> ExportReport:
-        """Write the deduplicated corpus, and an account of what was dropped, to files (or a text stream).
+        """Write the deduplicated corpus, and a list of the dropped documents, to files (or a text stream).
 
         Raises: OutputExists, OutputFailed; TextsNotKept: records of an index without texts; BelowFloor,
             CollectionUnknown.
@@ -448,11 +448,11 @@ class Index:
             return hottest(snapshot, self.params, count)
 
     def outlook(self) -> Outlook:
-        """Return what is known about the index's texts, for tuning it."""
+        """Return the figures about the index's texts that tuning needs."""
         return outlook_of(self._store)
 
     def rejections(self, run: int) -> Iterator[Rejection]:
-        """Return what a run could not ingest."""
+        """Return the items that a run could not ingest."""
         return self._stream(lambda snapshot: answers.rejections(snapshot, run))
 
     def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:
@@ -476,7 +476,7 @@ class Index:
         return self._stream(ask)
 
     def _complete(self, *collections: str | None) -> None:
-        """Link what is not linked yet. Raises: CollectionUnknown: one of the collections has no documents."""
+        """Link all unlinked documents. Raises: CollectionUnknown: one of the collections has no documents."""
         link_pending(self._store, self._progress)
         if chosen := [name for name in collections if name is not None]:
             self._store.read(lambda snapshot: collected.require(snapshot, self.url, *chosen))
@@ -485,7 +485,7 @@ class Index:
         return Linking(self._store, run_key, self._progress).link()
 
     def _suited(self, options: ReadOptions) -> ReadOptions:
-        """Return the options with what the index decides: the text of a page, and texts or sets."""
+        """Return the options with the values that the index decides: the text of a page, and texts or sets."""
         return replace(options, html=self.params.html, kind=self.params.shingling.kind)
 
     def _checked(self, min_sim: float | None) -> float:
@@ -496,7 +496,7 @@ class Index:
         return self._warned(least)
 
     def _warned(self, min_sim: float) -> float:
-        """Return the similarity, and give notice if the index promises less there."""
+        """Return the similarity, and warn if the index promises a lower recall there."""
         if (notice := shortfall(self.params, min_sim, self.url)) is not None:
             self._progress.noticed(notice)
         return min_sim

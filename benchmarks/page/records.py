@@ -75,7 +75,7 @@ class PeerRecord(Record, frozen=True, kw_only=True):
         seconds, cpu_seconds, peak_bytes: of all its processes, from start to exit. Memory is PSS, sampled.
         disk_bytes: files left on disk; 0 if the result does not survive the process.
         found, estimated: the quality of all answers, and of those above the peer's own threshold, if it has estimates.
-        failure: the reason if there is no result, else empty.
+        failure: the reason for a missing result, else empty.
     """
 
     question: str

@@ -129,7 +129,7 @@ def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> 
 def measure_all(
     corpus: Corpus, entries: Iterable[Entry], question: Question, results: Path, command: str, timeout: float
 ) -> Iterator[PeerRecord]:
-    """Measure the entries in order, and write each record as soon as it is known."""
+    """Measure the entries in order, and write each record immediately."""
     chosen = list(entries)
     with ExitStack() as stack:
         postgres = stack.enter_context(server()) if any(entry.on_postgres for entry in chosen) else None

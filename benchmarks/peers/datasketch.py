@@ -1,4 +1,4 @@
-"""datasketch in memory: one MinHash per document, queried and inserted one by one. Lists candidates.
+"""datasketch in memory: one MinHash per document, queried and inserted individually. Lists candidates.
 
 Used as fast as its interface allows: it receives 32-bit hashes (its hash function is `int`), one `update_batch` per
 document, permutations that are created once and copied, and no check for repeated keys.

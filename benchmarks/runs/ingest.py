@@ -143,7 +143,7 @@ def head(file: Path, documents: int, target: Path) -> Path:
 
 
 def compare(file: Path, lshdb: Sequence[str], sample: float, work: Path) -> list[Row]:
-    """Run everything except linking, and print each row as soon as it is known."""
+    """Run everything except linking, and print each row immediately."""
     run_lshdb(lshdb, INGEST, work / "warm-up.db", head(file, WARM_UP_DOCUMENTS, work / "warm-up.jsonl"))
     table = [printed(peer("read and decode", "bare_read", str(file)))]
     sampled = ("datasketch_sample", str(file), "--megabytes", str(sample), "--hash")

@@ -40,7 +40,7 @@ class Best:
 
 
 def lines(documents: int) -> Iterator[str]:
-    """Yield the lines of the report as soon as they are known. Raises: StepError: a peer failed."""
+    """Yield each line of the report immediately. Raises: StepError: a peer failed."""
     with TemporaryDirectory(prefix="lshdb-quick-") as work:
         file = Path(work) / "synthetic.jsonl"
         synthetic.write_jsonl(file, documents)

@@ -57,7 +57,7 @@ class Comparison:
         return 1 - len(self.invented) / self.num_found if self.num_found else 1.0
 
     def passes(self, min_recall: float) -> bool:
-        """Return whether enough pairs were found, none is wrong, and every similarity is exact."""
+        """Return whether enough pairs were found, all of them are right, and every similarity is exact."""
         return self.recall >= min_recall and not self.invented and self.max_difference <= MAX_DIFFERENCE
 
 

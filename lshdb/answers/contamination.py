@@ -2,8 +2,8 @@
 
 Stored pairs answer this for all contents except those in hot buckets, where linking computed pairs with hubs only.
 These contents are compared with the training documents in their hot buckets, so that no near-duplicate is missed.
-Limitation: of each 10,000 contents in hot buckets, only the ten with the most similar signatures are compared, and more
-only while none of them is a near-duplicate. "Nearest" means nearest among those.
+Limitation: of each 10,000 contents in hot buckets, only the ten with the most similar signatures are compared. Ten more
+follow until a near-duplicate is found. "Nearest" means nearest among those.
 """
 
 from __future__ import annotations

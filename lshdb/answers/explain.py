@@ -239,7 +239,7 @@ class Side:
         name: its id, or the file.
         content_key: None if it is empty, or a file whose content is not in the index.
         kept_of: the first document with the same content, whose text is shown, if that is another document.
-        is_gone: its text is neither kept nor still in its source.
+        is_gone: its text is not available: it is neither kept nor still in its source.
     """
 
     name: str
@@ -266,11 +266,11 @@ class Explanation:
     """Everything that decides whether two documents are a pair.
 
     Args:
-        comparison: None if a text is gone.
+        comparison: None if a text is not available.
         estimate: the similarity estimated from the signatures.
         shared_bands: the bands in which both share a bucket; hot_bands: those of them whose bucket is hot.
         pair: the stored pair; None if it is not stored.
-        word_diff: None if it was not requested, or a text is gone.
+        word_diff: None if it was not requested, or a text is not available.
     """
 
     params: Params
@@ -286,7 +286,7 @@ class Explanation:
 
     @property
     def similarity(self) -> float:
-        """The exact similarity, or the estimate if a text is gone."""
+        """The exact similarity, or the estimate if a text is not available."""
         return self.estimate if self.comparison is None else self.comparison.similarity
 
     @property

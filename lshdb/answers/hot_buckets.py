@@ -1,4 +1,4 @@
-"""Show the largest buckets and what they contain. The usual cause is boilerplate that many pages share."""
+"""Show the largest buckets and their documents. The usual cause is boilerplate that many pages share."""
 
 from __future__ import annotations
 

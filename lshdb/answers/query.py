@@ -29,7 +29,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Match", "matches", "only_document", "stored_matches"]
 
-# The largest text of a document in a question, in bytes.
+# The largest text of a document in a query, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
 
 # Texts of candidates held at a time.
@@ -38,7 +38,7 @@ TEXTS_AT_A_TIME = 500
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A near-duplicate of the document in question."""
+    """A near-duplicate of the query document."""
 
     id: str
     similarity: float
@@ -47,9 +47,9 @@ class Match:
 
 
 def matches(transaction: Transaction, document: Document, min_sim: float, params: Params) -> list[Match]:
-    """Return every document at `min_sim` or more, the most similar first; none for an empty document.
+    """Return every document at `min_sim` or more, the most similar first; an empty document has no matches.
 
-    Raises: BadDocument: the document does not suit the index.
+    Raises: BadDocument: the document does not fit the index.
     """
     text = encode(text_of(document, params))
     # Not `sketch`, which would also compress the text for storage.

@@ -17,7 +17,7 @@ SHOWN_SOURCES: Final = 5
 def stats_of(store: Store) -> Stats:
     """Return the figures of an index, its last runs and its half-read sources."""
     with store.reading() as snapshot:
-        # The runs come first: whether one is still running is a question to the system, at the time of the snapshot.
+        # The runs come first: the system is asked which are still running, so ask at the time of the snapshot.
         runs = answers.runs(snapshot, SHOWN_RUNS)
         num_unfinished, unfinished = sources.half_read(snapshot, SHOWN_SOURCES)
         return Stats(

@@ -1,7 +1,7 @@
 """The words that differ between two texts.
 
-A word is a run of characters between white space. Each Han, kana, Thai, Lao, Khmer and Myanmar character is a word of
-its own, because these scripts put no spaces between words. Differences in white space alone do not count.
+A word is a run of characters between white space. Each Han, kana, Thai, Lao, Khmer and Myanmar character counts as one
+word, because these scripts put no spaces between words. Differences in white space alone do not count.
 
 difflib aligns the words. Its time is quadratic, so it only ever sees windows of the two texts, and the number of equal
 words that it may look at is limited. Limitation: parts of a text that exceed these limits are shown as removed and
@@ -61,7 +61,7 @@ class WordDiff:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a diff shows, and how much work it may be.
+    """How much a diff shows, and how much work it may do.
 
     Args:
         equal_context: words shown at each end of a long equal hunk.
@@ -98,7 +98,7 @@ class _Words:
     ends: list[int]
 
     def between(self, start: int, stop: int) -> str:
-        """The words from `start` up to `stop`, with the white space before them."""
+        """Return the words from `start` up to `stop`, with the white space before them."""
         return self.text[self.ends[start - 1] if start else 0 : self.ends[stop - 1]]
 
 
@@ -139,7 +139,7 @@ class _Alignment:
         self.is_coarse = False
 
     def matches(self) -> list[Match]:
-        """The runs of equal words, in order; adjacent runs are joined, and an empty one marks the end."""
+        """Return the runs of equal words, in order; adjacent runs are joined, and an empty one marks the end."""
         found, left, right = [Match(0, 0, 0)], 0, 0
         while left < len(self._left) and right < len(self._right):
             for match in self._next(left, right):
@@ -149,7 +149,7 @@ class _Alignment:
         return [*found, Match(len(self._left) + self._tail, len(self._right) + self._tail, 0)]
 
     def _next(self, left: int, right: int) -> list[Match]:
-        """The next runs of equal words; the alignment continues after the last of them, which may be empty."""
+        """Return the next runs of equal words; the alignment continues after the last of them, which may be empty."""
         ours, theirs = self._left[left:], self._right[right:]
         head = _num_common(ours, theirs)
         if head:
@@ -165,7 +165,7 @@ class _Alignment:
         return found or [Match(len(ours[:window]), len(theirs[:window]), 0)]
 
     def _common_run(self, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> Match | None:
-        """A long run of equal words near the beginning of both, if there is one."""
+        """Return a long run of equal words near the beginning of both, if there is one."""
         for size in (self._limits.window, self._limits.far_window):
             if size == self._limits.far_window:
                 self._far_searches += 1
@@ -178,7 +178,7 @@ class _Alignment:
         return None
 
     def _compared(self, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> list[Match]:
-        """The runs of equal words that difflib finds; none if that would take too long."""
+        """Return the runs of equal words that difflib finds, or an empty list if that would take too long."""
         counts = Counter(theirs.tolist())
         num_pairs = sum(counts[word] for word in ours.tolist())
         is_large = len(ours) * len(theirs) > self._limits.window**2
@@ -191,7 +191,7 @@ class _Alignment:
 
 
 def _append(found: list[Match], match: Match) -> None:
-    """Appends a run of equal words, or makes the last run longer."""
+    """Append a run of equal words, or make the last run longer."""
     last = found[-1]
     if match.size and (last.a + last.size, last.b + last.size) == (match.a, match.b) and len(found) > 1:
         found[-1] = Match(last.a, last.b, last.size + match.size)
@@ -200,7 +200,7 @@ def _append(found: list[Match], match: Match) -> None:
 
 
 def _num_common(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
-    """The number of equal words that both begin with."""
+    """Return the number of equal words that both begin with."""
     length = min(len(ours), len(theirs))
     differs = ours[:length] != theirs[:length]
     return int(differs.argmax()) if differs.any() else length
@@ -216,7 +216,7 @@ def _hunks(ours: _Words, theirs: _Words, matches: list[Match], limits: Limits) -
 
 
 def _shown(kind: HunkKind, words: _Words, start: int, stop: int, context: int) -> Iterator[Hunk]:
-    """The words as one hunk, or only their two ends if they are many."""
+    """Yield the words as one hunk, or only their two ends if there are many."""
     if stop - start > 2 * context + 1:
         yield Hunk(kind, words.between(start, start + context), context)
         yield Hunk("elided", "", stop - start - 2 * context)

@@ -1,4 +1,4 @@
-"""Check everything about an index in one snapshot, and yield the faults as they are found.
+"""Check everything about an index in one snapshot, and yield each fault as soon as it is found.
 
 Memory is bounded by a batch for any number of contents and faults, because contents, bucket rows and pairs are
 streamed. An audit costs one pass over every table, and 20 seeks for the buckets of each content. Bands that an
@@ -120,7 +120,7 @@ class Auditing:
             self._progress.advanced("check", ROWS_SHARE + (CONTENTS_SHARE - ROWS_SHARE) * self.num_contents / total)
             stored = audit.next_contents(snapshot, int(stored.keys[-1]), len(stored))
         for band in self._params.banding.numbers:
-            # The expected rows minus the missing ones are in the table. If it has no more rows, none is wrong.
+            # The table has the expected rows minus the missing ones. If it has no others, all rows are right.
             if audit.num_band_rows(snapshot, band) != num_known - missing[band]:
                 yield from (fault for fault, _ in extra_rows(snapshot, band, self._params))
 

@@ -1,8 +1,8 @@
-"""Contents held against their texts, and bucket rows against their contents' signatures.
+"""Check contents against their texts, and bucket rows against the signatures of their contents.
 
-A text is believed where its digest is the content's, or where all else that follows from it is. Where a text is
-believed and something differs, the text decides; so buckets are held against the signature that should be there.
-Limitation: in an index that keeps no texts the signature decides, and a wrong one makes its buckets look wrong.
+A text is trusted if the content has its digest, or has both its signature and its number of shingles. If a trusted text
+and its content differ, the text is right. So buckets are compared with the correct signature, not the stored one.
+Limitation: in an index without texts the stored signature decides, so a wrong signature makes its buckets look wrong.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Change", "Examined", "believed", "examine", "extra_rows", "stored_minima"]
 
-# Bytes of texts that are sketched at a time.
+# Bytes of text that are sketched at a time.
 SKETCHED_BYTES: Final = 16_000_000
 
-# Bucket rows whose contents are looked at together.
+# Bucket rows whose contents are checked together.
 PAGE_ROWS: Final = 20_000
 
-# A broken frame may also claim to hold more than there is memory.
+# A broken frame may also claim a size larger than the memory, hence MemoryError.
 UNREADABLE: Final = (ZstdError, UnicodeDecodeError, MemoryError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A content, and what it should say by its text: digest of 16 bytes, signature of num_perm uint32."""
+    """The correct values of a content, recomputed from its text: digest of 16 bytes, minima of num_perm uint32."""
 
     key: int
     digest: bytes
@@ -49,20 +49,20 @@ class Change:
 
     @property
     def signature(self) -> bytes:
-        """The minima as they are stored."""
+        """The minima in the form in which the store keeps them."""
         return self.minima.astype("<u4", copy=False).tobytes()
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found out about some contents.
+    """The result of checking some contents.
 
     Args:
-        faults: all of them.
-        changes: what the text says, of contents that say something else.
-        num_known: contents whose right signature is known.
-        num_read: texts that were sketched again.
-        missing: (band, bucket_hash, content_key), int64, shape (m, 3): rows that should be there.
+        faults: all faults.
+        changes: the correct values of contents that differ from their texts.
+        num_known: the number of contents whose correct signature is known.
+        num_read: the number of texts that were sketched again.
+        missing: the bucket rows that are missing: (band, bucket_hash, content_key), int64, shape (m, 3).
     """
 
     faults: tuple[Fault, ...]
@@ -74,7 +74,7 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Contents held against their texts: what differs, what should be there, and whose text cannot be believed."""
+    """Contents compared with their texts: the faults, the correct values, and the keys whose text is not trusted."""
 
     faults: tuple[Fault, ...]
     changes: tuple[Change, ...]
@@ -83,7 +83,7 @@ class _Compared:
 
 
 def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[np.bool_], params: Params) -> Examined:
-    """Holds contents against their buckets; the chosen ones, and what looks wrong, against their texts as well.
+    """Check contents against their buckets. Those that are chosen or look wrong are also checked against their texts.
 
     Args: chosen: bool, aligned with the contents.
     """
@@ -106,7 +106,7 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
 
 
 def extra_rows(transaction: Transaction, band: int, params: Params) -> Iterator[tuple[Fault, tuple[int, int, int]]]:
-    """The rows of a band that should not be there, each with (band, bucket_hash, content_key)."""
+    """Yield the faults of a band's rows that should not exist, each with (band, bucket_hash, content_key)."""
     for rows in audit.band_rows(transaction, band, PAGE_ROWS):
         stored = audit.contents(transaction, distinct(rows[:, 1]))
         there = np.isin(rows[:, 1], stored.keys)
@@ -123,16 +123,19 @@ def extra_rows(transaction: Transaction, band: int, params: Params) -> Iterator[
 
 
 def stored_minima(stored: AuditedContents, params: Params) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """(minima, shape (n, num_perm); bool, shape (n,): whether a signature has the right length, else its row is 0)."""
+    """Return the minima, shape (n, num_perm), and whether each signature has the right length, bool, shape (n,).
+
+    The row of a signature with a wrong length is 0.
+    """
     size = 4 * params.num_perm
     known = np.fromiter((len(signature) == size for signature in stored.signatures), np.bool_, len(stored))
     whole = (one if len(one) == size else bytes(size) for one in stored.signatures)
-    # A bytearray: Numba compiles once more for an array that cannot be written to.
+    # A bytearray is writable: Numba would compile another version for a read-only array.
     return np.frombuffer(bytearray(b"".join(whole)), dtype="<u4").reshape(-1, params.num_perm), known
 
 
 def believed(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> NDArray[np.int64]:
-    """Those of the contents whose text can be read, and believed; int64, ascending."""
+    """Return the contents whose text can be read and is trusted, int64, ascending."""
     stored = audit.contents(transaction, content_keys)
     unbelieved = _compare(transaction, stored, params).unbelieved
     return stored.keys[~np.isin(stored.keys, list(unbelieved))]
@@ -141,7 +144,7 @@ def believed(transaction: Transaction, content_keys: NDArray[np.int64], params: 
 def _wrong(
     transaction: Transaction, band: int, rows: NDArray[np.int64], stored: AuditedContents, params: Params
 ) -> NDArray[np.int64]:
-    """Those of the rows (bucket_hash, content_key) that their contents' signatures do not have."""
+    """Return the rows (bucket_hash, content_key) that do not follow from the signatures of their contents."""
     minima, known = stored_minima(stored, params)
     wrong = _unlike(band, rows, stored, minima, known, params)
     doubtful = np.isin(stored.keys, wrong[:, 1])
@@ -181,7 +184,7 @@ def _missing(
 
 
 def _compare(transaction: Transaction, stored: AuditedContents, params: Params) -> _Compared:
-    """Contents held against those of their texts that are kept."""
+    """Compare contents with their texts, if the index keeps texts."""
     faults: list[Fault] = []
     changes: list[Change] = []
     unbelieved: set[int] = set()
@@ -200,7 +203,7 @@ def _compare(transaction: Transaction, stored: AuditedContents, params: Params) 
 
 
 def _differing(transaction: Transaction, stored: AuditedContents, row: int, fresh: Change) -> Iterator[Fault]:
-    """What a content says otherwise than its text."""
+    """Yield the faults of a content that differs from its text."""
     is_signed = stored.signatures[row] == fresh.signature
     is_counted = int(stored.num_shingles[row]) == fresh.num_shingles
     is_named = stored.digests[row] == fresh.digest
@@ -230,7 +233,7 @@ def _unreadable(key: int) -> Fault:
 
 
 def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Iterator[tuple[int, Change | None]]:
-    """By content_key: what the kept text says; None where it cannot be read."""
+    """Yield each content key with the values recomputed from its text, or None if the text cannot be read."""
     held: list[tuple[int, bytes]] = []
     for key, frame in graph.texts(transaction, keys):
         try:

@@ -1,8 +1,8 @@
-"""Stored pairs held against the similarity of their texts, or of their signatures where the pair is an estimate.
+"""Check stored pairs against the exact similarity of their texts, or estimates against the signatures.
 
-A pair whose text cannot be believed says nothing of itself. Pairs that are wrong as rows (swapped, out of range, of
-no content) are `rows`' to name. Limitation: pairs that are missing are not looked for; `lshdb link` finds those of
-contents that are put on its list.
+A pair cannot be checked if one of its texts is not trusted. `rows` reports pairs that are wrong as rows: swapped, out
+of range, or without a content. Limitation: missing pairs are not searched for. `lshdb link` finds those of contents on
+the list of unlinked ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["ExaminedPairs", "examine_pairs"]
 
 @dataclass(frozen=True, slots=True)
 class ExaminedPairs:
-    """What was found out about some pairs: `changed` with the similarity they have, `dropped` below the floor."""
+    """The result of checking pairs: `changed` have their correct similarity, `dropped` are below the floor."""
 
     faults: tuple[Fault, ...]
     changed: VerifiedPairs
@@ -35,7 +35,7 @@ class ExaminedPairs:
 
 
 def examine_pairs(transaction: Transaction, page: VerifiedPairs, params: Params) -> ExaminedPairs:
-    """Holds pairs against what is recomputed of them."""
+    """Compare pairs with their recomputed similarity."""
     stored = audit.contents(transaction, distinct(page.keys))
     minima, known = stored_minima(stored, params)
     contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
@@ -62,7 +62,7 @@ def _is_sound(page: VerifiedPairs, contents: Contents, params: Params) -> NDArra
 def _recomputed(
     transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params
 ) -> tuple[VerifiedPairs, NDArray[np.bool_]]:
-    """The pairs with their exact similarity, or their estimate; and which of them could be told."""
+    """Return the pairs with their exact similarity or estimate, and which of them could be recomputed."""
     unsure = VerifiedPairs.estimated(pairs.keys, _estimates(contents, pairs))
     told: NDArray[np.bool_] = np.ones(len(pairs), dtype=np.bool_)
     try:

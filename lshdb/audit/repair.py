@@ -1,8 +1,9 @@
-"""Mends what can be derived of an index: from texts, from signatures, from the rows that refer to each other.
+"""Repair everything in an index that can be derived from texts, signatures or related rows.
 
-A repair looks again, in the transaction that writes (but for rows that are wrong whoever writes), and a
-batch is one transaction. Where a sample has shown a fault of contents or pairs, all of them are looked at. What a text
-alone could tell, and the text is gone, stays as it is. Contents whose buckets or pairs change are linked again.
+A repair writes one batch per transaction, and checks the rows again in that transaction. Only extra bucket rows, which
+stay wrong even if others write meanwhile, are found beforehand in a snapshot. If a sample has shown a fault in contents
+or pairs, all of them are checked. A value that only a missing text could give stays unchanged. Contents whose bucket or
+pair rows were wrong are linked again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Repairing"]
 
-# Rows that are mended in one transaction.
+# Rows that are repaired in one transaction.
 BATCH_ROWS: Final = 10_000
 
 _INDEXES: Final = {"index-missing", "index-invalid", "key-missing"}
@@ -40,7 +41,7 @@ _PAIRS: Final = {"similarity-differs", "estimate-differs"}
 
 
 class Repairing:
-    """The repair of faults of some kinds, as an audit has named them."""
+    """The repair of faults of the given kinds, which are named as in an audit."""
 
     def __init__(self, store: Store, kinds: Collection[str], progress: Progress) -> None:
         self._store = store
@@ -49,7 +50,7 @@ class Repairing:
         self._progress = progress
 
     def repair(self) -> None:
-        """Mends what can be derived, and links what has to be linked again. Raises: StoreError."""
+        """Repair everything that can be derived, and link the affected contents again. Raises: StoreError."""
         if "table-missing" in self._kinds or "column-missing" in self._kinds:
             return
         self._store.write(self._mend_whole)
@@ -66,7 +67,7 @@ class Repairing:
         Linking(self._store, None, self._progress).link()
 
     def _mend_whole(self, transaction: Transaction) -> None:
-        """What is not of single rows."""
+        """Repair faults that do not belong to single rows."""
         if self._kinds & _INDEXES:
             mending.make_indexes(transaction)
         if "params-recall" in self._kinds:
@@ -93,7 +94,7 @@ class Repairing:
             self._delete_extra(band)
 
     def _mend_contents(self, position: int, transaction: Transaction) -> int | None:
-        """Mends the next contents behind a key. Returns: the last one's key; None where there are no more."""
+        """Repair the next contents after a key. Returns: the key of the last one; None if there are no more."""
         stored = audit.next_contents(transaction, position, num_in_batch(self._params.num_perm))
         if not len(stored):
             return None
@@ -106,17 +107,17 @@ class Repairing:
         return int(stored.keys[-1])
 
     def _retire(self, transaction: Transaction) -> int:
-        """Deletes some of the contents that no document has. Returns: how many."""
+        """Delete some of the contents that no document has. Returns: how many."""
         stored = audit.contents(transaction, mending.released(transaction, BATCH_ROWS))
         minima, known = stored_minima(stored, self._params)
         retire(transaction, stored.keys[known], self._params)
-        # Whose signature cannot be read, nobody knows the buckets of; those are found as rows of no content.
+        # The buckets of an unreadable signature are unknown; `extra_rows` finds their rows later, without a content.
         unknown = Signatures(minima[~known], self._params.scheme)
         documents.delete_contents(transaction, stored.keys[~known], band_keys(unknown, self._params.banding))
         return len(stored)
 
     def _delete_extra(self, band: int) -> None:
-        # Behind a snapshot: what is wrong in it stays wrong, for no key is given out twice.
+        # A row that is wrong in the snapshot stays wrong, because keys are never reused.
         with self._store.reading() as snapshot:
             rows = (row for _, row in extra_rows(snapshot, band, self._params))
             while some := list(islice(rows, BATCH_ROWS)):
@@ -124,13 +125,13 @@ class Repairing:
                 self._store.write(partial(mending.delete_buckets, rows=wrong))
 
     def _count_again(self, transaction: Transaction) -> None:
-        """Lets the linking account anew for the skipped buckets whose account is wrong."""
+        """Have the next link recount the hot buckets whose number of skipped pairs is wrong."""
         wrong = [miscounted(rows, transaction.expansion)[:, :2] for rows in audit.skipped_counts(transaction)]
         for rows in wrong:
             mending.count_again(transaction, [(band, bucket_hash) for band, bucket_hash in rows.tolist()])
 
     def _mend_pairs(self, after: tuple[int, int], transaction: Transaction) -> tuple[int, int] | None:
-        """Mends the next pairs behind a pair. Returns: the last one; None where there are no more."""
+        """Repair the next pairs after a pair. Returns: the last one; None if there are no more."""
         page = graph.pair_page(transaction, after, PAGE_PAIRS)
         if not len(page):
             return None

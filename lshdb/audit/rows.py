@@ -1,4 +1,4 @@
-"""What the schema, the parameters, the counters and single rows must be; no text and no signature is looked at."""
+"""Check the schema, the parameters, the counters and single rows, without reading texts or signatures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["database_faults", "miscounted", "row_faults", "schema_faults"]
 
 
 def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
-    """What the schema lacks, and whether nothing else can be asked without it."""
+    """Return the faults of the schema, and whether no other check is possible because of them."""
     missing = audit.schema_faults(snapshot)
     faults = [
         Fault(one.kind, one.table, one.name, "it is not there", "made" if one.is_mendable else LOST) for one in missing
@@ -29,7 +29,7 @@ def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
 
 
 def database_faults(snapshot: Transaction, *, full: bool) -> Iterator[Fault]:
-    """What the database itself finds wrong. Args: full: let it look everywhere."""
+    """Yield the faults that the database itself finds. Args: full: also compare the indexes with their tables."""
     for message in audit.damages(snapshot, full=full):
         yield Fault("database-damaged", "", "", message, LOST)
     for table, index in audit.invalid_indexes(snapshot):
@@ -37,7 +37,7 @@ def database_faults(snapshot: Transaction, *, full: bool) -> Iterator[Fault]:
 
 
 def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
-    """Everything that SQL can tell of the rows."""
+    """Yield all faults that SQL can find in the rows."""
     yield from _params_faults(snapshot, params)
     yield from _counter_faults(snapshot)
     limits = audit.limits(snapshot, params, snapshot.expansion)
@@ -48,7 +48,7 @@ def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
 
 
 def miscounted(rows: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
-    """Those of the rows (band, bucket_hash, num_contents, num_pairs) whose pairs are not those of so many contents."""
+    """Return the rows (band, bucket_hash, num_contents, num_pairs) whose num_pairs is wrong for their num_contents."""
     sizes = rows[:, 2]
     expected = np.where(expansion.is_hot(sizes), expansion.num_skipped(sizes), -1)
     wrong: NDArray[np.int64] = rows[rows[:, 3] != expected]

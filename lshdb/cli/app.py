@@ -57,7 +57,7 @@ class Verbs(TyperGroup):
         except KeyboardInterrupt:
             _end("interrupted. Everything committed is kept; run the same command again to continue.", INTERRUPTED)
         except BrokenPipeError:
-            # The reader is gone, as in `lshdb dupes | head`; leave nothing to flush at exit.
+            # The reader has closed the pipe, as in `lshdb dupes | head`; leave nothing to flush at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
         return result

@@ -86,7 +86,7 @@ def _listed(audit: Auditing, json: bool, form: options.Format | None) -> dict[st
 
 
 def _repaired(index: Index, audit: Auditing, wait: bool, limit: int) -> str:
-    """Repair the faults and check again. Returns: a line about what is left."""
+    """Repair the faults and check again. Returns: a line about the remaining faults."""
     index.repair(audit.counts, wait=wait)
     _run(audit)
     return f"repaired: {_summary(audit, limit)}"

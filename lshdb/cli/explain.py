@@ -30,7 +30,7 @@ before its name."""
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
 
-# Why two documents are no pair.
+# Why two documents are not a pair.
 REASONS = {
     "empty": "no: a document without a single shingle is like nothing",
     "not_in_index": "no: what is not in the index has no pairs; ingest it",
@@ -127,7 +127,7 @@ def _print_diff(found: WordDiff) -> None:
     from rich.text import Text
 
     console = Console(file=sys.stdout, highlight=False)
-    # Without colours only the marks show what was removed.
+    # Without colours, only the marks show which words were removed.
     coloured = console.color_system is not None and not console.no_color
     before = "equal"
     for hunk in found.hunks:
@@ -144,7 +144,7 @@ def _print_diff(found: WordDiff) -> None:
 
 
 def _split(hunk: Hunk, *, follows_removed: bool) -> tuple[str, str]:
-    """Return the white space before a hunk, and its words; what replaces removed words follows them at once."""
+    """Return the white space before a hunk, and its words. Words that replace removed ones follow without a space."""
     if hunk.kind == "elided":
         return " ", f"[... {hunk.num_words:,} words ...]"
     words = hunk.text.lstrip()

@@ -1,4 +1,4 @@
-"""Prints to stdout: rows as they come, so that no result is held in memory; reports; ids made safe for a terminal."""
+"""Print rows and reports to stdout, and make ids safe for a terminal. Rows are printed one at a time, never held."""
 
 from __future__ import annotations
 

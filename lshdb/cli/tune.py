@@ -77,7 +77,7 @@ def tune(
 
 
 def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: int) -> Outlook | None:
-    """Return what is known about the index; None if there is none."""
+    """Return the figures of the index that tuning needs, or None without an index."""
     try:
         with open_index(context) as index:
             if measure:

@@ -65,11 +65,10 @@ class ExportOptions:
     """What to export, and how.
 
     Args:
-        what: ids of the documents ``kept``, of those ``dropped`` and what they were dropped for, or ``records`` of
-            those
-            kept.
-        form: by default chosen by the file's suffix, else the first that suits: lines, TSV, JSON lines.
-        audit: the file that lists what was dropped; OUT.audit.jsonl by default if OUT is a file.
+        what: the ids of the ``kept`` documents; the ids of the ``dropped`` ones, each with the document kept instead;
+            or ``records`` of the kept documents.
+        form: by default chosen by the file's suffix, else the first that fits: lines, TSV, JSON lines.
+        audit: the file that lists the dropped documents; OUT.audit.jsonl by default if OUT is a file.
         force: overwrite existing files.
         clusters: which documents are duplicates, and which of them is kept.
     """

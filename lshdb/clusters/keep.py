@@ -90,7 +90,7 @@ def keep_near(labels: NDArray[np.int64], rank: NDArray[np.int64], near: Near) ->
 
 
 def sweep(kept: NDArray[np.int64], mates: Iterable[tuple[int, Sequence[int]]]) -> None:
-    """Settle, in place, what `keep_near` left: in order of rank, each unsettled content is kept for its similar ones.
+    """Settle, in place, the contents that `keep_near` left: by rank, each unsettled one is kept for its similar ones.
 
     Args: mates: rows with the rows of their similar contents, in the order of their ranks.
     """

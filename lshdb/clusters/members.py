@@ -103,7 +103,7 @@ def _kept(clusters: Clusters, part: NDArray[np.int64]) -> tuple[NDArray[np.int64
 
 
 def _names(snapshot: Transaction, clusters: Clusters, part: NDArray[np.int64]) -> Iterator[tuple[Name, Name, Name]]:
-    """Return for each place the names of the first document of its cluster, of the kept one, and of its own."""
+    """Return for each place the names of the first document of its cluster, of the kept one, and of the one there."""
     mine, kept = _kept(clusters, part)
     keys = np.stack([clusters.first_keys[mine], clusters.doc_keys[kept], clusters.doc_keys[part]])
     names = stored.names(snapshot, keys)

@@ -24,7 +24,7 @@ def calls_ahead(
 ) -> Generator[_Made, None, None]:
     """Yield ``map(function, given)``, computed by `threads` threads one call ahead of the caller.
 
-    Takes what is given in the caller's thread. Close the generator to wait for the calls under way.
+    The caller's thread iterates over `given`. Close the generator to wait for the calls that are running.
     """
     waiting: deque[Future[_Made]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="lshdb-call") as pool:

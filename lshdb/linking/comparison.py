@@ -64,11 +64,10 @@ def signatures_of(stored: bytes, params: Params) -> Signatures:
 
 
 def promising(contents: Contents, candidates: CandidatePairs, params: Params) -> VerifiedPairs:
-    """Return the candidates whose estimate does not rule out the floor, with that estimate; none is exact.
+    """Return the candidates whose estimate does not rule out the floor, with that estimate.
 
     A pair at or above the floor is lost with a probability of at most 1 in 100,000; see `min_agreement`. Pairs of
-    deleted
-    contents are left out.
+    deleted contents are left out.
     """
     pairs = candidates.keys[np.isin(candidates.keys, contents.keys).all(axis=1)]
     rows = contents.rows(pairs)

@@ -52,5 +52,5 @@ def components(rows: Rows, num_contents: int, blocks: Iterable[NDArray[np.int64]
 
 
 # Keys are assigned in sequence, so a table of all keys is small and 20 times faster than a search: 17 s for 10 million
-# pairs. If so many contents were deleted that the table would be large, the keys are searched.
+# pairs. If most contents were deleted, the table would be too large for the rest, and the keys are searched.
 MAX_SPREAD: Final = 8

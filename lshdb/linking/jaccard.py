@@ -56,8 +56,7 @@ def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:
 
     Each of the num_perm minima of a pair is equal with probability J, so their number is binomial. The result is the
     greatest t with P(Binomial(num_perm, similarity) < t) <= loss. A pair at or above the similarity has fewer equal
-    minima
-    with a probability of at most `loss`.
+    minima with a probability of at most `loss`.
 
     Args: similarity, loss: in [0, 1].
     Raises: InvalidParams: an argument is out of range.

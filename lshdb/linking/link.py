@@ -71,10 +71,9 @@ class Linking:
     def link(self, *, wait: bool = True) -> int:
         """Compute and store the pairs of the unlinked contents, and return the number of pairs stored.
 
-        Args: wait: wait for another process that is linking, then link what it left.
+        Args: wait: wait for another process that is linking, then link the remaining contents.
         Raises: SpillFailed: no disk space for the candidates; IndexBusy: another process is linking and `wait` is
-            false;
-            StoreError.
+            False; StoreError.
         """
         if not self._store.read(graph.num_unlinked):
             return 0

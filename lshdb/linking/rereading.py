@@ -1,6 +1,6 @@
-"""Read texts again that the index does not keep.
+"""Read texts that the index does not keep again from their sources.
 
-A text counts only if its digest still matches: a source that changed since does not contain the text that was there.
+A text is used only if its digest still matches, because the source may have changed since the ingest.
 Limitation: if several documents share a content, only the first one that has a source is read.
 """
 
@@ -33,7 +33,7 @@ def spool_lost(
     """Return the texts that the index does not keep and that are still in their sources.
 
     Args:
-        options: how to read sources, except for what is recorded with each.
+        options: how to read sources; options that are recorded with a source take precedence.
         content_keys: int64, shape (n,), ascending: the contents to read; None for all contents that have a pair.
     """
     sources = lost.sources(snapshot, content_keys)

@@ -1,6 +1,6 @@
 """The S-curve of a banding, and how many candidates it finds in a corpus with given similarities.
 
-Owns the typical distribution of similarities. Pure arithmetic without NumPy, for the command line uses it.
+Owns the typical distribution of similarities. Pure arithmetic without NumPy, because the command line uses it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 DEFAULT_NUM_PERM: Final = 100
 TYPICAL_CONTENTS: Final = 100_000
 
-# Above this the exact count takes seconds, and treating the bands as independent is as good.
+# With more minima, the exact count takes seconds, and treating the bands as independent is as accurate.
 MAX_COUNTED_PERM: Final = 512
 
 

@@ -1,8 +1,8 @@
-"""The parameters of an index: what was chosen when it was made and must never change under it.
+"""The parameters of an index, which are chosen when it is created and never change afterwards.
 
-One frozen `Params`; the stages take its parts (`shingling`, `permutations`, `banding`). Nothing here
-computes on documents. Limitation: only what changes an answer lives here; batch sizes, worker counts
-and the like are options of a run.
+There is one frozen `Params`; the stages take its parts (`shingling`, `permutations`, `banding`). Nothing here computes
+on documents. Limitation: only parameters that change an answer belong here. Batch sizes, worker counts and the like are
+options of a run.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = [
     "TableVersion",
 ]
 
-# Of new indexes. New bits of the code-point table, the shingle hash or the content digest need a new name.
+# The version of new indexes. Any change to the code-point table, shingle hash or content digest needs a new name.
 TABLE_VERSION: Final[TableVersion] = "unicode14-2"
-# Its shingle hash and its digest can be forged: anybody can write different texts that count as equal.
+# The shingle hash and the digest of this version can be forged: anybody can write different texts that count as equal.
 FORGEABLE_VERSION: Final[TableVersion] = "unicode14-1"
 
 MAX_SHINGLE_SIZE: Final = 64
@@ -62,21 +62,21 @@ class Permutations:
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """Every parameter that an index is made with.
+    """All parameters of an index.
 
     Args:
         shingle: ``word:N``, ``char:K`` or ``set``.
-        multiset: the i-th occurrence of a shingle is an element of its own (bag Jaccard).
+        multiset: the i-th occurrence of a shingle counts as a separate element (bag Jaccard).
         scheme: the signature scheme, ``fss1`` or ``universal``.
-        bands, rows: the banding; it takes bands * rows minima of the signature.
-        seed: of the signature's hash functions, in [0, 2**63).
-        floor: the lowest similarity kept as a pair, in (0, 1].
-        min_sim: the similarity the bands were chosen for, and the default of every question.
-        keep_text: keep each content's text, compressed, for exact similarities.
+        bands, rows: the banding, which uses bands * rows minima of the signature.
+        seed: the seed of the signature's hash functions, in [0, 2**63).
+        floor: the lowest similarity that is stored as a pair, in (0, 1].
+        min_sim: the similarity that the bands were chosen for, and the default of every query.
+        keep_text: keep the compressed text of each content, for exact similarities.
         html: ``main`` content of a page, or ``all`` its text.
         table_version: the code-point table and shingle hash.
-        num_perm: the minima of a signature; 0 makes as many as the bands take.
-        first_band: the number that the first band's buckets are kept under; `reband` alternates it.
+        num_perm: the number of minima of a signature; 0 stands for as many as the bands use.
+        first_band: the number of the first band in the table of buckets; `reband` alternates it.
 
     Raises: InvalidParams: a value is out of its range.
     """

@@ -39,7 +39,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class StoredPair:
-    """The similarity of a pair as it is stored, and the run that linked it; None if it was linked outside of a run."""
+    """The stored similarity of a pair, and the run that linked it; None if it was linked outside a run."""
 
     similarity: float
     exact: bool
@@ -148,7 +148,7 @@ class RebandReport:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is known about an index for tuning it.
+    """The figures about an index that tuning needs.
 
     Args:
         similarities: of its texts, from the last measurement; without one, those of a typical corpus of this size.

@@ -1,4 +1,4 @@
-"""What is returned by the verbs that treat an index as a whole: upgrade, backup, copy and vacuum."""
+"""The results of the verbs that treat an index as a whole: upgrade, backup, copy and vacuum."""
 
 from __future__ import annotations
 

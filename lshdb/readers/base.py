@@ -100,8 +100,7 @@ class Deferred:
         source, locator: where it is.
         raw: its bytes.
         parse: makes the item from ``(raw, source, locator)``; raises Unfit. Pickling is cheapest if all items of a
-            source
-            share one function. A function that cannot be pickled is called in the process that reads.
+            source share one function. A function that cannot be pickled is called in the process that reads.
     """
 
     source: str
@@ -195,8 +194,8 @@ class Reader(Protocol):
         Put slow work, except finding the end of an item, into a Deferred.
 
         ``stream.read(n)`` returns at most n bytes as soon as some are available, and b"" at the end. It may raise
-        OSError. The
-        reader of a container then yields the items before the failure and one Rejection that says where it happened.
+        OSError. The reader of a container then yields the items before the failure, and one Rejection that says where
+        it happened.
         """
         ...
 

@@ -5,9 +5,8 @@ grows with the largest folder, not with the number of files.
 
 Glob patterns choose files. A pattern matches the path below the root (``docs/a/b.html``) or the name alone
 (``b.html``). The rules are those of Python's fnmatch: ``*`` and ``?`` also match a slash, ``[abc]`` matches one of
-these
-characters, and case matters. A folder that matches an exclude pattern is not entered. A file that the caller names is
-matched by its name.
+these characters, and case matters. A folder that matches an exclude pattern is not entered. A file that the caller
+names is matched by its name.
 
 Limitations: symbolic links to folders are not followed, because they may lead to a folder that is walked already, or
 in a circle. A file that is added after its folder was scanned is found by the next walk.
@@ -59,8 +58,7 @@ def walk(
 
     Args:
         paths: files and folders, and ``-`` for standard input. If one path contains another, files under the inner one
-            are
-            yielded once, under the inner path.
+            are yielded once, under the inner path.
         exclude: files to leave out silently, such as the index itself and the files that SQLite puts next to it.
         include_globs: if any, a file has to match one of these patterns.
         exclude_globs: patterns of files and folders to leave out silently.

@@ -36,7 +36,7 @@ def recall_of(found: NDArray[np.int64], there: NDArray[np.int64], num_contents: 
     """Return the share of the pairs that was found, from probes drawn out of `num_contents` without replacement.
 
     This is a ratio of totals. Its variance gives the effective number of independent pairs, and that number gives the
-    interval of Clopper and Pearson. If everything was found, there is no variance, and each probe counts as one pair:
+    interval of Clopper and Pearson. If everything was found, the variance is 0, and each probe counts as one pair:
     (sum t)^2 / sum t^2.
 
     Args: found, there: int64, shape (n,); for each probe, the pairs found and all pairs.

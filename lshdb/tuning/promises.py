@@ -26,7 +26,7 @@ def similarities_of(transaction: Transaction) -> Similarities:
 
 
 def outlook_of(store: Store) -> Outlook:
-    """Return what is known about the texts of an index, for tuning it."""
+    """Return the figures about the texts of an index that tuning needs."""
     with store.reading() as snapshot:
         similarities, measured = similarities_of(snapshot), measurements.last(snapshot)
     return Outlook(store.params, similarities, measured, store.dialect.sizes)
@@ -47,7 +47,7 @@ def rebanded(params: Params, min_sim: float, recall: float, similarities: Simila
 
 
 def shortfall(params: Params, min_sim: float, url: str) -> str | None:
-    """Return the note for a question below the promised similarity; None for other questions."""
+    """Return the note for a query below the promised similarity; None for other queries."""
     if min_sim >= params.min_sim:
         return None
     expected = params.banding.candidate_probability(min_sim)

@@ -24,7 +24,7 @@ STEPS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """The bandings that keep a promise, and the one to look at.
+    """The bandings that keep a promise, and the one that is shown.
 
     Args:
         options: by rows. now: the banding of the index; None without an index. chosen: the banding that `reband` takes.

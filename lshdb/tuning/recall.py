@@ -60,8 +60,10 @@ class _Compared:
 class _Judged:
     """Pairs of the probes. A pair of two probes occurs once from each.
 
-    Args: probe: int64, shape (m,), the number of the probe. similarity: float64, shape (m,). is_found: bool, shape
-        (m,).
+    Args:
+        probe: int64, shape (m,), the number of the probe.
+        similarity: float64, shape (m,).
+        is_found: bool, shape (m,).
     """
 
     probe: NDArray[np.int64]

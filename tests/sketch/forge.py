@@ -49,7 +49,7 @@ because the seats there were more comfortable and the children had learned to wh
 
 
 def main() -> None:
-    """Forge, and write what was forged."""
+    """Forge texts and write them to the file."""
     random = Random(14)
     pairs = forged_words(random)
     text = "".join(map(chr, normalise([VICTIM], Shingling("word", 5)).codepoints.tolist()))
@@ -85,7 +85,7 @@ def forged_text(text: str, random: Random) -> str:
 
 
 def _exchange(points: list[int], begin: int, lane: int, random: Random) -> dict[int, int]:
-    """Return letters for places of a lane that keep its sums; empty if none are found."""
+    """Return letters for places of a lane that keep its sums; an empty result means that the search failed."""
     places = [begin + 16 * stripe + 2 * lane for stripe in range(16)]
     places = [place for place in places if 97 <= points[place] <= 122]
     stripes = [(place - begin) // 16 for place in places]

@@ -29,7 +29,7 @@ PARAMS = Params(shingle="set", bands=3, rows=1, floor=0.1, min_sim=0.1, keep_tex
 
 
 def new_store_at(url: str, params: Params = PARAMS) -> Store:
-    """An empty store with a few runs, numbered from 1 on, to which tests may ascribe what they write."""
+    """An empty store with a few runs, numbered from 1, to which tests can assign the rows they write."""
     store = Store.create(url, params, "test")
     with store.writing() as transaction:
         for _ in range(9):

@@ -1,4 +1,4 @@
-"""On Postgres, an index lives in a schema of its own."""
+"""On Postgres, an index lives in a separate schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def database(postgres_server: str) -> Iterator[str]:
-    """The URL of a new database, in which another program has a table of its own."""
+    """The URL of a new database that already has a table of another program."""
     name = f"d_{uuid.uuid4().hex[:12]}"
     execute(postgres_server, "CREATE DATABASE {}", name)
     url = postgres_server.replace("/postgres?", f"/{name}?", 1)

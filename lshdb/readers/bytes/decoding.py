@@ -51,7 +51,7 @@ def decode(raw: bytes, *declared: str | None, detect: bool = False) -> Decoded:
 
     Args:
         declared: the charsets that the source declares, in order of precedence, as Python names them; None for none.
-        detect: whether to guess the charset if none is declared and UTF-8 does not fit.
+        detect: whether to guess the charset if the source declares no charset and UTF-8 does not fit.
     """
     if (mark := byte_order_mark(raw)) is not None:
         return _replaced(raw[mark.length :], mark.charset)

@@ -12,8 +12,8 @@ lshdb reads records and decodes bodies itself, because fastwarc loses everything
 a stream without seeking. On 5,800 real records of 7 KB, finding the records runs at 80 MB/s and the whole reader,
 which mostly extracts text, at 25 MB/s. With larger records, finding them runs at 500 MB/s.
 
-Limitations: ARC files, the predecessor of WARC, are refused. A page that the crawler truncated (``WARC-Truncated``) is
-read as it was stored. Only the first segment of a segmented record (``continuation``) is read.
+Limitations: ARC files, the predecessor of WARC, are refused. Of a page that the crawler truncated (``WARC-Truncated``),
+the stored part is read. Only the first segment of a segmented record (``continuation``) is read.
 """
 
 from __future__ import annotations

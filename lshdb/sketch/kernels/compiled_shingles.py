@@ -86,7 +86,7 @@ def _roll(tokens: NDArray[np.uint64], size: int, hashes: NDArray[np.uint64]) -> 
         total = total * SHINGLE_BASE + (tokens[i + size] - tokens[i] * leaving)
         hashes[i + 1] = total
     count = max(1, len(tokens) - size + 1)
-    # A loop of its own vectorises.
+    # A separate loop, because it vectorises.
     for i in range(count):
         hashes[i] = mix(hashes[i])
     return count
@@ -144,7 +144,7 @@ def _step(total: np.uint64, codepoint: np.uint32, start: np.uint64, factor: np.u
     """Return the state after one more code point; 0 if the factor is 0.
 
     A bijection of the state, so that different words can collide only where they differ. The rotation makes it
-    nonlinear: a polynomial mod 2**64 has collisions whatever its base.
+    nonlinear: a polynomial mod 2**64 has collisions for every base.
     """
     total += np.uint64(codepoint) + start
     return (total << R32 | total >> R32) * factor
