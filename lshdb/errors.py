@@ -32,7 +32,7 @@
     ├── CollectionUnknown          42
     ├── WorkerLost                 50
     ├── TextsNotKept               51
-    ├── SpillFailed                52   no room for the candidate pairs
+    ├── SpillFailed                52   a temporary file that cannot be written or read
     └── OutputError                60   what should be written
         ├── OutputExists           61
         └── OutputFailed           62
@@ -382,8 +382,8 @@ class TextsNotKept(LshdbError):
 
 
 class SpillFailed(LshdbError):
-    """No room in {folder} for the candidate pairs: {reason}. Free some space, or name another folder with
-    TMPDIR=FOLDER, and run: lshdb link"""
+    """Cannot use a temporary file in {folder}: {reason}. Free some space or name another folder with TMPDIR=FOLDER,
+    then run the command again."""
 
     exit_code = 52
     folder: _Path

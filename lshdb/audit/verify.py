@@ -1,6 +1,6 @@
 """Recompute stored pairs exactly from the kept texts, or else from the sources.
 
-Memory is bounded by a page of pairs. Texts that are read again wait in a temporary table. A sample is one page.
+Memory is bounded by a page of pairs. Texts that are read again wait in a temporary file. A sample is one page.
 """
 
 from __future__ import annotations

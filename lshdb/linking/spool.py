@@ -1,45 +1,72 @@
-"""Texts held in a temporary file of this machine while one question needs them.
+"""Texts held in a temporary file on this machine while one command needs them.
 
-They are not held in the database, because a role that may not write can ask the question too.
+The database is not used for this, so that a role without write access can run such a command too.
 """
 
 from __future__ import annotations
 
+import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
-from tempfile import TemporaryFile
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.errors import SpillFailed
+
 __all__ = ["Spool"]
 
 
 class Spool:
-    """Zstd frames by content_key. The file goes with the object; memory is 24 bytes a text.
+    """Texts as zstd frames, by content_key. Memory: 24 bytes for each text. The file disappears with the object.
 
-    Args: texts: (content_key, zstd frame) in any order.
+    Args: texts: (content_key, zstd frame) in any order. If a key occurs twice, its first text is kept.
+    Raises: SpillFailed: the temporary file cannot be written; most often the disk is full.
     """
 
     def __init__(self, texts: Iterable[tuple[int, bytes]]) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115
-        finalize(self, self._file.close)
+        with _spilling():
+            self._file: BinaryIO = tempfile.TemporaryFile(prefix="lshdb-")  # noqa: SIM115
+        finalize(self, _close, self._file)
         places = array("q")
         for key, frame in texts:
-            places.extend((key, self._file.tell(), len(frame)))
-            self._file.write(frame)
+            with _spilling():
+                places.extend((key, self._file.tell(), len(frame)))
+                self._file.write(frame)
+        with _spilling():
+            self._file.flush()
         rows = np.frombuffer(places, dtype=np.int64).reshape(-1, 3)
         self._keys, first = np.unique(rows[:, 0], return_index=True)
         self._places = rows[first, 1:]
 
     def texts(self, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:
-        """(content_key, zstd frame) of those of the contents that are held, ascending.
+        """Yield (content_key, zstd frame) for those of the contents that are held, ascending.
 
         Args: content_keys: int64, distinct, ascending.
+        Raises: SpillFailed: the temporary file cannot be read.
         """
         held = np.intersect1d(content_keys, self._keys, assume_unique=True)
         places = self._places[np.searchsorted(self._keys, held)]
         for key, (offset, size) in zip(held.tolist(), places.tolist(), strict=True):
-            self._file.seek(offset)
-            yield key, self._file.read(size)
+            with _spilling():
+                self._file.seek(offset)
+                frame = self._file.read(size)
+            yield key, frame
+
+
+@contextmanager
+def _spilling() -> Iterator[None]:
+    """Raises: SpillFailed: the block cannot write or read the temporary file."""
+    try:
+        yield
+    except OSError as error:
+        raise SpillFailed(folder=tempfile.gettempdir(), reason=error.strerror or str(error)) from None
+
+
+def _close(file: BinaryIO) -> None:
+    # Closing writes what is buffered, and fails if the disk is full. By then nobody needs those bytes.
+    with suppress(OSError):
+        file.close()

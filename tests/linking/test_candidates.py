@@ -89,5 +89,5 @@ def test_repeats_are_not_written_to_disk(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_room_for_the_runs_is_an_error_naming_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(candidates, "RUN_PAIRS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with Occurrences(9) as found, pytest.raises(SpillFailed, match="gone for the candidate pairs: No such file"):
+    with Occurrences(9) as found, pytest.raises(SpillFailed, match="gone: No such file"):
         found.add(array([(1, 2)]))

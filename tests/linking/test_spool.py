@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
-import numpy as np
+import errno
+import io
+import resource
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
+import pytest
+
+from lshdb.errors import SpillFailed
 from lshdb.linking.spool import Spool
+
+
+@contextmanager
+def files_of_at_most(num_bytes: int) -> Iterator[None]:
+    """Limit the size of files, so that a write beyond the limit fails as it does on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+class Unreadable(io.BytesIO):
+    """A file on a disk that fails."""
+
+    def read(self, _size: int | None = -1) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
 
 
 def test_a_spool_gives_the_texts_asked_for_by_ascending_key() -> None:
@@ -19,3 +47,31 @@ def test_of_two_texts_of_one_content_a_spool_keeps_the_first() -> None:
 
 def test_an_empty_spool_has_no_text() -> None:
     assert list(Spool([]).texts(np.array([1, 2]))) == []
+
+
+@pytest.mark.parametrize("size", [2_000, 200_000], ids=["buffered", "unbuffered"])
+def test_no_room_for_the_texts_is_an_error_naming_the_folder(size: int) -> None:
+    with files_of_at_most(1_000), pytest.raises(SpillFailed, match=f"in {tempfile.gettempdir()}: File too large"):
+        Spool([(1, b"x" * size)])
+
+
+def test_a_missing_folder_for_the_texts_is_an_error_naming_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(SpillFailed, match="gone: No such file"):
+        Spool([])
+
+
+def test_a_text_that_cannot_be_read_back_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Unreadable())
+    spool = Spool([(1, b"one")])
+    with pytest.raises(SpillFailed, match="Input/output error"):
+        list(spool.texts(np.array([1])))
+
+
+def test_an_error_of_the_source_of_the_texts_is_not_one_of_the_temporary_file() -> None:
+    def texts() -> Iterator[tuple[int, bytes]]:
+        yield 1, b"one"
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with pytest.raises(PermissionError):
+        Spool(texts())
