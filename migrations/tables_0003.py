@@ -48,7 +48,7 @@ sa.Table(
     sa.Column("keep_text", sa.Boolean, nullable=False, comment="true: texts are kept in content_text"),
     sa.Column("html", sa.String, nullable=False, comment="main: the main content of a page; all: all its text"),
     sa.Column(
-        "table_version", sa.String, nullable=False, comment="version of the code-point table and of the shingle hash"
+        "table_version", sa.String, nullable=False, comment="version of the code-point table, shingle hash and digest"
     ),
     sa.Column("lshdb_version", sa.String, nullable=False, comment="version of lshdb that created the index"),
     sa.Column("num_perm", sa.Integer, nullable=False, comment="minima of a signature"),
@@ -136,7 +136,9 @@ sa.Table(
         autoincrement=False,
         comment="our key of the content, in the order they came",
     ),
-    sa.Column("digest", sa.LargeBinary, nullable=False, comment="xxh3_128 of the normal form"),
+    sa.Column(
+        "digest", sa.LargeBinary, nullable=False, comment="16 bytes that identify the normal form; see table_version"
+    ),
     sa.Column("num_shingles", sa.BigInteger, nullable=False, comment="shingles, repeats included"),
     sa.Column("signature", sa.LargeBinary, nullable=False, comment="num_perm minima, uint32, little-endian"),
     sa.PrimaryKeyConstraint("content_key"),
