@@ -33,7 +33,7 @@ class Dialect(ABC):
     # Execution options with which a transaction sees one state of the database.
     snapshot_options: ClassVar[Mapping[str, str]]
     driver_error: ClassVar[type[Exception]]
-    # Bytes that its tables take.
+    # Bytes that rows take in its tables.
     sizes: ClassVar[Sizes]
     # Whether a table can do without its primary key while it is filled.
     builds_keys: ClassVar[bool] = False
@@ -62,16 +62,16 @@ class Dialect(ABC):
 
     @abstractmethod
     def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
-        """Sets what must be set before the first table of a new index exists.
+        """Make the settings that a new index needs before its first table.
 
-        Args: unseen: nobody opens it before it is complete.
+        Args: unseen: nobody opens the index before it is complete.
         """
 
     @abstractmethod
     def making(self, url: URL) -> AbstractContextManager[URL]:
-        """Where to make an index that is at `url` from the end of the block on, unless that fails; not before.
+        """Yield the URL at which to create an index. It appears at `url` at the end of the block, unless that fails.
 
-        It is made in one transaction. Raises: IndexExists: there is one meanwhile; OutputFailed.
+        The block creates it in one transaction. Raises: IndexExists: another process was faster; OutputFailed.
         """
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Dialect(ABC):
         """Write a copy of the current state of the index to a file, and check it. Returns: its revision.
 
         Args: copied: is called with the share that is done.
-        Raises: UsageError: another program has to do that; OutputFailed; IndexDamaged.
+        Raises: UsageError: this database needs another program for backups; OutputFailed; IndexDamaged.
         """
 
     @abstractmethod
@@ -134,7 +134,7 @@ class Dialect(ABC):
         """Raises: AccessDenied, IndexReadOnly: we may not write here."""
 
     def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
-        """Return what the database itself finds wrong with its file.
+        """Return the faults that the database itself finds in its file.
 
         Args: full: also compare the indexes with their tables.
         """

@@ -1,4 +1,4 @@
-"""The databases that lshdb knows."""
+"""The databases that lshdb supports."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["dialect_for"]
 
 
 def dialect_for(url: URL) -> Dialect:
-    """The dialect of a URL. Raises: UsageError: lshdb does not know that database."""
-    # Loaded when asked for: Postgres's driver takes as long to import as a small question takes.
+    """Return the dialect of a URL. Raises: UsageError: lshdb does not support that database."""
+    # Imported on demand: importing the Postgres driver takes as long as a small query.
     match backend := url.get_backend_name():
         case "sqlite":
             from lshdb.store.sqlite.dialect import Sqlite

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: under another name beside their place, and renamed at the end."""
+"""Write files completely or not at all: under a temporary name in the same folder, renamed at the end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["replacing", "require_free", "writing"]
 
 
 def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset()) -> None:
-    """Raises: OutputExists: a file is there, and `force` is not given; OutputFailed: it may not be written at all.
+    """Check that a file may be written here.
 
-    Args: taken: files that are never written over, as absolute paths.
+    Args: taken: files that are never overwritten, as absolute paths.
+    Raises: OutputExists: the file exists and `force` is False; OutputFailed: it can never be written.
     """
     if path.resolve() in taken:
         raise OutputFailed(path=path, reason="it is a file of the index")
@@ -30,9 +31,9 @@ def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset(
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name to write to; what is written takes the place of `path` at the end, and goes where the block fails.
+    """Yield a temporary path to write to. At the end it replaces `path`; if the block fails, it is deleted.
 
-    Raises: OutputFailed: it cannot be written, for instance on a full disk.
+    Raises: OutputFailed: it cannot be written, for instance because the disk is full.
     """
     place = path.resolve()
     part = place.with_name(f".{place.name}.{os.getpid()}.part")
@@ -42,7 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         part.replace(place)
     except BrokenPipeError:
-        raise  # Of standard output: not of this file.
+        raise  # This is an error of standard output, not of this file.
     except OSError as error:
         raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
     finally:
@@ -51,7 +52,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
-    """A text file in UTF-8, as `replacing`; a lone surrogate becomes ``\\udxxx``, which is how JSON writes it."""
+    """Like `replacing`, but yield a UTF-8 text file. A lone surrogate becomes ``\\udxxx``, as in JSON."""
     with replacing(path) as part, part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         yield file
         file.flush()

@@ -1,6 +1,7 @@
 """Repeats a transaction from its start if the database failed in passing: restarted, timed out or deadlocked.
 
-Owns how long to keep trying. The caller knows what is safe to repeat; see `Store.write` and `Store.write_once`.
+Owns how long to keep trying. The caller knows which functions are safe to repeat; see `Store.write` and
+`Store.write_once`.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _Made = TypeVar("_Made")
 
 
 def persist(attempt: Callable[[], _Made], noticed: Callable[[str], None]) -> _Made:
-    """Return what `attempt` returns, however many attempts that takes.
+    """Call `attempt` until it succeeds, and return its result.
 
-    Args: noticed: is called once, with what we are waiting for.
+    Args: noticed: is called once, with the reason for waiting.
     Raises: StoreError: it failed for good, or MAX_TRIES times, or still fails MAX_SECONDS after its first failure.
     """
     deadline = 0.0

@@ -1,7 +1,7 @@
-"""Opens an index and hands out transactions on it.
+"""Open an index, and start transactions on it.
 
-Owns the engine, the translation of the driver's errors and the parameters' row. What is asked inside a
-transaction lives in the modules beside it: `documents`, `sources`, `runs`, `graph`, `answers`.
+Owns the engine, the translation of the driver's errors, and the row of parameters. The modules of `tables` read and
+write inside a transaction.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ class Store:
         self.dialect.prepare(self._engine)
         self.params: Params
         self.expansion = EXPANSION
-        # Hears that we wait for the database, or for another process.
+        # Is called with a message when we wait for the database or for another process.
         self.noticed: Callable[[str], None] = lambda _message: None
 
     @classmethod
     def at(cls, location: str) -> Store:
-        """A store that is not opened yet: for asking whether there is an index, and for upgrading it."""
+        """Return a store that is not opened yet, to find out whether there is an index, or to upgrade it."""
         return cls(parse(location))
 
     @classmethod
     def open(cls, location: str) -> Store:
-        """The index at a URL or path.
+        """Open the index at a URL or path.
 
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
@@ -85,10 +85,10 @@ class Store:
 
     @classmethod
     def create(cls, location: str, params: Params, version: str) -> Store:
-        """The index at a URL or path, made with `params` where there is none.
+        """Open the index at a URL or path, and create it with `params` if there is none.
 
-        Args: version: of lshdb, kept with the index.
-        Raises: as `open`; an index that is there keeps its own parameters.
+        Args: version: the version of lshdb, stored in the index.
+        Raises: as `open`. An existing index keeps its parameters.
         """
         store = cls.at(location)
         try:
@@ -99,7 +99,7 @@ class Store:
         return cls.open(location)
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close all connections."""
         self._engine.dispose()
 
     def __enter__(self) -> Store:
@@ -109,7 +109,7 @@ class Store:
         self.close()
 
     def is_born(self) -> bool:
-        """Whether there is an index here. Raises: NotAnIndex: there is something else."""
+        """Return whether there is an index here. Raises: NotAnIndex: there is something else."""
         if not self.dialect.exists(self._address):
             return False
         with self._translated(), self._engine.connect() as connection:
@@ -122,7 +122,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """A transaction that sees one state of the index; writers do not wait for it.
+        """Start a transaction that sees one state of the index. Writers do not wait for it.
 
         Raises: IndexRebanded: the index has other bands than when it was opened.
         """
@@ -132,7 +132,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """The one transaction that may write now; committed at the end, rolled back by an exception.
+        """Start the only transaction that may write now. It is committed at the end; an exception rolls it back.
 
         Raises: IndexRebanded: the index has other bands than when it was opened.
         """
@@ -141,42 +141,42 @@ class Store:
             yield transaction
 
     def read(self, function: Callable[[Transaction], _Made]) -> _Made:
-        """What `function` returns in a transaction as of `reading`, run again where the database failed in passing.
+        """Return what `function` returns in a `reading` transaction. Repeat it if the database fails in passing.
 
-        Args: function: may be called several times, and does no harm by that.
-        Raises: StoreError: as `reading`, and where the database does not come back.
+        Args: function: it must be safe to call several times.
+        Raises: StoreError: as `reading`, or the database does not come back.
         """
         return persist(partial(once, self.reading, function), self.noticed)
 
     def write(self, function: Callable[[Transaction], _Made], run_key: int | None = None) -> _Made:
-        """What `function` returns in a transaction as of `writing`, run again where the database failed in passing.
+        """Return what `function` returns in a `writing` transaction. Repeat it if the database fails in passing.
 
         Args:
-            function: changes nothing but the database, for it may be called several times; one that consumes a
-                generator goes to `write_once`.
-            run_key: the run that `function` counts for; None where all it does may be done twice.
+            function: changes only the database, because it may be called several times; use `write_once` if it consumes
+                a generator.
+            run_key: the run whose counts `function` updates; None if everything it does may be done twice.
 
-        Raises: StoreError: as `writing`, and where the database does not come back.
+        Raises: StoreError: as `writing`, or the database does not come back.
         """
         called = function if run_key is None else Counted(function, run_key)
         return persist(partial(once, self.writing, called), self.noticed)
 
     def write_once(self, function: Callable[[Transaction], _Made]) -> _Made:
-        """Return what `function` returns in a transaction as of `writing`, which is never run again.
+        """Return what `function` returns in a `writing` transaction, which is never repeated.
 
-        For a function that cannot be repeated, such as one that consumes a generator.
+        This is for functions that cannot be repeated, such as one that consumes a generator.
 
-        Raises: StoreError: as `writing`; an error that might pass, too, rolls the transaction back and ends the call.
+        Raises: StoreError: as `writing`. Even an error that might pass rolls the transaction back and ends the call.
         """
         try:
             return once(self.writing, function)
         except StoreError as error:
-            # Callers that retry must not begin again either.
+            # Callers that retry must not repeat it either.
             error.is_passing = False
             raise
 
     def reload(self) -> None:
-        """Takes over the parameters that the index has now."""
+        """Load the current parameters of the index."""
         self.params = self._load_params()
 
     def _require_same_bands(self, transaction: Transaction) -> None:
@@ -194,7 +194,7 @@ class Store:
 
     @contextmanager
     def changing(self) -> Iterator[Transaction]:
-        """A transaction as of `writing`, also of an index of another revision or of none."""
+        """Start a transaction like `writing`, even if the index has another revision or does not exist."""
         interrupts.raise_missed()
         with self._translated(), self._engine.connect() as connection:
             locked = connection.execution_options(lshdb_writes=True)
@@ -203,22 +203,22 @@ class Store:
                 yield Transaction(locked, self.dialect, self.expansion)
 
     def sole_ingest(self, wait: bool) -> AbstractContextManager[None]:
-        """Keeps a second ingest off, where the database takes one writer.
+        """Keep out a second ingest, if the database allows only one writer.
 
-        Raises: IndexBusy: one runs, and we are not to wait.
+        Raises: IndexBusy: another ingest is running, and `wait` is False.
         """
         return self.dialect.sole_ingest(self._address, wait)
 
     @property
     def files(self) -> frozenset[Path]:
-        """The files that the index is made of."""
+        """The files of the index."""
         return self.dialect.files(self._address)
 
     @contextmanager
     def sole_link(self, wait: bool) -> Iterator[None]:
-        """Keeps a second linking off, where processes on several machines might link the same.
+        """Keep out a second link, if processes on several machines might link the same contents.
 
-        Raises: IndexBusy: one goes on, and we are not to wait.
+        Raises: IndexBusy: another process is linking, and `wait` is False.
         """
         said: list[str] = []
 
@@ -238,7 +238,7 @@ class Store:
             held.enter_context(self.dialect.sole_link(self._engine, waits))
 
     def is_locked(self) -> bool:
-        """Whether another process is writing right now, so that `writing` would wait.
+        """Return whether another process is writing right now, so that `writing` would wait.
 
         Raises: AccessDenied, IndexReadOnly: we may not write at all.
         """
@@ -249,7 +249,7 @@ class Store:
 
     @contextmanager
     def whole(self) -> Iterator[Engine]:
-        """The engine of the index that is here, of whatever revision, for what is done to it as a whole.
+        """Yield the engine of an existing index of any revision, for work on the index as a whole.
 
         Raises: IndexMissing, NotAnIndex.
         """
@@ -259,10 +259,10 @@ class Store:
 
     @contextmanager
     def bearing(self, *, unseen: bool = False) -> Iterator[Transaction]:
-        """The transaction in which the tables of a new index are made; broken off, there is none.
+        """Start the transaction that creates the tables of a new index. If it fails, there is no index.
 
-        Args: unseen: nobody opens it before it is complete.
-        Raises: IndexExists: another process was first.
+        Args: unseen: nobody opens the index before it is complete.
+        Raises: IndexExists: another process was faster.
         """
         with self._translated():
             self.dialect.before_birth(self._engine, unseen=unseen)
@@ -298,7 +298,7 @@ class Store:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """The one place where the driver's errors become lshdb's."""
+        """Translate the driver's errors into those of lshdb. This is the only place that does."""
         try:
             yield
         except LshdbError:

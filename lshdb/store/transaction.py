@@ -47,7 +47,7 @@ class Transaction:
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> CursorResult[*tuple[Any, ...]]:
         """Return the result of a statement that returns few rows or none."""
-        # Without it, SQLAlchemy drops the row count of an INSERT ... SELECT in psycopg.
+        # Without this option, SQLAlchemy drops the row count of an INSERT ... SELECT in psycopg.
         return self.connection.execute(statement, parameters or {}, execution_options={"preserve_rowcount": True})
 
     def stream(

@@ -1,7 +1,8 @@
-"""Where an index's schema stands among the revisions, and bringing it to the newest.
+"""Find the revision of an index's schema, and upgrade it to the newest.
 
-A new index is an upgrade from nothing: there is one way that tables come to be. Alembic is loaded only for that: to
-open an index takes one table and the names of the revisions, and Alembic's imports an eighth of a second.
+Creating an index is an upgrade from nothing, so there is only one way to create tables. Alembic is imported only for
+upgrades, because the import takes an eighth of a second. Opening an index needs only one table and the names of the
+revisions.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ if TYPE_CHECKING:
 
 __all__ = ["REVISIONS", "current", "plan", "recorded_to_head", "require_head", "to_head"]
 
-# Not Alembic's default name: an index may share a Postgres schema with a program that uses that one.
+# Not Alembic's default name, because an index may share a Postgres schema with a program that uses the default.
 VERSION_TABLE = "lshdb_revision"
 
-# Oldest first; a test holds them to the files in migrations/.
+# Oldest first; a test compares them with the files in migrations/.
 REVISIONS: Final = ("0001", "0002", "0003")
 
 _QUESTIONS = ("SELECT", "PRAGMA")
 
 
 def current(connection: Connection) -> str | None:
-    """The revision of the index; None where there is no index."""
+    """Return the revision of the index; None if there is no index."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     return connection.scalar(select(column("version_num")).select_from(table(VERSION_TABLE)))
 
 
 def plan(connection: Connection, url: str) -> Upgrade:
-    """What an upgrade would do. Raises: IndexTooNew: a newer lshdb made this index."""
+    """Return what an upgrade would do. Raises: IndexTooNew: a newer lshdb created or upgraded this index."""
     before = current(connection) or ""
     if before not in REVISIONS:
         raise IndexTooNew(url=url, current=before, version=version("lshdb"), writer=_writer(connection))
@@ -50,14 +51,14 @@ def plan(connection: Connection, url: str) -> Upgrade:
 
 
 def require_head(connection: Connection, url: str) -> None:
-    """Raises: IndexOutdated, IndexTooNew: the index is not at the newest revision."""
+    """Check that the index is at the newest revision. Raises: IndexOutdated, IndexTooNew."""
     found = plan(connection, url)
     if not found.is_current:
         raise IndexOutdated(url=url, current=found.before, head=found.after)
 
 
 def to_head(connection: Connection, dialect: Dialect) -> None:
-    """Applies every revision that is missing, inside the transaction that `connection` is in."""
+    """Apply all missing revisions, inside the current transaction of `connection`."""
     from alembic import command
 
     dialect.settle(connection)
@@ -67,7 +68,7 @@ def to_head(connection: Connection, dialect: Dialect) -> None:
 
 
 def recorded_to_head(connection: Connection, dialect: Dialect) -> tuple[str, ...]:
-    """`to_head`, and the statements that it executed, but for those that only ask."""
+    """Call `to_head`, and return the statements that it executed, without those that only read."""
     statements: list[str] = []
 
     def record(_connection: object, _cursor: object, statement: str, values: object, *_: object) -> None:
@@ -81,7 +82,7 @@ def recorded_to_head(connection: Connection, dialect: Dialect) -> tuple[str, ...
 
 
 def _writer(connection: Connection) -> str:
-    """The lshdb that a newer index is of, as far as its tables tell: an upgrade leaves no trace of who did it."""
+    """Return which lshdb a newer index belongs to, as far as its tables show: an upgrade records no version."""
     columns = ((index_params.c.lshdb_version, index_params.c.params_key), (run.c.lshdb_version, run.c.run_key))
     known: list[str] = []
     for name, last in columns:
@@ -97,7 +98,7 @@ def _release(name: str) -> tuple[int, ...]:
 
 
 def _folder() -> str:
-    """Where the revisions are."""
+    """Return the folder of the revisions."""
     return str(files("lshdb.migrations"))
 
 
@@ -105,6 +106,6 @@ def _config() -> Config:
     from alembic.config import Config
 
     config = Config()
-    # A "%" in a path would be read as an interpolation.
+    # The parser of the configuration would interpolate a "%" in a path.
     config.set_main_option("script_location", _folder().replace("%", "%%"))
     return config

@@ -1,11 +1,10 @@
-"""What is done to an index as a whole: a backup of it, a copy elsewhere, and giving up space that nothing takes.
+"""Work on an index as a whole: back it up, copy it, upgrade it, and free unused space.
 
-Upgrades an index in one transaction, or only rehearses it; `lshdb.store.upgrade` knows what there is to do.
+An upgrade is one transaction, which a dry run rolls back; `lshdb.store.upgrade` knows the necessary steps.
 
-Copies an index, row by row, to an empty place in SQLite or Postgres, and reads it back before it can be found there.
-
-Keys and counters stay what they are, so that the copy goes on where the original was. When a table is copied, both
-sides stream in the order of its key and are compared row by row. A block of rows is in memory at a time.
+A copy transfers an index row by row to an empty place in SQLite or Postgres. It is read back before it appears there.
+Keys and counters do not change, so you can continue with the copy where the original stopped. After a table is copied,
+both sides are streamed in the order of its key and compared row by row. Only one block of rows is in memory at a time.
 
 Limitation: the rows of the original are read twice, to be copied and to be compared.
 """
@@ -47,7 +46,7 @@ __all__ = [
 
 
 def back_up(store: Store, path: Path, progress: Progress, *, force: bool) -> BackupReport:
-    """Copies the file of an index, of whatever revision, while others go on using it.
+    """Copy the file of an index of any revision while others use it.
 
     Raises: IndexMissing; OutputExists, OutputFailed; IndexDamaged; UsageError: the index is in Postgres.
     """
@@ -60,9 +59,9 @@ def back_up(store: Store, path: Path, progress: Progress, *, force: bool) -> Bac
 
 
 def copy_to(store: Store, destination: str, progress: Progress) -> CopyReport:
-    """Copies an open index to a place where there is none, in either database.
+    """Copy an open index to an empty place, in either database.
 
-    Raises: IndexExists, NotAnIndex: something is there; CopyDiffers; OutputFailed; StoreError.
+    Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers; OutputFailed; StoreError.
     """
     started = time.monotonic()
     tables = copy(store, destination, partial(progress.advanced, "copy"))
@@ -71,10 +70,10 @@ def copy_to(store: Store, destination: str, progress: Progress) -> CopyReport:
 
 
 def vacuum(store: Store, *, full: bool) -> VacuumReport:
-    """Gives up the space that nothing takes any more.
+    """Free unused space.
 
-    Args: full: on Postgres, give it back to the system too, while nobody can use the index.
-    Raises: IndexBusy: an ingest runs; IndexReadOnly, AccessDenied.
+    Args: full: on Postgres, also return the space to the system; nobody can use the index meanwhile.
+    Raises: IndexBusy: an ingest is running; IndexReadOnly, AccessDenied.
     """
     started = time.monotonic()
     with store.sole_ingest(wait=False):
@@ -90,16 +89,16 @@ def _size(store: Store) -> int:
 
 
 def perform(store: Store) -> Upgrade:
-    """Brings the schema to the newest revision; an upgrade or ingest that goes on is waited for.
+    """Upgrade the schema to the newest revision, after waiting for any upgrade or ingest that is running.
 
-    Returns: from, to, and the copy made before.
+    Returns: the revisions before and after, and the copy that was made first.
     """
     with store.whole() as engine, engine.connect() as connection:
         planned = upgrade.plan(connection, store.url)
     if planned.is_current:
         return planned
     with store.sole_ingest(wait=True), store.changing() as transaction:
-        planned = upgrade.plan(transaction.connection, store.url)  # another process may have been first
+        planned = upgrade.plan(transaction.connection, store.url)  # another process may have been faster
         if planned.is_current:
             return planned
         copy = store.dialect.before_upgrade(transaction.connection.engine.url)
@@ -108,7 +107,7 @@ def perform(store: Store) -> Upgrade:
 
 
 def rehearse(store: Store) -> Upgrade:
-    """What `perform` would do, with its SQL: done in a transaction that is rolled back."""
+    """Return what `perform` would do, with its SQL, by doing it in a transaction that is rolled back."""
     with store.whole(), store.changing() as transaction:
         planned = upgrade.plan(transaction.connection, store.url)
         statements = upgrade.recorded_to_head(transaction.connection, store.dialect)
@@ -116,7 +115,7 @@ def rehearse(store: Store) -> Upgrade:
     return replace(planned, statements=statements)
 
 
-# Rows in memory: a text may have megabytes, a signature hundreds of bytes.
+# Rows in memory: a text may take megabytes, a signature hundreds of bytes.
 BLOCK_ROWS: Final = 50_000
 LARGE_ROWS: Final[dict[str, int]] = {content_text.name: 100, content.name: 5_000}
 
@@ -124,13 +123,13 @@ _Block = list[Row[*tuple[Any, ...]]]
 
 
 def copy(source: Store, destination: str, copied: Callable[[float], None]) -> list[CopiedTable]:
-    """Copies an index, as it is at this moment, to a place where there is none; others may go on writing to it.
+    """Copy the current state of an index to an empty place. Others may write to the index meanwhile.
 
     Args:
         destination: a SQLAlchemy URL or a plain path.
-        copied: hears the share that is done.
+        copied: is called with the share that is done.
 
-    Raises: IndexExists, NotAnIndex: something is there; CopyDiffers: what arrived is not what was sent; StoreError.
+    Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers: a row of the copy is wrong; StoreError.
     """
     with Store.at(destination) as place:
         if place.is_born():
@@ -161,14 +160,14 @@ def _copy_all(
 
 
 def _send(snapshot: Transaction, target: Transaction, table: Table) -> Iterator[int]:
-    """Copies the rows of a table. Yields: how many."""
+    """Copy the rows of a table. Yields: the number of rows in each block."""
     for block in _blocks(snapshot, table):
         target.bulk_insert(table, _columns(table, block))
         yield len(block)
 
 
 def _compare(snapshot: Transaction, target: Transaction, table: Table, url: str) -> Iterator[int]:
-    """Compares the rows of a table, in the order of their keys. Yields: how many. Raises: CopyDiffers."""
+    """Compare the rows of a table in the order of their keys. Yields: how many rows per block. Raises: CopyDiffers."""
     for sent, arrived in zip_longest(_blocks(snapshot, table), _blocks(target, table), fillvalue=()):
         if not np.array_equal(sent, arrived) if isinstance(sent, np.ndarray) else sent != arrived:
             pairs = zip_longest(map(tuple, sent), map(tuple, arrived), fillvalue=())
@@ -183,7 +182,7 @@ def _key(table: Table, row: Sequence[object]) -> str:
 
 
 def _blocks(transaction: Transaction, table: Table) -> Iterator[NDArray[np.int64] | _Block]:
-    """The rows of a table, in the order of its key; as arrays where they are integers."""
+    """Yield the rows of a table in blocks, in the order of its key; as arrays if they are integers."""
     statement = select(*table.columns).order_by(*table.primary_key.columns)
     stream = transaction.stream_integers if _is_of_integers(table) else transaction.stream
     yield from stream(statement, rows=LARGE_ROWS.get(table.name, BLOCK_ROWS))

@@ -1,4 +1,4 @@
-"""Postgres, through psycopg 3: binary COPY for bulk, one advisory lock for what writes, one for what links."""
+"""Postgres, through psycopg 3: binary COPY for bulk inserts, one advisory lock for writing and one for linking."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from lshdb.store.url import for_libpq, masked
 __all__ = ["Postgres"]
 
 CONNECT_SECONDS = 10
-# What our sessions are called in pg_stat_activity.
+# The name of our sessions in pg_stat_activity.
 APPLICATION = "lshdb"
-# The first halves of the keys of our advisory locks, of what writes and of what links; the second is the schema.
-# Who takes both takes the one of linking first; see docs/postgres.md.
+# The first halves of the keys of our advisory locks, for writing and for linking. The second half is the schema. A
+# process that takes both takes the lock for linking first; see docs/postgres.md.
 LOCK_SPACE = 0x4C534844
 LINK_SPACE = 0x4C53484C
 ASKING_SECONDS = 0.5
@@ -53,7 +53,7 @@ _COPY_TRAILER = b"\xff\xff"
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
 
-# SQLAlchemy's type -> Postgres's, for a COPY of Python values.
+# SQLAlchemy type -> Postgres type, for a COPY of Python values.
 _TYPES = {
     "BigInteger": "int8",
     "Boolean": "bool",
@@ -66,8 +66,9 @@ _TYPES = {
     "String": "text",
 }
 
-# What may be gone when the transaction is run again: serialization failure, deadlock, lock timeout, cancelled or timed
-# out, shut down (three ways), session too long idle (two ways), too many connections. And 08: connections.
+# Errors that may not happen again if the transaction is repeated: serialization failure, deadlock, lock timeout,
+# cancelled or timed out, shut down (three codes), session idle too long (two codes), too many connections. Class 08,
+# connection errors, is also one of them.
 _PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "53300")
 _UNREACHABLE = ("57P01", "57P02", "57P03", "53300")
 
@@ -102,7 +103,7 @@ class Postgres(Dialect):
 
     def prepare(self, engine: Engine) -> None:
         if (schema := self._schema) is not None:
-            # First of all: SQLAlchemy itself asks for the current schema.
+            # Before SQLAlchemy's own handler, which queries the current schema.
             event.listen(engine, "connect", lambda driver, _record: namespace.enter(driver, schema), insert=True)
 
     def settle(self, connection: Connection) -> None:
@@ -113,11 +114,11 @@ class Postgres(Dialect):
         return True
 
     def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
-        """Nothing to set before the first table."""
+        """Do nothing: there is nothing to set before the first table."""
 
     @contextmanager
     def making(self, url: URL) -> Iterator[URL]:
-        """At its place: what one transaction makes is not seen before it ends, and not at all if it fails."""
+        """Create the index in its final place: nobody sees a transaction before it commits, or if it fails."""
         yield url
 
     def lock(self, connection: Connection) -> None:
@@ -130,24 +131,24 @@ class Postgres(Dialect):
 
     @contextmanager
     def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
-        """Several at once are welcome: their batches take turns."""
+        """Do nothing: several ingests may run at once, and their batches take turns."""
         yield
 
     @contextmanager
     def sole_link(self, engine: Engine, waits: Callable[[], None]) -> Iterator[None]:
-        # A session of its own, which ends with us however we end. Asked for again and again rather than waited for:
-        # a role's statement_timeout is no bound for the linking of others.
+        # A separate session holds the lock, so it is released however this process ends. It polls instead of waiting,
+        # because a role's statement_timeout would end a wait for other processes.
         with engine.connect() as connection:
             own = connection.execution_options(isolation_level="AUTOCOMMIT")
             own.detach()
             while not own.scalar(select(func.pg_try_advisory_lock(LINK_SPACE, self._lock_key()))):
                 waits()
                 time.sleep(ASKING_SECONDS)
-            # Where this session is dropped, another process may link the same meanwhile: time lost, nothing else.
+            # If this session is lost, another process may link the same contents. That costs only time.
             yield
 
     def is_ingesting(self, connection: Connection) -> bool | None:
-        """False where no other process has the database open; more cannot be known."""
+        """Return False if no other lshdb process is connected to the database; otherwise None, for unknown."""
         others = text(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = :name"
             " AND datname = current_database() AND pid <> pg_backend_pid()"
@@ -171,7 +172,7 @@ class Postgres(Dialect):
                     copy.write_row(row)
 
     def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
-        # COPY knows no ON CONFLICT: through a temporary table of the same columns.
+        # COPY has no ON CONFLICT, so the rows pass through a temporary table with the same columns.
         staged = table.to_metadata(MetaData(), name=f"absent_{table.name}")
         names = sql.SQL(", ").join(map(sql.Identifier, columns))
         driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
@@ -183,12 +184,12 @@ class Postgres(Dialect):
         return driver.execute(insertion.format(**places)).rowcount
 
     def analyse(self, connection: Connection, table: Table) -> None:
-        # Autovacuum never sees a temporary table; without this the planner guesses and scans.
+        # Autovacuum does not analyse temporary tables. Without statistics, the planner guesses and scans.
         driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
         driver.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table.name)))
 
     def before_upgrade(self, url: URL) -> str | None:
-        """None: the whole upgrade is one transaction."""
+        """Return None: the whole upgrade is one transaction, so it needs no copy."""
         return None
 
     def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
@@ -207,7 +208,7 @@ class Postgres(Dialect):
             for name in metadata.tables:
                 driver.execute(statement.format(sql.Identifier(name)))
             driver.remove_notice_handler(said)
-        # A table of another role is no error to the server.
+        # The server skips a table of another role with a warning only.
         if skipped := [message for message in said.messages if "skipping" in message]:
             raise AccessDenied(url=masked(engine.url), reason=skipped[0])
 
@@ -221,7 +222,7 @@ class Postgres(Dialect):
             raise IndexReadOnly(url=masked(connection.engine.url), reason="this server, or this role, takes no writes")
 
     def _lock_key(self) -> ColumnElement[int]:
-        # By its name, as a schema that is still to be created is not current.
+        # By its name, because a schema that does not exist yet is not the current one.
         return func.hashtext(func.current_schema() if self._schema is None else self._schema)
 
     def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
@@ -277,7 +278,7 @@ class Postgres(Dialect):
 
 
 class _Said:
-    """Keeps what the server notices."""
+    """Collects the server's notices."""
 
     def __init__(self) -> None:
         self.messages: list[str] = []
@@ -287,14 +288,14 @@ class _Said:
 
 
 def _sent(column: Column[Any], values: NDArray[np.generic] | Sequence[object]) -> Iterable[object]:
-    """The values of a column as the driver takes them for its type."""
+    """Return the values of a column in the form that the driver expects for its type."""
     if isinstance(column.type, Json | Moment):
         return (column.type.process_bind_param(value, _DIALECT) for value in as_list(values))
     return as_list(values)
 
 
 def _copy_bytes(columns: Columns) -> bytes:
-    """A binary COPY of numeric columns, built as one structured array: no Python value per field."""
+    """Return a binary COPY of numeric columns, built as one structured array, without a Python value per field."""
     arrays = {name: np.asarray(column) for name, column in columns.items()}
     fields: list[tuple[str, str]] = [("_count", ">i2")]
     for name, array in arrays.items():

@@ -1,11 +1,11 @@
-"""The primary key of a table on Postgres: taken off before the table is filled, and built behind that.
+"""The primary key of a table on Postgres, which is dropped before the table is filled and built afterwards.
 
-Whether it is there is asked of the catalogue: no other record can be wrong when a process is killed. Readers read while
-the index is built. To take the constraint off, or to put it on its index, needs the table alone for a moment; where
-somebody goes on reading it, the table stays as it is, and the next one who comes tries again: the index without its
-constraint serves as well.
+The catalogue shows whether the key exists; a separate record could be wrong after a process was killed. Others can read
+while the index is built. Dropping the constraint, or adding it to its index, needs exclusive access to the table for a
+moment. If another process keeps reading the table, it stays unchanged, and the next process tries again. Until then,
+the index without its constraint serves as well.
 
-Limitation: a role that may write and does not own the table leaves its key alone.
+Limitation: a role that may write but does not own the table does not touch the key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError
 
 __all__ = ["build", "is_missing", "put_off"]
 
-# The server takes a second to end an autovacuum that is in the way; who comes meanwhile waits behind us.
+# The server takes a second to end an autovacuum that blocks us. Meanwhile, others queue for the table after us.
 PATIENCE: Final = "2s"
 WATCHING_SECONDS: Final = 0.5
 
@@ -33,7 +33,7 @@ _CATALOGUE: Final = text("""
         pg_has_role(relowner, 'USAGE') AND has_schema_privilege(relnamespace, 'CREATE')
     FROM pg_class t WHERE relname = :table AND relnamespace = quote_ident(current_schema())::regnamespace""")
 
-# The table is read, then the tree is written.
+# The first half is reading the table, the second half writing the tree.
 _PROGRESS: Final = text("""
     SELECT CASE WHEN tuples_total > 0 THEN 0.5 + 0.5 * tuples_done / tuples_total
         ELSE 0.5 * blocks_done / greatest(blocks_total, 1) END
@@ -42,7 +42,7 @@ _PROGRESS: Final = text("""
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What the catalogue has of the key, and whether we may change that."""
+    """The state of the key in the catalogue, and whether we may change it."""
 
     is_there: bool
     has_index: bool
@@ -50,29 +50,29 @@ class _Key:
 
 
 def is_missing(connection: Connection, table: Table) -> bool:
-    """Whether the table lacks its key and we may build it."""
+    """Return whether the table lacks its key and we may build it."""
     found = _found(connection, table)
     return found.may_change and not found.is_there
 
 
 def put_off(connection: Connection, table: Table) -> None:
-    """Takes the key off, where we may and nobody reads the table."""
+    """Drop the key, if we may and nobody is reading the table."""
     found = _found(connection, table)
     if found.may_change and found.is_there:
         _alter(connection, table, "ALTER TABLE {table} DROP CONSTRAINT {key}")
 
 
 def build(connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-    """Builds the key where it is missing and we may.
+    """Build the key if it is missing and we may build it.
 
-    Args: built: hears the share that is done, from another thread, where it takes longer than a moment.
-    Raises: psycopg.Error: there are rows with one key, which only somebody else can have written.
+    Args: built: is called with the share that is done, from another thread, unless the key is built in a moment.
+    Raises: psycopg.Error: two rows have the same key, which only another program can have written.
     """
     found = _found(connection, table)
     if found.is_there or not found.may_change:
         return
     if not found.has_index:
-        # However long it takes: a role's time-out is for its questions.
+        # Without a limit, because a role's timeout is meant for its queries.
         with _set(connection, "statement_timeout", "0"), _watched(connection, built):
             _execute(connection, table, "CREATE UNIQUE INDEX {key} ON {table} ({columns})")
     _alter(connection, table, "ALTER TABLE {table} ADD CONSTRAINT {key} PRIMARY KEY USING INDEX {key}")
@@ -84,9 +84,10 @@ def _found(connection: Connection, table: Table) -> _Key:
 
 
 def _alter(connection: Connection, table: Table, statement: LiteralString) -> None:
-    """Executes a statement that needs the table alone; nothing happens where somebody does not let go of it.
+    """Execute a statement that needs exclusive access to the table; do nothing if others keep it open.
 
-    To wait without end might be for ourselves: who reads the buckets to link them writes by another session.
+    Waiting forever might be a deadlock with ourselves: while linking, one of our sessions reads the buckets and another
+    one writes.
     """
     with (
         suppress(psycopg.errors.LockNotAvailable),
@@ -98,7 +99,7 @@ def _alter(connection: Connection, table: Table, statement: LiteralString) -> No
 
 @contextmanager
 def _set(connection: Connection, name: str, value: str) -> Iterator[None]:
-    """Gives the transaction another setting for the block; an error undoes it with the rest."""
+    """Change a setting of the transaction for the block. If the block fails, the rollback restores it."""
     before = connection.scalar(select(func.current_setting(name)))
     connection.execute(select(func.set_config(name, value, True)))
     yield
@@ -114,7 +115,7 @@ def _execute(connection: Connection, table: Table, statement: LiteralString) -> 
 
 @contextmanager
 def _watched(connection: Connection, built: Callable[[float], None]) -> Iterator[None]:
-    """Tells how far the index is that this connection builds in the block."""
+    """Report the progress of the index that this connection builds in the block."""
     ended = Event()
     watcher = Thread(target=_watch, args=[connection.engine, _driver(connection).info.backend_pid, built, ended])
     watcher.start()
@@ -127,7 +128,7 @@ def _watched(connection: Connection, built: Callable[[float], None]) -> Iterator
 
 def _watch(engine: Engine, pid: int, built: Callable[[float], None], ended: Event) -> None:
     while not ended.wait(WATCHING_SECONDS):
-        # Who builds hears of it where the server fails, and is run again; this is only for show.
+        # If the server fails, the building connection gets the error and is repeated. This one only shows progress.
         with suppress(DBAPIError), engine.connect() as connection:
             share = connection.scalar(_PROGRESS, {"pid": pid})
             if share is not None:

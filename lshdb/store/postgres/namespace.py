@@ -1,7 +1,7 @@
 """The Postgres schema that an index lives in: `lshdb`, or the one that the URL names by ``?schema=``.
 
-A URL whose options set a search_path, as for earlier releases, leads to the first schema of that. An index that an
-earlier release created elsewhere in the role's search_path is found there, and moved by its upgrade.
+If the URL's options set a search_path, as in earlier releases, the index is in the first schema of that path. An index
+that an earlier release created elsewhere in the role's search_path is found there, and its upgrade moves it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlalchemy import URL, Connection, text
 __all__ = ["enter", "named_by", "settle"]
 
 DEFAULT: Final = "lshdb"
-# Revisions whose tables are where the search_path led to.
+# Revisions whose tables may be anywhere in the search_path.
 ANYWHERE: Final = ("0001", "0002")
 TABLES: Final = (
     "band_bucket", "content", "content_text", "document", "index_params", "key_counter", "lshdb_revision",
@@ -30,15 +30,15 @@ _EXISTS: Final = text("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = :
 
 
 def named_by(url: URL) -> str | None:
-    """The schema that a URL leads to; None if its options set a search_path."""
+    """Return the schema that a URL names; None if its options set a search_path."""
     if schema := url.query.get("schema"):
         return str(schema)
     return None if "search_path" in str(url.query.get("options", "")) else DEFAULT
 
 
 def enter(driver: psycopg.Connection[Any], schema: str) -> None:
-    """Let a new session see this schema alone, or the one with an index of an earlier revision."""
-    # A setting that is made in a transaction would end with its rollback.
+    """Let a new session see only this schema, or the one with an index of an earlier revision."""
+    # In a transaction, a rollback would undo the setting.
     driver.autocommit = True
     if not _has_earlier_index(driver, schema):
         driver.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(schema)))

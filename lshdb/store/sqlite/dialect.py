@@ -33,23 +33,23 @@ from lshdb.store.sqlite import file, lock
 
 __all__ = ["Sqlite"]
 
-# Larger than the 4 KiB default: 16 KiB pages halve the depth of the bucket tree (55,000 against 29,000 documents/s).
+# 16 KiB pages halve the depth of the bucket tree: 55,000 documents/s, but 29,000 with the default of 4 KiB.
 PAGE_SIZE = 16_384
-# Of the connection that writes: as much as the bucket tree's inner pages and a batch's leaves take.
+# The cache of the connection that writes holds the inner pages of the bucket tree and the leaves of one batch.
 WRITER_CACHE_KIB = 131_072
 READER_CACHE_KIB = 32_768
-# 128 MB of log: a bucket page that several batches touch is copied home once, not after each of them.
+# 128 MB of log, so that a bucket page that several batches change is copied to the database once, not for each batch.
 CHECKPOINT_PAGES = 8_192
 BUSY_SECONDS = 30.0
-# Well below how long others wait for the write lock.
+# Well below BUSY_SECONDS, for which others wait for the write lock.
 LOAD_SECONDS = 10.0
 RETRY_SECONDS = 0.01
-# Values of one INSERT; SQLite takes 32,766 since 3.32. Each statement is one lease of the interpreter lock, which a
-# thread that is sketching gives back only every 5 ms.
+# Values of one INSERT; SQLite 3.32 and newer accept 32,766. After each statement, Python must get the interpreter lock
+# again, and a thread that is sketching releases it only every 5 ms.
 MAX_VARIABLES = 32_000
-# Rows become Python objects, 150 bytes each: 40 MB of them at a time.
+# Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32
-# "LSHD": what file(1) and we know an index by.
+# "LSHD", by which file(1) and lshdb recognise an index.
 APPLICATION_ID = 0x4C534844
 
 _DIAGNOSES: tuple[tuple[str, type[StoreError]], ...] = (
@@ -72,11 +72,11 @@ class Sqlite(Dialect):
     load_seconds: ClassVar[float] = LOAD_SECONDS
 
     def normalised(self, url: URL) -> URL:
-        # As SQLAlchemy does for its connections: the ingest lock must not follow a later os.chdir.
+        # Absolute, as SQLAlchemy makes it for its connections: the ingest lock must not follow a later os.chdir.
         return url.set(database=os.path.abspath(url.database)) if url.database else url  # noqa: PTH100
 
     def engine_options(self) -> dict[str, Any]:
-        # The connection used last is used next: each one in use keeps a cache of its own.
+        # Reuse the connection that was used last, because every open connection keeps a separate cache.
         return {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}, "pool_use_lifo": True}
 
     def prepare(self, engine: Engine) -> None:
@@ -85,16 +85,16 @@ class Sqlite(Dialect):
         event.listen(engine, "begin", _on_begin)
 
     def exists(self, url: URL) -> bool:
-        # An empty file is what a killed birth, or touch(1), leaves: no index yet.
+        # A creation that was killed leaves an empty file, and so does touch(1). Neither is an index yet.
         path = Path(url.database or "")
         return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
     def settle(self, connection: Connection) -> None:
-        """Nothing: the file is the place."""
+        """Do nothing: the file is the place."""
 
     def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
         connection = engine.raw_connection()
-        # A log of what is one transaction would be the whole index once more.
+        # If the whole index is one transaction, its log would be as large as the index.
         journal = "journal_mode = OFF" if unseen else "journal_mode = WAL"
         try:
             cursor = connection.cursor()
@@ -115,7 +115,7 @@ class Sqlite(Dialect):
                 raise IndexExists(url=str(url.database))
 
     def lock(self, connection: Connection) -> None:
-        # A writing transaction begins with BEGIN IMMEDIATE, which only reads where the file cannot be written.
+        # The transaction began with BEGIN IMMEDIATE, which succeeds even if the file is not writable.
         self.require_writable(connection)
 
     def is_locked(self, engine: Engine) -> bool:
@@ -141,7 +141,7 @@ class Sqlite(Dialect):
 
     @contextmanager
     def sole_link(self, engine: Engine, waits: Callable[[], None]) -> Iterator[None]:
-        """Nothing: what links here has written just now, or asks a question, and the result is the same."""
+        """Do nothing: if two processes link the same contents, the result is the same."""
         yield
 
     def is_ingesting(self, connection: Connection) -> bool | None:
@@ -160,7 +160,7 @@ class Sqlite(Dialect):
         return _total_changes(connection) - before
 
     def analyse(self, connection: Connection, table: Table) -> None:
-        """Nothing: a temporary table is joined in the order the statement names."""
+        """Do nothing: statements fix the order in which temporary tables are joined."""
 
     def before_upgrade(self, url: URL) -> str | None:
         original = Path(url.database or "")
@@ -181,7 +181,7 @@ class Sqlite(Dialect):
         connection = engine.raw_connection()
         try:
             connection.cursor().execute("VACUUM")
-            # The log has the new file now; only when it is written home does the old one shrink.
+            # The log now holds the new file. The old file shrinks only when the log is copied into it.
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             connection.close()
@@ -196,10 +196,10 @@ class Sqlite(Dialect):
         return [str(message) for message in found if message != "ok"] + sorted(set(messages))
 
     def put_off_key(self, connection: Connection, table: Table) -> None:
-        """Nothing: the key is the table."""
+        """Do nothing: the primary key is the table."""
 
     def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-        """Nothing: it is always there."""
+        """Do nothing: the key always exists."""
 
     def size(self, connection: Connection) -> int:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
@@ -220,12 +220,12 @@ def _require_writable(url: URL) -> None:
 
 
 def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
-    """Inserts the rows by statements whose numbers of rows are powers of two.
+    """Insert rows with statements whose numbers of rows are powers of two.
 
-    The driver keeps the last 128 statements of a connection compiled, megabytes each: of any number of rows they
-    would be 128 different ones (1 GB while 6 million pairs were stored).
+    The driver caches the last 128 compiled statements of a connection, which take megabytes each. If the numbers of
+    rows were arbitrary, these would be 128 different ones (1 GB while 6 million pairs were stored).
     """
-    # In the order of the table, which is that of the compiled statement.
+    # In the order of the table's columns, like the compiled statement.
     columns = {column.key: columns[column.key] for column in table.columns if column.key in columns}
     one = _insertion(table, prefixes, tuple(columns), connection.dialect)
     num_rows = max(map(len, columns.values()))
@@ -241,18 +241,18 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
 
 
 def _block(columns: Columns, begin: int, end: int) -> tuple[object, ...]:
-    """The values of some rows, row by row."""
+    """Return the values of some rows, row by row."""
     return tuple(chain.from_iterable(zip(*(as_list(column[begin:end]) for column in columns.values()), strict=True)))
 
 
 @cache
 def _insertion(table: Table, prefixes: tuple[str, ...], names: tuple[str, ...], dialect: SqlDialect) -> str:
-    """An INSERT of one row; compiling it takes a tenth of a short query."""
+    """Return an INSERT of one row. Compiling it takes a tenth of the time of a short query, so it is cached."""
     return str(insert(table).prefix_with(*prefixes).compile(dialect=dialect, column_keys=list(names)))
 
 
 def _repeated(insertion: str, width: int, num_rows: int) -> str:
-    """An INSERT of `num_rows` rows: half the time of one row a statement (measured from 250 rows on)."""
+    """Return an INSERT of `num_rows` rows. From 250 rows, this takes half the time of one row per statement."""
     row = f"({', '.join('?' * width)})"
     return insertion + f", {row}" * (num_rows - 1)
 
@@ -263,9 +263,9 @@ def _total_changes(connection: Connection) -> int:
 
 
 def _set(cursor: DBAPICursor, setting: str) -> None:
-    """Sets a pragma, again while another process bears the same index.
+    """Set a pragma, and retry while another process creates the same index.
 
-    SQLite itself does not wait where two connections change the journal mode at once: each would wait for the other.
+    SQLite itself does not wait if two connections change the journal mode at once, because they would deadlock.
     """
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
@@ -284,17 +284,17 @@ def _connect(_dialect: object, _record: object, arguments: list[str], options: d
 
 
 def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
-    # None: the driver begins no transaction of its own; _on_begin does.
+    # With None, the driver does not begin transactions; _on_begin does.
     connection.isolation_level = None
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-    # NORMAL in WAL: a power cut can undo the last commits, never tear the file.
+    # NORMAL in WAL mode: a power cut can undo the last commits, but never damages the file.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("lshdb_writes", False)
-    # Past SQLAlchemy, which takes a tenth of a short query for the two.
+    # Directly, because SQLAlchemy would take a tenth of the time of a short query for the two statements.
     driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
     driver.execute(f"PRAGMA cache_size = -{WRITER_CACHE_KIB if writes else READER_CACHE_KIB}")
     driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")

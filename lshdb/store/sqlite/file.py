@@ -1,7 +1,7 @@
-"""The file of a SQLite index: how it is opened by who may not write it, copied while others do, and made unseen.
+"""Open the file of a SQLite index without write access, copy it while others write, and create it out of sight.
 
-Limitation: where neither the file's folder can hold SQLite's shared memory nor a log is there, the file is read as one
-that does not change. Somebody else who may write it, and does so in that moment, makes the answer unreliable.
+Limitation: if the file has no log, and its folder is read-only and cannot hold SQLite's shared memory, the file is read
+as one that never changes. If another user writes to it at that moment, answers are unreliable.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from lshdb.errors import FileUnusable, IndexDamaged, OutputFailed
 
 __all__ = ["connection_for_reading", "copy_online", "keep_log", "require_no_log", "why_unwritable"]
 
-# 16 MB of an index. 64 to 4,096 pages a step take 0.24 s for 132 MB; all in one step, without progress, 0.96 s; VACUUM
-# INTO takes 0.57 s.
+# 16 MB of an index. For 132 MB, steps of 64 to 4,096 pages take 0.24 s; one step, which would show no progress, takes
+# 0.96 s, and VACUUM INTO takes 0.57 s.
 STEP_PAGES: Final = 1_024
-# Of the table that lshdb.store.upgrade names.
+# lshdb.store.upgrade owns the name of this table.
 REVISION: Final = "SELECT version_num FROM lshdb_revision"
 
 
 def why_unwritable(path: Path) -> str | None:
-    """Why this process cannot write the index; None where it can, or where there is none yet."""
+    """Return why this process cannot write the index; None if it can, or if there is no index yet."""
     if not path.exists() or not path.is_file():
         return None
     if not _may_write(path):
         return f"{path.name} is read-only"
-    # SQLite writes its log beside the file.
+    # SQLite writes its log into the same folder.
     return None if _may_write(path.absolute().parent) else "its folder is read-only"
 
 
 def connection_for_reading(path: Path, arguments: dict[str, Any]) -> sqlite3.Connection | None:
-    """A connection that only reads, where this process cannot write the index; None where it can.
+    """Return a read-only connection if this process cannot write the index; None if it can.
 
-    Args: arguments: of sqlite3.connect.
-    Raises: FileUnusable: the log beside the file has commits that cannot be read without writing.
+    Args: arguments: the arguments of sqlite3.connect.
+    Raises: FileUnusable: the log has commits that cannot be read without write access.
     """
     if why_unwritable(path) is None:
         return None
@@ -55,14 +55,14 @@ def connection_for_reading(path: Path, arguments: dict[str, Any]) -> sqlite3.Con
 
 
 def copy_online(original: Path, copy: Path, copied: Callable[[float], None]) -> str:
-    """Copies an index as it is at this moment, also while others write it, and they do not wait. Returns: its revision.
+    """Copy the current state of an index, without making writers wait. Returns: its revision.
 
-    Args: copied: hears the share that is done.
-    Raises: IndexDamaged: the copy, and so the index, contradicts itself.
+    Args: copied: is called with the share that is done.
+    Raises: IndexDamaged: the copy, and therefore the index, is inconsistent.
     """
     reading = connection_for_reading(original, {}) or sqlite3.connect(original)
     with closing(reading) as source, closing(sqlite3.connect(copy)) as target:
-        # All steps in one transaction that reads: without it, each commit of a writer starts the copy over.
+        # One read transaction for all steps. Without it, every commit of a writer would restart the copy.
         source.execute("BEGIN")
         (revision,) = source.execute(REVISION).fetchone()
         source.backup(
@@ -74,14 +74,14 @@ def copy_online(original: Path, copy: Path, copied: Callable[[float], None]) -> 
 
 
 def require_no_log(path: Path) -> None:
-    """Raises: OutputFailed: a log is at `path` that SQLite would take for that of any file put there."""
+    """Check that no log is left at `path`, because SQLite would apply it to any file there. Raises: OutputFailed."""
     for rest in _beside(path):
         if rest.exists():
             raise OutputFailed(path=path, reason=f"{rest.name} is beside it, which an index that is in use has")
 
 
 def keep_log(path: Path) -> None:
-    """Gives a file that was made without a log the mode of an index, with one; nobody else has it open."""
+    """Switch a file that was created without a log to WAL mode. No other process may have it open."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
 
@@ -96,7 +96,7 @@ def _require_sound(copy: Path, url: str, revision: str) -> None:
 
 
 def _beside(path: Path) -> tuple[Path, Path]:
-    """SQLite's log of a file, and the index into it that its readers and writers share."""
+    """Return the paths of SQLite's log of a file, and of the shared memory that indexes the log."""
     return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
 
 
