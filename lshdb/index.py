@@ -46,7 +46,7 @@ from lshdb.readers import ReadOptions
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collected, inspection
+from lshdb.store.tables import answers, collections, inspection
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import params_of, require_chosen
 from lshdb.tuning.promises import outlook_of, shortfall
@@ -317,7 +317,7 @@ class Index:
 
     def collections(self) -> list[str]:
         """Return the collections that have documents, sorted by name."""
-        return self._store.read(collected.names)
+        return self._store.read(collections.names)
 
     def pairs(
         self,
@@ -475,11 +475,11 @@ class Index:
 
         return self._stream(ask)
 
-    def _complete(self, *collections: str | None) -> None:
+    def _complete(self, *wanted: str | None) -> None:
         """Link all unlinked documents. Raises: CollectionUnknown: one of the collections has no documents."""
         link_pending(self._store, self._progress)
-        if chosen := [name for name in collections if name is not None]:
-            self._store.read(lambda snapshot: collected.require(snapshot, self.url, *chosen))
+        if chosen := [name for name in wanted if name is not None]:
+            self._store.read(lambda snapshot: collections.require(snapshot, self.url, *chosen))
 
     def _link(self, run_key: int | None) -> int:
         return Linking(self._store, run_key, self._progress).link()

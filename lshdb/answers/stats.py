@@ -6,7 +6,7 @@ from typing import Final
 
 from lshdb.model.reports import Stats
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collected, measurements, sources
+from lshdb.store.tables import answers, collections, measurements, sources
 
 __all__ = ["stats_of"]
 
@@ -25,7 +25,7 @@ def stats_of(store: Store) -> Stats:
             params=store.params,
             figures=answers.figures(snapshot),
             runs=tuple(runs),
-            collections=collected.sizes(snapshot),
+            collections=collections.sizes(snapshot),
             num_unfinished=num_unfinished,
             unfinished=tuple(unfinished),
             measured=measurements.last(snapshot),

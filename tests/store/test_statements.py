@@ -37,7 +37,7 @@ from lshdb.store.tables import (
     audit,
     bands,
     clusters,
-    collected,
+    collections,
     documents,
     graph,
     inspection,
@@ -380,9 +380,9 @@ def hot_mates_of_the_delta(transaction: Transaction) -> None:
     columns = bucket_rows(keys, buckets)
     bands, hashes = np.asarray(columns["band"][:1]), np.asarray(columns["bucket_hash"][:1])
     graph.put_skipped(transaction, HotBuckets(bands, hashes, np.array([2]), np.array([1])))
-    hot, hot_ones = collected.hot_contents(transaction, keys, buckets)
+    hot, hot_ones = collections.hot_contents(transaction, keys, buckets)
     assert len(hot) >= 1
-    assert sum(map(len, collected.hot_mates(transaction, hot_ones, "default"))) >= 1
+    assert sum(map(len, collections.hot_mates(transaction, hot_ones, "default"))) >= 1
 
 
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
@@ -435,10 +435,10 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     ),
     "clusters.mates": lambda transaction: clusters.mates(transaction, SPREAD, 0.8),
     "clusters.names": lambda transaction: clusters.names(transaction, SPREAD),
-    "collected.mates": lambda transaction: list(collected.mates(transaction, SPREAD, "default", 0.8)),
-    "collected.named": lambda transaction: collected.named(transaction, SPREAD),
-    "collected.hot_contents": lambda transaction: collected.hot_contents(transaction, *delta(transaction)),
-    "collected.hot_mates": hot_mates_of_the_delta,
+    "collections.mates": lambda transaction: list(collections.mates(transaction, SPREAD, "default", 0.8)),
+    "collections.named": lambda transaction: collections.named(transaction, SPREAD),
+    "collections.hot_contents": lambda transaction: collections.hot_contents(transaction, *delta(transaction)),
+    "collections.hot_mates": hot_mates_of_the_delta,
     "answers.documents_of": lambda transaction: list(answers.documents_of(transaction, SPREAD)),
     "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
     "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),
@@ -479,7 +479,7 @@ def test_the_pairs_of_collections_are_read_in_order_too(ask: str, expand: bool, 
 
 def test_a_collection_is_named_if_the_index_of_ids_has_one_of_it(big_store: Store) -> None:
     with recorded(big_store) as (transaction, plans):
-        assert collected.names(transaction) == ["default"]
+        assert collections.names(transaction) == ["default"]
     if transaction.connection.dialect.name == "sqlite":
         (step,) = (step for step in plans.steps if "document" in step)
         assert re.match(r"SEARCH document USING .*\(collection_key=\?\)", step), plans
@@ -487,7 +487,7 @@ def test_a_collection_is_named_if_the_index_of_ids_has_one_of_it(big_store: Stor
 
 def test_a_collection_is_paged_in_the_order_of_its_ids_without_sorting(big_store: Store) -> None:
     with recorded(big_store) as (transaction, plans):
-        pages = list(collected.document_pages(transaction, "default", 5_000))
+        pages = list(collections.document_pages(transaction, "default", 5_000))
     assert [len(page) for page in pages] == [5_000, 5_000, 2_000]
     assert plans.sorts == [], plans
 

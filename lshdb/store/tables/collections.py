@@ -1,13 +1,40 @@
-"""The keys of collections by their names."""
+"""Collections: their keys by their names, which there are, and the documents of one that are like those of another."""
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select
+from collections.abc import Iterator
+from typing import Final
 
-from lshdb.store.schema import collection
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, literal, select, true
+
+from lshdb.errors import CollectionUnknown
+from lshdb.model.values import BandKeys
+from lshdb.store.given import given, given_bucket
+from lshdb.store.schema import band_bucket, collection, document, oversized_bucket, pair
+from lshdb.store.statements import statements
+from lshdb.store.statements.collections import bound_key
+from lshdb.store.statements.document_pairs import first_document
+from lshdb.store.statements.statements import Rows
+from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
-__all__ = ["ensure", "key_of"]
+__all__ = [
+    "document_pages",
+    "ensure",
+    "has_hot_buckets",
+    "hot_contents",
+    "hot_mates",
+    "key_of",
+    "mates",
+    "named",
+    "names",
+    "require",
+    "sizes",
+]
+
+_COLLECTION: Final = bound_key("collection")
 
 
 def key_of(transaction: Transaction, name: str) -> int | None:
@@ -23,3 +50,103 @@ def ensure(transaction: Transaction, name: str) -> int:
     (key,) = transaction.allocate(collection, 1).tolist()
     transaction.execute(insert(collection).values(collection_key=key, name=name))
     return int(key)
+
+
+def names(transaction: Transaction) -> list[str]:
+    """The collections that have documents, in the order of their names."""
+    has_documents = exists().where(document.c.collection_key == collection.c.collection_key)
+    statement = select(collection.c.name).where(has_documents).order_by(collection.c.name)
+    return list(transaction.execute(statement).scalars())
+
+
+def require(transaction: Transaction, url: str, *wanted: str) -> None:
+    """Raises: CollectionUnknown: one of the collections has no document in the index at `url`."""
+    known = names(transaction)
+    for name in wanted:
+        if name not in known:
+            raise CollectionUnknown(collection=name, url=url, known=", ".join(map(repr, known)) or "no documents")
+
+
+def sizes(transaction: Transaction) -> dict[str, int]:
+    """The number of documents of each collection."""
+    numbers = select(document.c.collection_key, func.count().label("number")).group_by(document.c.collection_key)
+    counted = numbers.subquery("counted")
+    same = collection.c.collection_key == counted.c.collection_key
+    statement = select(collection.c.name, counted.c.number).join_from(counted, collection, same)
+    statement = statement.order_by(collection.c.name)
+    return {name: int(number) for name, number in transaction.execute(statement)}
+
+
+def document_pages(transaction: Transaction, within: str, rows: int) -> Iterator[list[tuple[str, int | None]]]:
+    """(doc_id, content_key) of a collection's documents, in the order of their ids, `rows` at a time."""
+    statement = (
+        select(document.c.doc_id, document.c.content_key)
+        .where(document.c.collection_key == _COLLECTION)
+        .order_by(document.c.doc_id)
+    )
+    for block in transaction.stream(statement, {"collection": within}, rows=rows):
+        yield [(doc_id, content_key) for doc_id, content_key in block]
+
+
+def mates(
+    transaction: Transaction, content_keys: NDArray[np.int64], within: str, min_sim: float
+) -> Iterator[tuple[int, int, float, bool]]:
+    """(content_key, doc_key, similarity, exact) of the contents' near-duplicates, themselves among them.
+
+    The document is the first one of the near-duplicate in the collection; those that have none there are left out.
+    """
+    itself = select(given.c.value, first_document(given.c.value, _COLLECTION), literal(1.0), true())
+    for statement in (itself, _paired(pair.c.left_key, pair.c.right_key), _paired(pair.c.right_key, pair.c.left_key)):
+        for part in transaction.parts(content_keys, min_sim=min_sim, collection=within):
+            for block in transaction.stream(statement, part):
+                yield from ((key, doc, near, bool(exact)) for key, doc, near, exact in block if doc is not None)
+
+
+def has_hot_buckets(transaction: Transaction) -> bool:
+    """Whether any bucket was too hot to expand."""
+    return transaction.execute(select(oversized_bucket.c.band).limit(1)).first() is not None
+
+
+def hot_contents(
+    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those of the contents that have a bucket too hot to expand, int64, ascending, and these buckets.
+
+    Args: content_keys: int64, shape (n,). band_keys: shape (n, bands).
+    Returns: the contents; (band, bucket_hash), int64, shape (m, 2), each bucket once.
+    """
+    buckets = buckets_of(band_keys)
+    hot = transaction.integers(statements.skipped_buckets(), {"given": buckets.tolist()})[:, 0]
+    # Band by band, so that every n-th bucket is of the same content.
+    return np.unique(content_keys[hot % max(1, len(content_keys))]), np.unique(buckets[hot], axis=0)
+
+
+def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], within: str) -> Iterator[NDArray[np.int64]]:
+    """Blocks of (content_key, doc_key), int64, shape (n, 2): what buckets hold of a collection.
+
+    Only contents with a document in the collection, each once, with the first of those documents.
+
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2).
+    """
+    # All at once: a content that several of the buckets hold is to come once.
+    same = and_(band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
+    held = select(band_bucket.c.content_key).join_from(given_bucket, band_bucket, same).distinct().subquery("held")
+    statement = select(held.c.content_key, first_document(held.c.content_key, _COLLECTION))
+    for block in transaction.stream(statement, {"given": buckets.tolist(), "collection": within}):
+        rows = [(content_key, doc_key) for content_key, doc_key in block if doc_key is not None]
+        yield np.asarray(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def named(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, str]:
+    """The ids of documents by their keys."""
+    mine = select(document.c.doc_key, document.c.doc_id).join_from(given, document, document.c.doc_key == given.c.value)
+    return {doc_key: doc_id for block in transaction.keyed(mine, doc_keys) for doc_key, doc_id in block}
+
+
+def _paired(mine: ColumnElement[int], theirs: ColumnElement[int]) -> Rows:
+    return (
+        select(given.c.value, first_document(theirs, _COLLECTION), pair.c.similarity, pair.c.exact)
+        .join_from(given, pair, and_(mine == given.c.value, pair.c.similarity >= bindparam("min_sim")))
+        # By their places: both databases then begin with the given keys. By their values they might walk the pairs.
+        .order_by(given.c.key)
+    )

@@ -12,7 +12,7 @@ from lshdb.errors import CollectionUnknown
 from lshdb.model.expansion import Expansion
 from lshdb.model.values import Document
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collected, documents
+from lshdb.store.tables import answers, collections, documents
 from tests.store.conftest import PARAMS, Minima, add, link, sketches_of
 
 ONE, NEAR_ONE, NEARER_ONE, OTHER = (1, 2, 3), (1, 8, 9), (1, 2, 9), (4, 5, 6)
@@ -88,15 +88,15 @@ def test_all_pairs_say_whose_documents_they_are(three: Store) -> None:
 
 def test_the_collections_are_those_that_have_documents(store: Store) -> None:
     with store.reading() as transaction:
-        assert collected.names(transaction) == []
+        assert collections.names(transaction) == []
     for name in ("ä", "B", "a", "b"):
         add_to(store, name, {"1": ONE, name: None})
     with store.reading() as transaction:
-        assert collected.names(transaction) == ["B", "a", "b", "ä"]
-        assert collected.sizes(transaction) == {"B": 2, "a": 2, "b": 2, "ä": 2}
-        collected.require(transaction, "here.db", "a", "B")
+        assert collections.names(transaction) == ["B", "a", "b", "ä"]
+        assert collections.sizes(transaction) == {"B": 2, "a": 2, "b": 2, "ä": 2}
+        collections.require(transaction, "here.db", "a", "B")
         with pytest.raises(CollectionUnknown, match=r"no collection 'A' in index here.db\. It has: 'B', 'a', 'b', 'ä'"):
-            collected.require(transaction, "here.db", "a", "A")
+            collections.require(transaction, "here.db", "a", "A")
 
 
 def test_every_test_document_has_its_nearest_training_document_or_none(three: Store) -> None:
