@@ -15,9 +15,19 @@ from threading import Timer
 from types import TracebackType
 from typing import Final
 
-from tests.recovery.small_batches import COMMITTED, LINKING, LOAD_SECONDS, READING, SECONDS_A_CHUNK, WORKER, WRITING
+from tests.recovery.small_batches import (
+    COMMITTED,
+    LINKING,
+    LOAD_SECONDS,
+    READING,
+    REBANDING,
+    SECONDS_A_CHUNK,
+    SIGNAL_AT,
+    WORKER,
+    WRITING,
+)
 
-__all__ = ["Call", "Ended", "Moment", "ingest"]
+__all__ = ["Call", "Ended", "Moment", "ingest", "struck"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 # A call takes two or three seconds. If it hangs, it is killed and the test fails.
@@ -61,7 +71,8 @@ class Call:
     """One call that runs; a context manager that leaves no process behind.
 
     Args: limit: called in the process before it begins. slow: seconds to sleep before each chunk is made.
-        load: seconds of batches that go into one transaction on SQLite.
+        load: seconds of batches that go into one transaction on SQLite. at: a moment of `reading`, `linking` or
+            `rebanding` at which the call sends its own group a signal.
     """
 
     def __init__(
@@ -72,6 +83,7 @@ class Call:
         limit: Callable[[], None] | None = None,
         slow: float = 0.0,
         load: float = 0.0,
+        at: tuple[Moment, signal.Signals] | None = None,
     ) -> None:
         command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", verb]
         self._started = time.monotonic()
@@ -84,7 +96,7 @@ class Call:
             text=True,
             start_new_session=True,
             preexec_fn=limit,
-            env={**os.environ, SECONDS_A_CHUNK: str(slow), LOAD_SECONDS: str(load)},
+            env={**os.environ, SECONDS_A_CHUNK: str(slow), LOAD_SECONDS: str(load), **_trap(at)},
         )
         self._lines: list[str] = []
         self._guard = Timer(LIMIT_SECONDS, self.send, [signal.SIGKILL])
@@ -150,6 +162,24 @@ class Call:
         if line:
             self._lines.append(line.strip())
         return bool(line)
+
+
+def _trap(at: tuple[Moment, signal.Signals] | None) -> dict[str, str]:
+    if at is None:
+        return {}
+    moment, number = at
+    return {SIGNAL_AT: f"{moment.stage} {moment.num_steps} {moment.seconds} {int(number)}"}
+
+
+def struck(url: str, moment: Moment, number: signal.Signals, *arguments: object, verb: str = "ingest") -> Ended:
+    """Run a call that gets a signal at that moment, with all of its processes."""
+    if moment.stage in (READING, LINKING, REBANDING):
+        with Call(url, *arguments, verb=verb, at=(moment, number)) as call:
+            return call.end()
+    with Call(url, *arguments, verb=verb) as call:
+        call.wait_until(moment)
+        call.send(number)
+        return call.end()
 
 
 def num_steps(lines: list[str]) -> int:

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
+from threading import Timer
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
@@ -38,6 +39,9 @@ WORKER: Final = "worker"
 SECONDS_A_CHUNK: Final = "LSHDB_TEST_SECONDS_A_CHUNK"
 # For how long SQLite puts batches into one transaction. Elsewhere each batch is one, so that a call has many.
 LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
+# "STAGE STEPS SECONDS SIGNAL": the process sends its group this signal, so many seconds after so many steps of a stage.
+# A test that did this from outside would come late on a busy machine, when the call has ended.
+SIGNAL_AT: Final = "LSHDB_TEST_SIGNAL_AT"
 
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
@@ -114,10 +118,44 @@ def announce_steps() -> None:
         setattr(kind, name, announcing)
 
 
+class Trap:
+    """Sends the signal of `SIGNAL_AT` when its moment comes.
+
+    Args: chosen: the value of `SIGNAL_AT`.
+    """
+
+    def __init__(self, chosen: str) -> None:
+        self._stage, steps, seconds, number = chosen.split()
+        self._steps, self._seconds, self._number = int(steps), float(seconds), int(number)
+        self._is_reached = False
+
+    def passed(self, line: str) -> None:
+        """Take note of an announced line."""
+        if self._is_reached and line in (WRITING, COMMITTED):
+            self._steps -= 1
+        self._is_reached = self._is_reached or line == self._stage
+        if self._is_reached and self._steps <= 0:
+            self._is_reached, self._stage = False, ""
+            self._send_later()
+
+    def _send_later(self) -> None:
+        if not self._seconds:
+            os.killpg(0, self._number)
+            return
+        timer = Timer(self._seconds, os.killpg, (0, self._number))
+        timer.daemon = True
+        timer.start()
+
+
+trap = Trap(os.environ[SIGNAL_AT]) if SIGNAL_AT in os.environ else None
+
+
 def announce(line: str) -> None:
     """Print a line and flush it."""
     # One write, so that two workers do not share a line.
     os.write(1, f"{line}\n".encode())
+    if trap is not None:
+        trap.passed(line)
 
 
 def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lshdb.errors import AccessDenied, IndexMissing, StoreFailed
-from tests.recovery.calls import Call, Ended, Moment, ingest
+from tests.recovery.calls import Call, Ended, Moment, ingest, struck
 from tests.recovery.conftest import Crawl, EditedCrawl
 from tests.recovery.tables import contradictions, differences, missing, rows_of, run_states
 
@@ -109,10 +109,7 @@ def test_workers_whose_caller_is_killed_end_by_themselves(moment: Moment, crawl:
     [Moment("spawned", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
 )
 def test_ctrl_c_ends_the_run_as_interrupted_and_the_next_one_goes_on(moment: Moment, crawl: Crawl, url: str) -> None:
-    with Call(url, crawl.folder, "--workers", 2) as call:
-        call.wait_until(moment)
-        call.send(signal.SIGINT)
-        ended = call.end()
+    ended = struck(url, moment, signal.SIGINT, crawl.folder, "--workers", 2)
     assert ended.code == 130
     assert "interrupted. Everything committed is kept; run the same command again to continue." in ended.err
     assert_broken_off(url, ended, "interrupted")
@@ -164,7 +161,7 @@ def test_the_number_of_workers_changes_no_row(crawl: Crawl, new_url: Callable[[]
 def kill_five_times(url: str, crawl: Crawl, chance: random.Random, *options: str) -> None:
     """Kill an ingest once while it starts, three times while it reads, and once while it links."""
     for number, moment in enumerate(moments(crawl.ended, chance)):
-        ended = killed(url, moment, crawl.folder, *options, "--workers", 2)
+        ended = struck(url, moment, signal.SIGKILL, crawl.folder, *options, "--workers", 2)
         assert ended.code == -signal.SIGKILL, (moment, ended)
         # After the others, the next ingest is the first to see the index.
         if number % 2 == 1:
@@ -179,14 +176,6 @@ def moments(undisturbed: Ended, chance: random.Random) -> Iterator[Moment]:
         yield Moment("reading", chance.randint(0, num_steps // 3), chance.uniform(0.0, DELAY_SECONDS))
     num_steps = undisturbed.num_steps("linking")
     yield Moment("linking", chance.randint(0, num_steps // 2), chance.uniform(0.0, DELAY_SECONDS / 6))
-
-
-def killed(url: str, moment: Moment, *arguments: object) -> Ended:
-    """Run a call and kill all of its processes at that moment."""
-    with Call(url, *arguments) as call:
-        call.wait_until(moment)
-        call.send(signal.SIGKILL)
-        return call.end()
 
 
 def contradictions_if_there(url: str) -> object:

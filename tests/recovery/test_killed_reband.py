@@ -10,7 +10,7 @@ import pytest
 
 from lshdb import Index
 from lshdb.store.store import Store
-from tests.recovery.calls import Call, Ended, Moment, ingest
+from tests.recovery.calls import Ended, Moment, ingest, struck
 from tests.recovery.conftest import Crawl
 from tests.recovery.small_batches import LINKING, REBANDING
 from tests.recovery.tables import Facts, contradictions, differences, facts_of
@@ -54,10 +54,8 @@ def test_a_reband_that_is_killed_four_times_ends_as_an_index_with_those_bands_fr
     ingest(url, crawl.folder, "--workers", 2)
     before, seen = near_duplicates(url), []
     for moment in moments(expected.ended, random.Random(SEED)):
-        with Call(url, *WANTED, verb="reband") as call:
-            call.wait_until(moment)
-            call.send(signal.SIGKILL)
-            assert call.end().code == -signal.SIGKILL, moment
+        ended = struck(url, moment, signal.SIGKILL, *WANTED, verb="reband")
+        assert ended.code == -signal.SIGKILL, moment
         assert contradictions(url) == {}, moment
         seen.append(bands_of(url))
         if seen[-1] == OLD:
