@@ -7,8 +7,8 @@ from typing import Final
 
 __all__ = ["FROM_SIGNATURE", "FROM_TEXT", "LOST", "Fault"]
 
-FROM_TEXT: Final = "made anew from the kept text"
-FROM_SIGNATURE: Final = "made anew from the signature"
+FROM_TEXT: Final = "recomputed from the kept text"
+FROM_SIGNATURE: Final = "recomputed from the signature"
 LOST: Final = "none: restore it from a backup"
 
 

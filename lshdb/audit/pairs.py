@@ -88,7 +88,7 @@ def _differing(pairs: VerifiedPairs, fresh: VerifiedPairs, row: int) -> Fault:
 
 
 def _untold(pairs: VerifiedPairs, row: int) -> Fault:
-    return Fault("pair-unverifiable", "pair", _key(pairs, row), "a text of it is not what it was", LOST)
+    return Fault("pair-unverifiable", "pair", _key(pairs, row), "one of its texts is not the original one", LOST)
 
 
 def _key(pairs: VerifiedPairs, row: int) -> str:

@@ -23,7 +23,7 @@ def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
     """Return the faults of the schema, and whether no other check is possible because of them."""
     missing = audit.schema_faults(snapshot)
     faults = [
-        Fault(one.kind, one.table, one.name, "it is not there", "made" if one.is_mendable else LOST) for one in missing
+        Fault(one.kind, one.table, one.name, "it is missing", "created" if one.is_mendable else LOST) for one in missing
     ]
     return faults, any(one.is_fatal for one in missing)
 
@@ -33,7 +33,7 @@ def database_faults(snapshot: Transaction, *, full: bool) -> Iterator[Fault]:
     for message in audit.damages(snapshot, full=full):
         yield Fault("database-damaged", "", "", message, LOST)
     for table, index in audit.invalid_indexes(snapshot):
-        yield Fault("index-invalid", table, index, "the database does not use it", "made anew")
+        yield Fault("index-invalid", table, index, "the database does not use it", "rebuilt")
 
 
 def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:

@@ -41,7 +41,7 @@ __all__ = ["app", "main"]
 
 INTERRUPTED = 130
 SWITCH_SECONDS = 0.0005
-# What a shell reports for a program that SIGPIPE ended.
+# The status that a shell reports for a program ended by SIGPIPE.
 BROKEN_PIPE = 141
 
 
@@ -81,7 +81,7 @@ app = typer.Typer(
 
 
 def _paragraphs(text: str) -> str:
-    """Return the text with each paragraph in one line, for Typer keeps line ends."""
+    """Return the text with each paragraph in one line, because Typer keeps line ends."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
@@ -134,7 +134,7 @@ def settings(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, no progress and no notes.")] = False,
     show_version: Annotated[  # noqa: ARG001
         bool,
-        # Eager: it needs no verb.
+        # Eager, so that it needs no verb.
         typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
@@ -147,7 +147,7 @@ def main() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     # We create almost no cycles, and Python's usual search for them took 10 % of the time of a link.
     gc.set_threshold(100_000)
-    # A driver also logs a lost connection, which reaches the user as an error already.
+    # A driver also logs a lost connection, but the user already gets it as an error.
     logging.getLogger().addHandler(logging.NullHandler())
     interrupts.listen()
     app()

@@ -29,7 +29,8 @@ def backup(
 ) -> None:
     """Back up a SQLite index.
 
-    The backup is the index as it is now, and is checked. Others can use the index and write to it meanwhile.
+    The backup contains the current state of the index, and is checked. Others can use the index and write to it
+    meanwhile.
     """
     from lshdb.cli.display import progress_for
     from lshdb.index import Index

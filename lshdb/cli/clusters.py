@@ -31,7 +31,7 @@ def clusters(
     ] = False,
     form: options.FormatOption = None,
 ) -> None:
-    """Print clusters of near-duplicates, and the document to keep of each.
+    """Print clusters of near-duplicates, each with the document to keep.
 
     The largest cluster comes first. The name of a cluster comes from the id of its first document. It stays the
     same when other documents come or go, and whichever document is kept. If the index has several collections and

@@ -14,12 +14,12 @@ from lshdb.model.values import Counts, Rejection
 
 __all__ = ["Display", "progress_for"]
 
-# In a log: one plain line every so often.
+# The interval of the plain lines in a log.
 LOG_SECONDS = 30.0
 
 
 def progress_for(quiet: bool) -> Progress:
-    """Return what shows the progress of a call."""
+    """Return the object that shows the progress of a call."""
     return Progress() if quiet else Display()
 
 
@@ -51,7 +51,7 @@ class Display(Progress):
         )
 
     def _left(self, num_bytes: int, seconds: float) -> str:
-        """Return the share that is read and the time left; nothing before all files are found."""
+        """Return the share that is read and the time left; empty until all files are found."""
         if self._num_bytes is None or not 0 < num_bytes <= self._num_bytes:
             return ""
         left = seconds * (self._num_bytes / num_bytes - 1)
@@ -87,5 +87,5 @@ class Display(Progress):
 
 
 def _num_copies(counts: Counts) -> int:
-    """Return the number of committed documents whose text the index had already."""
+    """Return the number of committed documents whose text was already in the index."""
     return max(counts.num_added + counts.num_updated - counts.num_empty - counts.num_contents, 0)

@@ -24,22 +24,22 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb explain --collection train --collection test 17 17\n
   curl -s https://example.org | lshdb explain /srv/crawl/page.html - --input-format html\n
 \n
-A name is an id of the index or, if there is no such id, a file. To name a file in any case, use --files, or write ./
-before its name."""
+A name is an id in the index, or else a file. To name a file that is also an id, use --files, or write ./ before its
+name."""
 
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
 
 # Why two documents are not a pair.
 REASONS = {
-    "empty": "no: a document without a single shingle is like nothing",
-    "not_in_index": "no: what is not in the index has no pairs; ingest it",
+    "empty": "no: a document without shingles has no duplicates",
+    "not_in_index": "no: only documents in the index have pairs; ingest it first",
     "not_linked": "not computed yet: run lshdb link",
     "below_floor": "no: {similarity:.4f} is below {floor}, the lowest similarity that this index keeps",
     "no_shared_band": "no: LSH missed it. Two documents of this similarity share no band with P = {missed:.4f}",
     "ruled_out": "no: the estimate, {estimate:.4f}, ruled it out before the texts were compared",
-    "hot_bucket": "no: they meet only in buckets too hot to expand; both were compared with the first ones there",
-    "missing": "no, and it should be one: the index contradicts itself",
+    "hot_bucket": "no: they share only buckets too hot to expand; each was compared with the first documents there",
+    "missing": "no, although they should be one: the index is inconsistent",
     "same_content": "the same content: they differ at most in case, punctuation and white space",
 }
 
@@ -81,7 +81,7 @@ def _lines(found: Explanation) -> list[str]:
     rows = {"left": _named(found.left), "right": _named(found.right)}
     estimate = f"{found.estimate:.4f} estimated from {found.params.num_perm} minima"
     if compared is None:
-        rows["similarity"] = f"{estimate}; a text is gone, so it cannot be computed"
+        rows["similarity"] = f"{estimate}; not exact, because a text is not available"
     else:
         rows["similarity"] = f"{compared.similarity:.4f} exact, {estimate}"
         rows["containment"] = (
@@ -104,7 +104,7 @@ def _named(side: Side) -> str:
     if side.kept_of is not None:
         notes.append(f"its text as in {visible(side.kept_of)}")
     if side.is_gone:
-        notes.append("its text is gone: not kept, and no longer where it was read from")
+        notes.append("its text is neither kept nor still in its source")
     said = ", ".join(note for note in notes if note)
     return visible(side.name) + (f" ({said})" if said else "")
 
@@ -117,7 +117,7 @@ def _pair(found: Explanation) -> str:
             floor=found.params.floor,
             missed=1.0 - found.probability,
         )
-    run = "outside of a run" if found.pair.run is None else f"by run {found.pair.run}"
+    run = "outside a run" if found.pair.run is None else f"by run {found.pair.run}"
     return f"yes: {found.pair.similarity:.4f}, {'exact' if found.pair.exact else 'estimated'}, linked {run}"
 
 

@@ -16,7 +16,7 @@ EPILOG = """[bold]Examples[/bold]\n
 def link(context: typer.Context) -> None:
     """Compute the pairs of documents that were ingested with --no-link.
 
-    Questions for pairs do so too.
+    Queries for pairs do so too.
     """
     with open_index(context) as index:
         typer.echo(f"{index.link():,} pairs added")

@@ -1,4 +1,4 @@
-"""What several verbs share: options, groups of options that a verb takes as one value, and opening an index."""
+"""Parts that several verbs share: options, groups of options that form one value, and opening an index."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Reading:
     max_text: Annotated[str, _reading(metavar="SIZE", help="Reject documents with a larger text.")] = "10MB"
 
     def options(self) -> ReadOptions:
-        """Return them as the readers take them. Raises: UsageError, InvalidParams."""
+        """Return them in the form that readers expect. Raises: UsageError, InvalidParams."""
         from lshdb.readers import ReadOptions
 
         return ReadOptions(
@@ -151,7 +151,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """What a cluster is, and which document of it to keep."""
+    """What a cluster is, and which of its documents to keep."""
 
     keep: Annotated[
         Keep, typer.Option(help="Keep the first that came, the longest, the newest, or the one with the shortest id.")
@@ -175,7 +175,7 @@ class Clustering:
     ] = None
 
     def options(self, **others: Any) -> ClusterOptions:
-        """Return them as an index takes them. Raises: UsageError: a pattern is no regular expression."""
+        """Return them in the form that an index expects. Raises: UsageError: a pattern is not a regular expression."""
         from lshdb.clusters.clusters import ClusterOptions
 
         return ClusterOptions(self.keep, tuple(self.prefer), self.linkage, self.within, **others)
@@ -258,7 +258,7 @@ def measured_line(measured: Measurement) -> str:
 
 
 def age(text: str | None) -> timedelta | None:
-    """Return an age such as ``90d`` or ``12h``. Raises: UsageError: it is none."""
+    """Return an age such as ``90d`` or ``12h``. Raises: UsageError: the text is not an age."""
     if text is None:
         return None
     match = re.fullmatch(r"(\d+)([mhdw])", text)
@@ -269,7 +269,7 @@ def age(text: str | None) -> timedelta | None:
 
 
 def size(option: str, text: str) -> int:
-    """Return the bytes of a size such as ``10MB``, ``500kB`` or ``1.5GB``. Raises: UsageError: it is none."""
+    """Return the bytes of a size such as ``10MB``, ``500kB`` or ``1.5GB``. Raises: UsageError: it is not a size."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|m|g|)b", text.lower())
     num_bytes = int(float(match[1]) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[match[2]]) if match else 0
     if num_bytes < 1:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["print_json", "print_records", "print_report", "print_rows", "visible"]
 
-# Rows that decide how wide a table's columns are.
+# The number of rows that determine the widths of a table's columns.
 MEASURED_ROWS: Final = 500
 
 # Values of a list that a table shows.
 SHOWN_VALUES: Final = 3
 
-# Control characters of an id must not move the cursor of somebody's terminal.
+# Control characters in an id must not move the cursor of the terminal.
 _VISIBLE: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 class Report(Protocol):
-    """What a verb returns."""
+    """The result of a verb."""
 
     def as_json(self) -> dict[str, object]:
         """Return it as an object for a script."""
@@ -54,7 +54,7 @@ def print_rows(columns: Sequence[str], rows: Iterable[Row], form: Format | None)
     """Print rows. A table without rows has no header either."""
     form = form or ("table" if sys.stdout.isatty() else "tsv")
     iterator = iter(rows)
-    # The first row is made before a header is printed: it may fail.
+    # Get the first row before the header is printed, because that may fail.
     begun = chain(list(islice(iterator, 1)), iterator)
     write = _table if form == "table" else WRITERS[form]
     write(columns, begun, sys.stdout)

@@ -35,10 +35,10 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 1,
     json: options.Json = False,
 ) -> None:
-    """Recompute stored pairs exactly from the texts, and store what changed.
+    """Recompute stored pairs exactly from the texts, and store the changed similarities.
 
-    If the index keeps no texts, the sources are read again, and a pair whose text is gone keeps its estimate.
-    Pairs that were linked outside of a run, by a question or by link, count as newer than any run.
+    If the index keeps no texts, the sources are read again. A pair keeps its estimate if one of its texts is not
+    available. Pairs that were linked outside a run, by a query or by link, count as newer than any run.
     """
     from lshdb.audit.verify import Scope
 

@@ -1,1 +1,1 @@
-"""From files to the index: what changed, what it says, and writing it down; and taking documents out again."""
+"""Ingest files into the index in three steps (plan, make, write), and remove documents again."""

@@ -1,6 +1,6 @@
-"""What is written together: plans and chunks, grouped into batches.
+"""Group plans and chunks into batches, which are written together.
 
-A batch grows with the index, so that a document's share of the cost of a transaction stays the same.
+Batches grow with the index, so that the cost of a transaction per document stays the same.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from lshdb.ingest.workers import Ahead
 
 __all__ = ["Batch", "Batches"]
 
-# A batch's buckets are spread over the whole table, so writing them writes nearly all its pages (400 MB for a million
-# contents, 1.1 s). Batches grow with the index, so that a document's share of that stays the same, up to what fits in
-# memory: a twentieth of the index and six times the budget took 1.4 GB with two workers, one batch takes 0.9.
+# The buckets of a batch are spread over the whole table, so writing them writes nearly all its pages (400 MB for a
+# million contents, 1.1 s). Batches grow with the index, so that this cost per document stays the same, as far as memory
+# allows: a twentieth of the index and six times the budget took 1.4 GB with two workers; a single batch takes 0.9 GB.
 BATCH_SHARE: Final = 1 / 40
 MAX_TIMES: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is written together; a value, so that its transaction can be repeated."""
+    """Plans and chunks that are written together. A batch is a value, so its transaction can be repeated."""
 
     plans: tuple[Plan, ...]
     chunks: tuple[Chunk, ...]
 
 
 class Batches:
-    """Groups what was planned and made into batches.
+    """Groups plans and chunks into batches.
 
     Args:
-        ahead: gives the plans and the chunks.
+        ahead: supplies the plans and chunks.
         taken: is called with each of them.
-        num_contents: returns about how many contents the index has by now; a larger index gets larger batches.
+        num_contents: returns the approximate number of contents in the index; a larger index gets larger batches.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Batches:
         self._late_at = math.inf
 
     def next(self, seconds: float = math.inf) -> Batch | None:
-        """Return the next batch; None if it is not complete within so many seconds, or if there are no more."""
+        """Return the next batch; None if it is not complete within `seconds`, or if there are no more batches."""
         deadline = time.monotonic() + seconds
         while not self._is_complete():
             waits = min(deadline, self._late_at) - time.monotonic()

@@ -8,7 +8,7 @@
       |     chunks
     write   one transaction a batch or load       caller's thread, the only writer
 
-Killed at any moment, the next run continues after the last commit.
+You can kill it at any moment. The next run continues after the last commit.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["OTHER_REASONS", "Ingestion", "Reasons", "staffed"]
 
-# Cores that one worker keeps busy if there is no HTML to parse: its threads read, sketch and compress. On two cores
-# 577 MB of JSON lines took 8.1 seconds in one process and 9.7 with two workers.
+# Without HTML to parse, one worker keeps this many cores busy, because its threads read, sketch and compress. On two
+# cores, 577 MB of JSON lines took 8.1 seconds in one process and 9.7 with two workers.
 PAGELESS_CORES: Final = 2
 
-# Our own readers know some forty kinds of rejections; another distribution's may make one of every item.
+# Our own readers have about forty kinds of rejections; a reader of another distribution may give every item its own.
 MAX_KINDS: Final = 100
 OTHER_REASONS: Final = "other reasons"
 
 
 class Ingestion:
-    """One run over some paths; `counts`, `num_skipped` and `reasons` say what it has done so far.
+    """One run over some paths. `counts`, `num_skipped` and `reasons` are its results so far.
 
-    `num_displaced` documents took the place of others with the same id from another source.
+    `num_displaced` documents replaced others with the same id from another source.
 
-    Args: run_key: the run, already begun.
+    Args: run_key: the run, which was already recorded.
     """
 
     def __init__(self, store: Store, run_key: int, options: IngestOptions, progress: Progress) -> None:
@@ -71,7 +71,7 @@ class Ingestion:
         self.reasons = Reasons()
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
-        """Read what is new or changed under the paths.
+        """Read the new and changed files under the paths.
 
         Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
         """
@@ -91,7 +91,7 @@ class Ingestion:
             )
 
     def _make(self, paths: Sequence[str | Path], put: Callable[[Plan | Chunk], None]) -> None:
-        """Plan and make, in a thread beside the writer; everything that comes of it is handed to `put`."""
+        """Plan and make, in the thread that runs ahead of the writer, and pass every plan and chunk to `put`."""
 
         def planned() -> Iterator[Task]:
             for step in plan(self._store, paths, self._options):
@@ -126,9 +126,9 @@ class Ingestion:
             started = time.monotonic()
 
     def _load_seconds(self, paths: Sequence[str | Path]) -> float:
-        """Return how long a transaction of several batches may take; 0 for one transaction a batch."""
+        """Return how long a transaction of several batches may take; 0 for one transaction per batch."""
         if STDIN_NAME in map(str, paths):
-            return 0.0  # for we wait for the program that writes what we read
+            return 0.0  # because we wait for the program that writes to standard input
         chosen = self._options.budgets.load_seconds
         return self._store.dialect.load_seconds if chosen is None else chosen
 
@@ -159,7 +159,7 @@ class Ingestion:
         self._progress.ingested(self.counts)
 
     def _prune(self, roots: Sequence[str], empty: Sequence[str]) -> None:
-        """Remove the documents of files that are gone, if the folder above them is not."""
+        """Remove the documents of deleted files, unless the folder above them is missing too."""
         collection, params = self._options.collection, self._store.params
 
         def write(transaction: Transaction, root: str) -> Counts:
@@ -169,20 +169,20 @@ class Ingestion:
             self._count(self._store.write(partial(write, root=root), self._run_key))
 
     def _expire(self, age: timedelta) -> None:
-        """Remove the documents that no run of that age or younger has seen."""
+        """Remove the documents that no run within this age has seen."""
         collection, params, moment = self._options.collection, self._store.params, datetime.now(UTC) - age
         write = partial(expire, collection=collection, moment=moment, run_key=self._run_key, params=params)
         self._count(self._store.write(write, self._run_key))
 
 
 class Reasons:
-    """The number of rejections of each kind; the kinds after the first hundred are counted together."""
+    """The number of rejections of each kind. All kinds after the first hundred are counted together."""
 
     def __init__(self) -> None:
         self._numbers: Counter[str] = Counter()
 
     def count(self, rejections: Iterable[Rejection]) -> None:
-        """Count some more."""
+        """Count more rejections."""
         for rejection in rejections:
             is_known = rejection.kind in self._numbers or len(self._numbers) < MAX_KINDS
             self._numbers[rejection.kind if is_known else OTHER_REASONS] += 1
@@ -193,10 +193,10 @@ class Reasons:
 
 
 def staffed(tasks: Iterator[Task], options: IngestOptions) -> tuple[Iterator[Task], int]:
-    """Return the tasks, and how many workers they are worth.
+    """Return the tasks, and how many workers to start for them.
 
-    As many as were asked for, else one for each core if there are pages, and one for every other core if there are
-    none; but only one if there is little to read, by the first tasks.
+    By default this is one worker per core if the first tasks include pages, and otherwise one per two cores. If these
+    tasks show that there is little to read, it is one worker.
     """
     first: list[Task] = []
     num_bytes, workers = 0, num_cores() if options.workers is None else options.workers
@@ -211,5 +211,5 @@ def staffed(tasks: Iterator[Task], options: IngestOptions) -> tuple[Iterator[Tas
 
 
 def _made_whole(making: Callable[[Iterable[Work]], Iterable[Chunk]], work: Work) -> list[Chunk]:
-    """Return all chunks of one work: what a worker process does."""
+    """Return all chunks of one work. Worker processes call this function."""
     return list(making([work]))

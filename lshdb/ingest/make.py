@@ -1,8 +1,8 @@
 """Step two of an ingest: read sources and sketch their documents. Knows no database.
 
-`cut` reads large files, once and in order, and cuts them into ranges of raw records; it leaves small files to whoever
-makes them. `make` turns ranges and small files into chunks of sketched documents. The same function serves a thread of
-this process and worker processes, so the chunks are the same for any number of workers.
+`cut` reads each large file once, in order, and splits it into ranges of raw records; `make` reads small files. `make`
+turns ranges and small files into chunks of sketched documents. A thread of this process and worker processes call the
+same function, so the chunks are the same for any number of workers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Chunk", "Files", "Records", "SourceProgress", "Task", "Work", "cut",
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A source to read, from after its first `position` items on."""
+    """A source to read, except for its first `position` items."""
 
     source: SourceFile
     position: int = 0
@@ -35,11 +35,11 @@ class SourceProgress:
 
     Args:
         source: the file.
-        position: items of it so far, including those of earlier chunks and runs.
-        num_documents: documents of it in this chunk.
-        digest: of the whole file; None before it is read to its end, and if it could not be.
-        ended: whether there is no more of it to read.
-        opened: whether a single byte of it could be read.
+        position: the number of its items so far, including those of earlier chunks and runs.
+        num_documents: the number of its documents in this chunk.
+        digest: the digest of the whole file; None if it was not read to its end.
+        ended: whether the file was read to its end.
+        opened: whether at least one byte of it could be read.
     """
 
     source: SourceFile
@@ -52,7 +52,7 @@ class SourceProgress:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Small files, which are opened and read where they are made."""
+    """Small files, which `make` opens and reads."""
 
     tasks: tuple[Task, ...]
 
@@ -62,9 +62,9 @@ class Records:
     """A range of consecutive items of one source, as its reader yields them.
 
     Args:
-        steps: the items, most of them yet to be parsed.
-        progress: how far the source is read with this range; its documents are not counted yet.
-        num_bytes: bytes of the file that were read for it.
+        steps: the items, most of which are not parsed yet.
+        progress: how far the source has been read at the end of this range; its documents are not counted yet.
+        num_bytes: bytes of the file that were read for this range.
     """
 
     steps: Sequence[Item | Deferred]
@@ -72,7 +72,7 @@ class Records:
     num_bytes: int
 
     def __reduce__(self) -> tuple[object, ...]:
-        # By columns: pickling thousands of objects one by one would take as long as parsing them.
+        # By columns: pickling thousands of objects separately would take as long as parsing them.
         columns = tuple(zip(*map(_step_fields, self.steps), strict=True))
         return _unpickled_records, (columns, self.progress, self.num_bytes)
 
@@ -82,13 +82,13 @@ Work: TypeAlias = Files | Records
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some documents, sketched, and what else was met on the way.
+    """Sketched documents, with the rejections, skipped items and progress of their sources.
 
     Args:
-        documents: without their texts, which are in `sketches`; aligned with it.
-        sources: the progress of every source met, in order.
+        documents: aligned with `sketches`, which contains their texts.
+        sources: the progress of every source, in order.
         num_bytes: bytes of files read.
-        num_skipped: files and records that were not meant for lshdb.
+        num_skipped: files and records that are not meant for lshdb.
     """
 
     documents: tuple[Document, ...]
@@ -99,7 +99,7 @@ class Chunk:
     num_skipped: int
 
     def __reduce__(self) -> tuple[object, ...]:
-        # By columns: pickling thousands of documents one by one would take as long as sketching them.
+        # By columns: pickling thousands of documents separately would take as long as sketching them.
         columns = tuple(zip(*map(_document_fields, self.documents), strict=True))
         return _unpickled_chunk, (
             columns,
@@ -112,7 +112,7 @@ class Chunk:
 
 
 def cut(tasks: Iterable[Task], options: ReadOptions, budgets: Budgets) -> Iterator[Work]:
-    """Yield the work in tasks: ranges of the records of each large file, and several small files together."""
+    """Yield the tasks as works: ranges of records of each large file, or several small files together."""
     small: list[Task] = []
     num_bytes = 0
     for task in tasks:
@@ -130,9 +130,9 @@ def cut(tasks: Iterable[Task], options: ReadOptions, budgets: Budgets) -> Iterat
 
 
 def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[Chunk]:
-    """Yield the sketched chunks of works in their order.
+    """Yield the sketched chunks of works, in order.
 
-    While a chunk is made, another thread packs the texts of the one before.
+    While a chunk is made, another thread compresses the texts of the previous one.
     """
     held: _Begun | None = None
     for work in works:
@@ -160,7 +160,7 @@ def _ranges(task: Task, options: ReadOptions, budgets: Budgets) -> Iterator[Reco
 
 
 class _TaskReading:
-    """The reading of one task's source, and how far it has come."""
+    """The reading of one task's source, and its progress."""
 
     def __init__(self, task: Task, options: ReadOptions) -> None:
         self._task = task
@@ -169,7 +169,7 @@ class _TaskReading:
         self._ended = False
 
     def steps(self) -> Iterator[Item | Deferred]:
-        """Yield what follows the task's position."""
+        """Yield the items after the task's position."""
         for step in self._reading.steps():
             self._position += 1
             if self._position > self._task.position:
@@ -194,7 +194,7 @@ class _TaskReading:
 
 
 def _grown(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[_Growing]:
-    """Yield what becomes the chunks of a work: one of a range, several of small files that hold much text."""
+    """Yield the unfinished chunks of a work: one for a range, and several for small files with much text."""
     growing = _Growing(params, options)
     if isinstance(work, Records):
         for step in work.steps:
@@ -226,7 +226,7 @@ class _Growing:
         self._num_bytes = self._num_skipped = self._num_noted = 0
 
     def take(self, step: Item | Deferred) -> None:
-        """Add an item; a document that does not suit the index is rejected."""
+        """Add an item. A document that does not fit the index is rejected."""
         item = made(step, self._options)
         if isinstance(item, Document):
             try:
@@ -242,13 +242,13 @@ class _Growing:
             self._num_skipped += 1
 
     def note(self, progress: SourceProgress, num_bytes: int) -> None:
-        """Add how far a source has been read, with the documents and bytes since the last note."""
+        """Add the progress of a source, with the documents and bytes since the last note."""
         self._sources.append(replace(progress, num_documents=len(self._documents) - self._num_noted))
         self._num_noted = len(self._documents)
         self._num_bytes += num_bytes
 
     def begin(self) -> _Begun:
-        """Sketch the chunk, except for packing its texts."""
+        """Sketch the chunk, but do not wait until its texts are compressed."""
         sketching = begin(self._documents, self._params)
         unpacked = Chunk(
             documents=tuple(_document(*_document_fields(document)) for document in self._documents),
@@ -263,7 +263,7 @@ class _Growing:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A chunk whose texts are being packed."""
+    """A chunk whose texts are being compressed."""
 
     unpacked: Chunk
     sketching: Sketching
@@ -277,7 +277,7 @@ def _num_chars(item: Item) -> int:
 
 
 def _document_fields(document: Document) -> tuple[Any, ...]:
-    """Return what a chunk keeps of a document; the text is in the sketches."""
+    """Return the fields of a document that a chunk keeps. The sketches contain its text."""
     return document.doc_id, document.source, document.locator, document.num_replaced, document.dated_at
 
 

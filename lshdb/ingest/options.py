@@ -1,4 +1,4 @@
-"""What a caller can choose about an ingest, and how much it handles at a time."""
+"""The options of an ingest, and how much it handles at a time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ class Budgets:
 
     Args:
         planned_files: files that are compared with the index at a time.
-        chunk_bytes: bytes of files, or of raw records, that are read and sketched together. On 550 MB of JSON lines
-            the rate is flat from 2 MB up, and the memory is not.
+        chunk_bytes: bytes of files, or of raw records, that are read and sketched together. With 550 MB of JSON lines,
+            more than 2 MB take more memory but are not faster.
         chunk_items: files or records that are read and sketched together.
-        chunk_chars: characters of text in a chunk; small compressed files may hold a hundred times their size.
-        batch_documents, batch_bytes: documents and bytes of files in a batch of a small index; see `write`.
-        batch_seconds: how long a batch waits for slow files; a kill costs the work of about that time.
-        load_seconds: how long one transaction may take in batches; None for what the database prefers.
-        pool_bytes: bytes of files from which on worker processes pay: starting one takes as long as reading some MB.
+        chunk_chars: characters of text in a chunk; small compressed files may expand to a hundred times their size.
+        batch_documents, batch_bytes: documents and bytes of files in a batch of a small index; see `batches`.
+        batch_seconds: how long a batch waits for slow files, and about how much work a kill can cost.
+        load_seconds: how long one transaction may collect batches; None for the default of the database.
+        pool_bytes: with fewer bytes of files, no worker processes are started, because starting one takes as long as
+            reading a few MB.
     """
 
     planned_files: int = 2_000
@@ -44,13 +45,13 @@ class IngestOptions:
 
     Args:
         collection: the documents' namespace.
-        prune: remove documents whose file, or whose record in its file, is gone.
+        prune: remove documents whose file, or whose record in the file, no longer exists.
         read: how sources are read.
-        exclude: files to pass over, such as the index itself.
-        workers: processes that read and sketch; 1 uses a thread of this process, None starts as many as pay.
-        include, exclude_globs: patterns that files must match, or that files and folders must not; see `walk`.
-        must_exist: whether a missing path is an error; if not, it is one more rejection.
-        expire_after: remove what no run has seen for this long; None removes nothing.
+        exclude: files to leave out, such as the index itself.
+        workers: processes that read and sketch; 1 uses a thread of this process, None chooses the number.
+        include, exclude_globs: patterns that files must match, or that files and folders must not match; see `walk`.
+        must_exist: whether a missing path is an error; otherwise it is rejected like a bad document.
+        expire_after: remove documents that no run has seen for this long; None removes nothing.
         budgets: how much is handled at a time.
     """
 

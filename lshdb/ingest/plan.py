@@ -1,7 +1,7 @@
-"""Step one of an ingest: walk the paths and compare each file with what the index knows of it.
+"""Step one of an ingest: walk the paths, and compare each file with its record in the index.
 
-Only reads, in short transactions. A file whose size and modification time are known costs one stat; a file that was
-only touched is hashed, not read again.
+Only reads, in short transactions. A file with the recorded size and modification time costs one stat. If only its time
+changed, it is hashed; if the digest is the same, it is not read again.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _Entry = TypeVar("_Entry")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done with some of the files of a walk.
+    """The plan for some of the files of a walk.
 
     Args:
-        tasks: what has to be read.
-        known: by URI, what the index knows of the files to read.
-        unchanged: the states of the files that need not be read, with their present size and time.
-        unwalked: what could not be walked.
-        num_skipped: files that were not meant for lshdb.
-        roots: URIs of the paths that these files were found under.
-        num_files, num_bytes: files met, and bytes of files to read.
+        tasks: the files to read.
+        known: the recorded states of these files, by URI.
+        unchanged: the states of the files that need not be read, with their current size and time.
+        unwalked: the files and folders that could not be walked.
+        num_skipped: the number of files that are not meant for lshdb.
+        roots: the URIs of the paths under which these files were found.
+        num_files, num_bytes: the number of files found, and the bytes of those to read.
         is_last: whether the walk has ended.
     """
 
@@ -53,7 +53,7 @@ class Plan:
 
 
 def plan(store: Store, paths: Sequence[str | Path], options: IngestOptions) -> Iterator[Plan]:
-    """Yield the plan of everything under the paths, some thousand files at a time.
+    """Yield the plan for everything under the paths, a few thousand files at a time.
 
     Raises: PathMissing: before the first plan; StoreError.
     """
@@ -73,7 +73,7 @@ def plan(store: Store, paths: Sequence[str | Path], options: IngestOptions) -> I
 
 
 def resume_position(file: SourceFile, state: SourceState | None) -> int:
-    """Return how many items of the file are committed already: none if it changed since."""
+    """Return how many items of the file are already committed: 0 if the file has changed since."""
     if state is None or state.state == sources.DONE:
         return 0
     return state.position if (file.size, file.mtime_ns) == (state.size, state.mtime_ns) else 0
@@ -102,7 +102,7 @@ def _only(found: Iterable[object], kind: type[_Entry]) -> list[_Entry]:
 
 
 def _known(store: Store, files: Sequence[SourceFile], options: IngestOptions) -> Mapping[str, SourceState]:
-    """Return by URI what the index knows of the files that it read as they would be read now."""
+    """Return by URI the recorded states of the files that were read with the current options."""
     if not files:
         return {}
     known = store.read(partial(sources.known, collection=options.collection, uris=[file.uri for file in files]))
@@ -112,12 +112,12 @@ def _known(store: Store, files: Sequence[SourceFile], options: IngestOptions) ->
 
 @cache
 def _is_read_as(read_as: str, options: str) -> bool:
-    """Whether options that an index has recorded mean the same; earlier releases wrote some defaults out."""
+    """Return whether recorded options mean the same; earlier releases also recorded some defaults."""
     return options == read_as or record(recorded(options, ReadOptions())) == read_as
 
 
 def _is_same(file: SourceFile, state: SourceState) -> bool:
-    """Whether the file is as it was when it was read to its end."""
+    """Return whether the file was read to its end and has not changed since."""
     if file.is_stdin or state.state != sources.DONE or file.size != state.size:
         return False
     if file.mtime_ns == state.mtime_ns:
@@ -125,11 +125,11 @@ def _is_same(file: SourceFile, state: SourceState) -> bool:
     try:
         return state.digest is not None and digest(file.path) == state.digest
     except OSError:
-        return False  # reading it will say what is wrong
+        return False  # reading it will report the error
 
 
 def _at(state: SourceState, file: SourceFile) -> SourceState:
-    """Return the state with the size and time that the file has now."""
+    """Return the state with the current size and time of the file."""
     if (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
         return state
     return replace(state, size=file.size, mtime_ns=file.mtime_ns)

@@ -1,6 +1,6 @@
-"""Removes documents from the index, and contents with their buckets and pairs once no document has them.
+"""Remove documents from the index, and then the contents that no document has any more, with their buckets and pairs.
 
-The cost depends on what is removed only: signatures say which bucket rows to delete.
+The cost depends only on the number of removed documents, because signatures identify the bucket rows to delete.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["expire", "prune", "remove", "remove_documents", "retire"]
 def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collection: str) -> int:
     """Remove documents by their ids. Returns: how many.
 
-    Raises: DocumentUnknown: one of them is not there, and none of them is removed; StoreError.
+    Raises: DocumentUnknown: one of them does not exist, and nothing is removed; StoreError.
     """
 
     def write(transaction: Transaction) -> int:
@@ -45,10 +45,10 @@ def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collect
 def prune(
     transaction: Transaction, collection: str, root: str, run_key: int, params: Params, *, is_empty: bool
 ) -> Counts:
-    """Remove the documents of sources at or under a root that neither this run nor a later one has met.
+    """Remove the documents of sources at or under a root that neither this run nor a later one has found.
 
-    Args: is_empty: the root holds no files now.
-    Raises: PruneRefused: no file is left there.
+    Args: is_empty: the root contains no files now.
+    Raises: PruneRefused: the root contains no files, but the index has sources from it.
     """
     gone = sources.gone(transaction, collection, root, run_key)
     if gone and is_empty:
@@ -60,7 +60,7 @@ def prune(
 
 
 def expire(transaction: Transaction, collection: str, moment: datetime, run_key: int, params: Params) -> Counts:
-    """Remove the documents that no run has seen since a moment."""
+    """Remove the documents that no run has seen since the given time."""
     last_run = runs.last_before(transaction, moment)
     stale = sources.stale(transaction, collection, last_run)
     doc_keys = sources.documents_of(transaction, stale) + documents.stale(transaction, collection, last_run)
@@ -78,7 +78,7 @@ def remove(transaction: Transaction, doc_keys: Sequence[int], params: Params) ->
 
 
 def retire(transaction: Transaction, released: NDArray[np.int64], params: Params) -> None:
-    """Delete those of the released contents that no document points to any more."""
+    """Delete the released contents that no document refers to any more."""
     if not len(released):
         return
     keys, stored = documents.orphans(transaction, released)

@@ -1,7 +1,7 @@
-"""Runs the making of an ingest ahead of its writing: in a thread of this process, or in several processes.
+"""Run the make step of an ingest ahead of the write step: in a thread of this process, or in several processes.
 
-Knows nothing of documents. Results keep their order, and only a few of them wait at a time, so memory is bounded.
-Ctrl-C is the caller's to handle. A worker process ends by itself when its caller has ended.
+Knows nothing of documents. Results keep their order, and only a few of them wait at a time, so memory is bounded. The
+caller handles Ctrl-C. A worker process ends when its caller has ended.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["Ahead", "in_processes"]
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
-# Values that wait for the caller: the chunks of a batch of 64 MB, made while the last batch is written. A chunk takes
-# about 2 MB, for its texts are compressed.
+# Values that wait for the caller: the chunks of a batch of 64 MB, which are made while the previous batch is written. A
+# chunk takes about 2 MB, because its texts are compressed.
 WAITING: Final = 16
 POLL_SECONDS: Final = 0.1
-# How long an interrupted caller waits for the thread, which may be making a chunk, or reading a file that hangs.
+# How long an interrupted caller waits for the thread, which may be making a chunk, or blocked in reading a file.
 STOP_SECONDS: Final = 10.0
-# What is imported before workers are forked: the code of `make`, with its kernels loaded.
+# This module is imported before workers are forked: the code of `make`, with its kernels loaded.
 PRELOADED: Final = "lshdb.sketch.loaded"
 
 
@@ -64,7 +64,7 @@ class Ahead(Generic[_Made]):
     def take(self, seconds: float | None = None) -> _Made | None:
         """Return the next value; None after `seconds` without one, and None once all are taken, when `ended` is set.
 
-        Raises: whatever making it raised.
+        Raises: any exception that `make` raised.
         """
         if self.ended:
             return None
@@ -104,14 +104,14 @@ def in_processes(
 ) -> Generator[_Made, None, None]:
     """Yield ``map(function, given)``, computed by worker processes. Close the generator to end them.
 
-    Args: function: is pickled, as are its arguments and results; with an argument that cannot be, it is called here.
+    Args: function: is pickled, like its arguments and results. If an argument cannot be pickled, it is called here.
     Raises: WorkerLost: a worker died, or `function` failed; the LshdbError that `function` raised.
     """
     pool = _Pool(function, workers)
     # One thread per process sends, waits and receives, so that neither end ever blocks the other.
     calls = calls_ahead(pool.call, given, workers)
     try:
-        # Not "yield from": the processes must end first, which ends the calls under way.
+        # Not "yield from": the processes must end first, which ends the running calls.
         for made in calls:  # noqa: UP028
             yield made
     finally:
@@ -126,21 +126,21 @@ class _Pool:
         self._function = function
         self._free: SimpleQueue[tuple[Connection, BaseProcess]] = SimpleQueue()
         self._processes: list[BaseProcess] = []
-        # If two threads wait for one process, the second learns that there is no such process.
+        # If two threads waited for one process, the second would get the error that there is no such process.
         self._waiting = Lock()
         ends = [multiprocessing.Pipe() for _ in range(workers)]
-        # On Linux one process imports everything and forks the workers: imports and kernels take 0.6 s of a processor.
-        # Elsewhere a process that has imported NumPy cannot be forked safely.
+        # On Linux, one process imports everything and forks the workers, because imports and kernels take 0.6 s of
+        # processor time. On other systems, a process that has imported NumPy cannot be forked safely.
         for group in [ends] if sys.platform == "linux" else [[pair] for pair in ends]:
             process = _started(function, [theirs for _, theirs in group])
             self._processes.append(process)
             for ours, theirs in group:
-                # A copy: while it is open here, the end of a dead process would never read as closed.
+                # This is a copy. While it is open here, the pipe of a dead process never reads as closed.
                 theirs.close()
                 self._free.put((ours, process))
 
     def call(self, value: Any) -> Any:
-        """Return what a worker makes of a value. Raises: WorkerLost; what the function raised."""
+        """Return the function's result for a value. Raises: WorkerLost; any exception of the function."""
         connection, process = self._free.get()
         try:
             if not _sent(connection, value):
@@ -150,7 +150,7 @@ class _Pool:
                 raise EOFError
             made, error = connection.recv()
         except (EOFError, OSError):
-            # A process that dies closes its pipes a moment before its exit code can be asked for.
+            # A process that dies closes its pipes a moment before its exit code is available.
             with self._waiting:
                 process.join(timeout=5)
             raise WorkerLost(reason=f"ended with exit code {process.exitcode}") from None
@@ -173,7 +173,7 @@ def _started(function: Callable[[Any], Any], connections: list[Connection]) -> B
     # spawn: the caller's threads, locks and database connections must not be copied.
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_serve_all, args=(function, connections), name="lshdb-workers", daemon=True)
-    # First, because starting the tracker together with the first process would unblock the signal again.
+    # First, because starting the tracker together with the first process would unblock the signal.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -184,7 +184,7 @@ def _started(function: Callable[[Any], Any], connections: list[Connection]) -> B
 
 
 def _sent(connection: Connection, value: Any) -> bool:
-    """Send a value. Returns: False if it cannot be pickled, as a lambda of another distribution's reader."""
+    """Send a value. Returns: False if it cannot be pickled, such as a lambda from an installed reader."""
     try:
         connection.send(value)
     except (PicklingError, AttributeError, TypeError):
@@ -227,7 +227,7 @@ def _work(function: Callable[[Any], Any], mine: Connection, others: list[Connect
 
 
 def _end(workers: Iterable[int], code: int) -> None:
-    """End the workers, and this process in the way that one of them ended."""
+    """End the workers, then this process with the given exit code or signal."""
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
     if code > 0:
@@ -238,7 +238,7 @@ def _end(workers: Iterable[int], code: int) -> None:
 
 def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
     """Answer calls until the caller has ended."""
-    # Hardly any of our objects are cycles; looking for cycles as often as Python does costs 10 % of the time.
+    # Hardly any of our objects form cycles, and Python's usual search for them costs 10 % of the time.
     gc.set_threshold(100_000)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:

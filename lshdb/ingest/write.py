@@ -1,10 +1,12 @@
-"""Step three of an ingest: the only writer. Also the transactions of documents that come from no file.
+"""Step three of an ingest, the only writer. Also adds documents that do not come from a file.
 
 A batch is written in one transaction: its documents, contents, buckets, rejections, the progress of its sources and the
-counts of its run. A batch is a value, so its transaction can be repeated. On SQLite the batches of about ten seconds
-share one transaction, a load, because every write of buckets touches pages all over their table: a million documents
-took 57 seconds in batches and 35 in loads. A load drops its batches as it writes them, so it is never repeated. Batches
-are made in another thread; a load waits for the next one, but never beyond its ten seconds.
+counts of its run. A batch is a value, so its transaction can be repeated.
+
+On SQLite, the batches of about ten seconds share one transaction, a load, because writing buckets touches pages all
+over their table: a million documents took 57 seconds in batches and 35 in loads. A load drops its batches while it
+writes them, so it is never repeated. It waits for the next batch, which another thread makes, but never longer than its
+ten seconds.
 """
 
 from __future__ import annotations
@@ -37,11 +39,11 @@ __all__ = ["Writer", "Written", "add_documents"]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a batch.
+    """The result of writing a batch.
 
     Args:
-        progress: by URI, how far its sources are read.
-        num_displaced: documents that took the place of others with the same id from another source.
+        progress: how far its sources have been read, by URI.
+        num_displaced: the number of documents that replaced others with the same id from another source.
     """
 
     progress: Mapping[str, SourceProgress]
@@ -60,23 +62,23 @@ class Writer:
         self._options = options
         self._written = written
         self._read_as = record(options.read)
-        # What the index knows of the files that are being read.
+        # The recorded states of the files that are being read.
         self._known: dict[str, SourceState] = {}
 
     def write(self, batch: Batch) -> None:
-        """Write one batch in one transaction, which is repeated if the database fails in passing."""
+        """Write one batch in one transaction. Repeat it if the database fails in passing."""
         self._learn(batch)
         written = self._store.write(partial(self._put_alone, batch=batch), self._run_key)
         self._remember(written.progress)
         self._written(written)
 
     def write_load(self, first: Batch, more: Callable[[float], Batch | None], seconds: float, started: float) -> None:
-        """Write a batch, and those that `more` gives, in one transaction of about so many seconds.
+        """Write a batch, and those that `more` returns, in one transaction of about `seconds`.
 
         Args:
-            more: returns the next batch, or None if there is none within so many seconds.
-            started: when the waiting for the first batch began, by `time.monotonic`. A batch that took long to make
-                stays alone: the write lock must not be held while another one is awaited.
+            more: returns the next batch, or None if none is complete within the given number of seconds.
+            started: when the wait for the first batch began, by `time.monotonic`. If that batch took long to make, it
+                is written alone, because the write lock must not be held while waiting for another one.
         """
 
         def write(transaction: Transaction) -> list[Written]:
@@ -87,7 +89,7 @@ class Writer:
                 done.append(self._put(transaction, batch, held))
                 self._remember(done[-1].progress)
                 spent = time.monotonic() - started
-                # Only if one more will fit, by what those before took.
+                # Continue only if one more will fit, judging by the time of the previous ones.
                 fits = spent * (len(done) + 1) / len(done) < seconds
                 batch = more(seconds - spent) if fits else None
             held.write(transaction)
@@ -101,7 +103,7 @@ class Writer:
             self._known.update(plan.known)
 
     def _remember(self, progress: Mapping[str, SourceProgress]) -> None:
-        """Keep the states of sources that go on in the next batch, forget those that ended."""
+        """Keep the states of sources that continue in the next batch, and forget those that ended."""
         for uri, step in progress.items():
             state = self._state(step)
             self._known.pop(uri, None)
@@ -109,7 +111,7 @@ class Writer:
                 self._known[uri] = state
 
     def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
-        # By band, as held buckets are, they are written faster to SQLite.
+        # Held buckets are sorted by band, and SQLite writes them faster in that order.
         held = HeldBuckets() if self._store.dialect.load_seconds > 0 else None
         written = self._put(transaction, batch, held)
         if held is not None:
@@ -117,7 +119,7 @@ class Writer:
         return written
 
     def _put(self, transaction: Transaction, batch: Batch, held: HeldBuckets | None) -> Written:
-        """Write a batch, but for the buckets that are held. Changes nothing but the database."""
+        """Write a batch, except for the buckets that are held. Changes only the database and `held`."""
         unwalked = [rejection for plan in batch.plans for rejection in plan.unwalked]
         rejections = unwalked + [rejection for chunk in batch.chunks for rejection in chunk.rejections]
         progress = _latest(step for chunk in batch.chunks for step in chunk.sources)
@@ -134,7 +136,7 @@ class Writer:
         return Written(progress, rejections, counts, num_skipped, num_displaced)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
-        """Note what did not change, and everything under a folder that could not be walked: it is not gone."""
+        """Mark unchanged files as seen, and also all files under a folder that could not be walked: they may exist."""
         unchanged = [state for plan in plans for state in plan.unchanged]
         if unchanged:
             sources.see(transaction, self._options.collection, unchanged, self._run_key)
@@ -143,7 +145,10 @@ class Writer:
         return Counts(num_unchanged=sum(state.num_documents for state in unchanged))
 
     def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> dict[str, int]:
-        """Return source keys by URI of the files that could be opened; the others stay, to be tried again."""
+        """Store the progress of the files that could be opened. Returns: their source keys by URI.
+
+        The others stay unchanged, and the next run tries them again.
+        """
         closed = [self._known[step.source.uri] for step in steps if not step.opened and step.source.uri in self._known]
         sources.see(transaction, self._options.collection, closed, self._run_key)
         states = [self._state(step) for step in steps if step.opened]
@@ -167,7 +172,7 @@ class Writer:
     def _put_documents(
         self, transaction: Transaction, chunks: Sequence[Chunk], source_keys: dict[str, int], held: HeldBuckets | None
     ) -> tuple[Counts, int]:
-        """Return what was written, and how many documents it displaced."""
+        """Write the documents of a chunk. Returns: the counts, and how many documents were displaced."""
         params = self._store.params
         found = list(chain.from_iterable(chunk.documents for chunk in chunks))
         sketches = _concatenated([chunk.sketches for chunk in chunks], params)
@@ -183,7 +188,7 @@ class Writer:
     def _prune(
         self, transaction: Transaction, progress: Mapping[str, SourceProgress], source_keys: Mapping[str, int]
     ) -> Counts:
-        """Remove the documents that are no longer in their file, if that was read to its end and pruning is asked."""
+        """With `prune`, remove the documents that are no longer in their file, if it was read to its end."""
         if not self._options.prune:
             return Counts()
         ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
@@ -191,9 +196,9 @@ class Writer:
 
 
 def add_documents(store: Store, added: Sequence[Document], run_key: int, collection: str) -> Counts:
-    """Add or refresh documents that come from no file. Returns: what was done.
+    """Add or refresh documents that do not come from a file. Returns: the counts.
 
-    Raises: BadDocument: a document does not suit the index, and none of them is stored; StoreError.
+    Raises: BadDocument: a document does not fit the index, and nothing is stored; StoreError.
     """
     sketches, place = sketch(added, store.params), documents.Place(run_key, collection, {})
 
@@ -207,7 +212,7 @@ def add_documents(store: Store, added: Sequence[Document], run_key: int, collect
 
 
 def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
-    """Return by URI how far each source has come, with the documents of all its steps."""
+    """Return by URI how far each source has been read, with the documents of all its steps."""
     latest: dict[str, SourceProgress] = {}
     for step in steps:
         before = latest.get(step.source.uri)

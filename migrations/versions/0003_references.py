@@ -1,8 +1,8 @@
-"""Foreign keys and checks, collections with a key of their own, Postgres's own types for times and JSON.
+"""Foreign keys and checks, keys for collections, Postgres's types for times and JSON.
 
-SQLite cannot add a constraint to a table. Where the rows stay as they are, only the table's declaration is replaced,
-by the procedure that SQLite documents for this, and the rows are checked afterwards; so an upgrade copies neither
-texts nor pairs nor buckets. Postgres changes its tables in place, and the rights that others have on them stay.
+SQLite cannot add a constraint to a table. If the rows do not change, only the declaration of the table is replaced, by
+the procedure that SQLite documents for this, and the rows are checked afterwards. So an upgrade copies no texts, pairs
+or buckets. Postgres changes its tables in place, so that the privileges of other roles stay.
 """
 
 import json
@@ -18,7 +18,7 @@ from lshdb.errors import IndexDamaged
 revision = "0003"
 down_revision = "0002"
 
-# Their rows stay as they are.
+# Tables whose rows do not change.
 DECLARED = ("index_params", "content", "content_text", "rebanding", "measurement", "unlinked", "pair")
 DECLARED += ("oversized_bucket", "key_counter", "rejected")
 WITH_COLLECTION = ("run", "source", "document")
@@ -85,7 +85,7 @@ def alter(names: list[str]) -> None:
     op.create_index("ix_pair_run_key", "pair", ["run_key"])
     columns = ["collection_key", "content_key", "doc_key"]
     op.create_index("ix_document_collection_key_content_key_doc_key", "document", columns)
-    # Of a copy: a constraint that was added by itself is left out when its table is created.
+    # From a copy: SQLAlchemy leaves a constraint that was added separately out of the CREATE TABLE.
     own = sa.MetaData(naming_convention=metadata.naming_convention)
     for table in [table.to_metadata(own) for table in metadata.sorted_tables]:
         if table.name != "collection":
@@ -171,7 +171,7 @@ def write_json_in_order() -> None:
 
 
 def declare() -> None:
-    """Replaces the declarations of the tables whose rows stay as they are.
+    """Replace the declarations of the tables whose rows do not change.
 
     Source: https://sqlite.org/lang_altertable.html, section 7, on changes that do not affect the content on disk.
     """

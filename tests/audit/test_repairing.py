@@ -81,7 +81,7 @@ def test_a_content_whose_text_another_content_has_is_left_as_it_is(filled: str) 
     found = {(fault.fault, fault.key): fault.repair for fault in listed(filled)}
     assert found == {
         ("digest-differs", one): f"none: content {other} has the same text; restore a backup",
-        ("digest-differs", other): "made anew from the kept text",
+        ("digest-differs", other): "recomputed from the kept text",
     }
     # The second now has its own digest, which frees that of the first.
     assert repaired(filled) == {"digest-differs": 1}

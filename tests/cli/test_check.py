@@ -50,7 +50,7 @@ def test_faults_are_rows_and_the_exit_code_is_26(lshdb: Run, filled: str) -> Non
         "table": "band_bucket",
         "key": f"3,{bucket_hash},{key}",
         "detail": "its signature has this bucket, too",
-        "repair": "made anew from the signature",
+        "repair": "recomputed from the signature",
     }
     assert [(row["fault"], row["key"]) for row in rows[1:]] == [
         ("similarity-differs", "1,2"),

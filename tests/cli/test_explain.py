@@ -179,8 +179,8 @@ def test_a_text_that_is_gone_leaves_the_estimate(lshdb: Run, textless: str, craw
     assert (found["left"]["is_gone"], found["right"]["is_gone"]) == (False, True)
     assert (found["comparison"], found["diff"], found["status"]) == (None, None, "pair")
     out = lshdb(textless, "explain", "a.txt", "b.txt").out
-    assert "its text is gone: not kept, and no longer where it was read from" in row(out, "right")
-    assert row(out, "similarity").endswith("estimated from 100 minima; a text is gone, so it cannot be computed")
+    assert "its text is neither kept nor still in its source" in row(out, "right")
+    assert row(out, "similarity").endswith("estimated from 100 minima; not exact, because a text is not available")
 
 
 def test_features_are_explained_like_words(lshdb: Run, url: str, tmp_path: Path) -> None:
@@ -217,4 +217,4 @@ def test_a_terminal_shows_colours_in_the_place_of_marks(
 def test_a_pair_that_a_question_linked_belongs_to_no_run(lshdb: Run, filled: str) -> None:
     with Store.open(filled) as store, store.writing() as transaction:
         transaction.execute(update(pair).values(run_key=None, exact=False))
-    assert row(lshdb(filled, "explain", "a.txt", "b.txt").out, "pair").endswith("estimated, linked outside of a run")
+    assert row(lshdb(filled, "explain", "a.txt", "b.txt").out, "pair").endswith("estimated, linked outside a run")
