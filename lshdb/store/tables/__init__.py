@@ -1,1 +1,1 @@
-"""What is written to and read from each table. Each function takes the transaction that it works in."""
+"""Functions that read and write the tables, each inside a transaction that is passed to it."""

@@ -1,4 +1,4 @@
-"""What people ask of an index: its pairs, the documents of a content, its figures."""
+"""Queries for the answers that lshdb gives: near-duplicate pairs, documents of a content, figures, runs."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ PairRow = tuple[str, str, float, bool, str, str]
 
 
 def pairs(transaction: Transaction, min_sim: float, *, expand: bool, within: str | None = None) -> Iterator[PairRow]:
-    """Near-duplicates at `min_sim` or more: first the exact copies, then pair by pair of contents.
+    """Yield pairs of documents with a similarity of at least `min_sim`: exact copies first, then pairs of contents.
 
-    Args: within: the collection of both documents; None takes those of all.
+    Args:
+        expand: yield every pair of documents, instead of one document for each content.
+        within: the collection of both documents; None for all collections.
     """
     chosen = within is not None
     parameters = {"left_collection": within, "right_collection": within} if chosen else {}
@@ -62,9 +64,9 @@ def pairs(transaction: Transaction, min_sim: float, *, expand: bool, within: str
 def pairs_between(
     transaction: Transaction, min_sim: float, left: str, right: str, *, expand: bool
 ) -> Iterator[PairRow]:
-    """The same of two collections, the left document of the one, the right document of the other.
+    """Yield the same pairs between two collections. The left document is from `left`, the right one from `right`.
 
-    Of the pairs of contents, those come first whose earlier content is the left one's.
+    After the exact copies come the pairs in which the left document has the earlier content, then all others.
     """
     there = {"left_collection": left, "right_collection": right}
     back = {"left_collection": right, "right_collection": left, "min_sim": min_sim}
@@ -78,33 +80,33 @@ def pairs_between(
 
 
 def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
-    """(content_key, doc_id, collection) of the contents' documents, in the order of their keys."""
+    """Yield (content_key, doc_id, collection) of the contents' documents, ordered by content key and document key."""
     for block in transaction.keyed(statements.content_documents(), content_keys):
         yield from ((key, doc_id, collection) for key, doc_id, collection in block)
 
 
 def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[bool, int | None]:
-    """Whether the document is there, and its content_key; None for an empty document."""
+    """Return whether the document exists, and its content_key, which is None if the document is empty."""
     statement = select(document.c.content_key).where(_IN_COLLECTION, document.c.doc_id == doc_id)
     row = transaction.execute(statement, {"collection": collection}).one_or_none()
     return (False, None) if row is None else (True, row.content_key)
 
 
 def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> list[tuple[str, float, bool, str]]:
-    """(doc_id, similarity, exact, collection) of a content's documents and of its pairs', the most similar first."""
+    """Return (doc_id, similarity, exact, collection) of a content's documents and near-duplicates, best first."""
     statement = statements.neighbours()
     rows = transaction.execute(statement, {"content_key": content_key, "min_sim": min_sim})
     return [(doc_id, similarity, bool(exact), collection) for doc_id, similarity, exact, collection in rows]
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
-    """The key of a document, in a list; an empty one where there is no such document."""
+    """Return a list with the key of the document, or an empty list if there is no such document."""
     statement = select(document.c.doc_key).where(_IN_COLLECTION, document.c.doc_id == doc_id)
     return list(transaction.execute(statement, {"collection": collection}).scalars())
 
 
 def figures(transaction: Transaction) -> Figures:
-    """The size of everything in the index."""
+    """Return the number of documents, contents, pairs and so on in the index, and its size."""
     skipped = select(func.coalesce(func.sum(oversized_bucket.c.num_pairs), 0))
     return Figures(
         num_documents=_count(transaction, document),
@@ -123,7 +125,7 @@ def figures(transaction: Transaction) -> Figures:
 
 
 def runs(transaction: Transaction, count: int) -> list[RunRow]:
-    """The last `count` runs, the newest first."""
+    """Return the last `count` runs, newest first."""
     special = {"run": run.c.run_key, "collection": func.coalesce(name_of(run.c.collection_key), "")}
     columns = [special[name] if name in special else run.c[name] for name in RunRow.__dataclass_fields__]
     statement = select(*columns).order_by(run.c.run_key.desc()).limit(count)
@@ -132,21 +134,21 @@ def runs(transaction: Transaction, count: int) -> list[RunRow]:
 
 
 def _settled(rows: Sequence[RunRow], is_ingesting: bool | None) -> list[RunRow]:
-    """The runs, the newest first; one that was killed could not say so, and is found out where it can be."""
+    """Return the runs with their actual states. A killed run is still recorded as "running"."""
     settled = []
     for row in rows:
         state = row.state
         if state == "running" and (row.verb != "ingest" or is_ingesting is None):
             state = "running or killed"
         elif state == "running":
-            # Of several, the newest runs: the lock lets one ingest in at a time.
+            # Only the newest can still be running, because the lock admits one ingest at a time.
             state, is_ingesting = ("running" if is_ingesting else "killed"), False
         settled.append(replace(row, state=state))
     return settled
 
 
 def rejections(transaction: Transaction, run_key: int) -> Iterator[Rejection]:
-    """What a run could not ingest, in the order it was met."""
+    """Yield the items that a run could not ingest, in the order in which it read them."""
     statement = (
         select(rejected.c.source, rejected.c.locator, rejected.c.reason)
         .where(rejected.c.run_key == run_key)

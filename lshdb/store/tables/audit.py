@@ -1,6 +1,6 @@
-"""What an audit asks of the tables; the rules of single rows are in `audit_rules`, what mends is in `mending`.
+"""Queries of an audit. The rules for single rows are in `statements.rules`; repairs are in `tables.mending`.
 
-Limitation: nothing can be asked of a table or column that is missing, so `schema_faults` comes first.
+Limitation: queries fail if a table or column is missing, so call `schema_faults` first.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COUNTED: Final = (collection, content, document, source, run, rejected)
 
 @dataclass(frozen=True, slots=True)
 class AuditedContents:
-    """Contents as they are stored, whatever is wrong with them; keys int64, ascending, the rest aligned with them."""
+    """Contents exactly as stored, faults included. Keys are int64, ascending; the other fields align with them."""
 
     keys: NDArray[np.int64]
     digests: tuple[bytes, ...]
@@ -57,7 +57,7 @@ class AuditedContents:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The keys of a table: the last one counted (None where there is no counter), and the greatest one there."""
+    """The last key that a table's counter has issued (None if it has no counter), and the greatest key in the table."""
 
     name: str
     last_key: int | None
@@ -66,11 +66,11 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something of the schema that is not there.
+    """A part of the schema that the database lacks.
 
     Args:
-        is_fatal: nothing can be asked of a table without it.
-        is_mendable: a repair makes it.
+        is_fatal: without it, the table cannot be queried.
+        is_mendable: a repair can create it.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class Missing:
 
 
 def schema_faults(transaction: Transaction) -> list[Missing]:
-    """What the live schema lacks of the declared one."""
+    """Return the declared parts of the schema that the database lacks."""
     live = inspect(transaction.connection)
     names = set(live.get_table_names())
     missing = [Missing("table-missing", name, name, is_fatal=True) for name in metadata.tables if name not in names]
@@ -123,12 +123,12 @@ def invalid_indexes(transaction: Transaction) -> Sequence[tuple[str, str]]:
 
 
 def rules(params: Params) -> Sequence[Rule]:
-    """The rules that an index with these parameters keeps."""
+    """Return the rules that apply to an index with these parameters."""
     return [rule for rule in RULES if params.keep_text or rule.without_texts]
 
 
 def limits(transaction: Transaction, params: Params, expansion: Expansion) -> dict[str, object]:
-    """The parameters of the rules' conditions. Bands on their way in are bands of the index, too."""
+    """Return the values for the rules' conditions. Bands that are being written count as bands of the index."""
     numbers = list(params.banding.numbers)
     coming = bands.coming(transaction)
     known = numbers + (list(coming.banding.numbers) if coming else [])
@@ -143,13 +143,13 @@ def limits(transaction: Transaction, params: Params, expansion: Expansion) -> di
 
 
 def breaches_of(transaction: Transaction, rule: Rule, parameters: dict[str, object]) -> Iterator[Row[*tuple[Any, ...]]]:
-    """The rows that break a rule."""
+    """Yield the rows that break a rule."""
     for block in transaction.stream(breaches(rule), parameters):
         yield from block
 
 
 def counters(transaction: Transaction) -> list[Counter]:
-    """The keys of every table whose keys are counted."""
+    """Return the counter and the greatest key of every table that has a key counter."""
     last: dict[str, int] = dict(
         tuple(row) for row in transaction.execute(select(key_counter.c.name, key_counter.c.last_key))
     )
@@ -161,43 +161,43 @@ def counters(transaction: Transaction) -> list[Counter]:
 
 
 def stored_recall(transaction: Transaction) -> float:
-    """The recall that the index says it promises."""
+    """Return the promised recall that is stored in the index."""
     return float(transaction.execute(select(index_params.c.recall)).scalar_one())
 
 
 def next_contents(transaction: Transaction, position: int, count: int) -> AuditedContents:
-    """The next `count` contents behind the key `position`."""
+    """Return the first `count` contents with keys greater than `position`."""
     parameters = {"position": position, "count": count}
     return _audited(transaction.execute(audit.audited_page(), parameters).all())
 
 
 def contents(transaction: Transaction, content_keys: NDArray[np.int64]) -> AuditedContents:
-    """Those of the contents that exist."""
+    """Return the given contents that exist."""
     return _audited([row for block in transaction.keyed(audit.audited_contents(), content_keys) for row in block])
 
 
 def missing_buckets(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
 ) -> NDArray[np.int64]:
-    """(band, bucket_hash, content_key), int64, shape (m, 3), in order: the rows that these contents lack."""
+    """Return the missing bucket rows of contents: (band, bucket_hash, content_key), int64, shape (m, 3), sorted."""
     rows = np.column_stack([np.asarray(column, np.int64) for column in bucket_rows(content_keys, band_keys).values()])
     found = [transaction.integers(audit.missing_buckets(), part) for part in transaction.parts(rows)]
     return np.concatenate([np.empty((0, 3), dtype=np.int64), *found])
 
 
 def num_band_rows(transaction: Transaction, band: int) -> int:
-    """How many rows a band has."""
+    """Return the number of rows of a band."""
     statement = select(func.count()).select_from(band_bucket).where(band_bucket.c.band == band)
     return int(transaction.execute(statement).scalar_one())
 
 
 def band_rows(transaction: Transaction, band: int, rows: int) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (bucket_hash, content_key), int64, shape (n, 2), in order, n up to `rows`: all rows of a band."""
+    """Yield all rows of a band in sorted blocks of at most `rows`: (bucket_hash, content_key), int64, shape (n, 2)."""
     return transaction.stream_integers(audit.band_rows(), {"band": band}, rows)
 
 
 def skipped_counts(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (band, bucket_hash, num_contents, num_pairs), int64, shape (n, 4), in order."""
+    """Yield sorted blocks of oversized buckets: (band, bucket_hash, num_contents, num_pairs), int64, shape (n, 4)."""
     return transaction.stream_integers(audit.skipped_counts())
 
 

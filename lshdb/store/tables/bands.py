@@ -1,7 +1,7 @@
-"""Other bands on their way into `band_bucket`, beside those that answer, until they take over in one moment.
+"""Writes new bands to `band_bucket` next to the current ones, and replaces these in one transaction.
 
-The two have band numbers of their own: those of the one begin at 0, those of the other end at -1. So both live in
-one table, a reader sees the ones or the others and never a mixture, and taking over costs no copy.
+The band numbers of one set start at 0; those of the other end at -1. Both sets fit in one table, so nothing is copied
+when the new bands take over, and a reader sees either set but never a mixture.
 """
 
 from __future__ import annotations
@@ -25,50 +25,50 @@ __all__ += ["promise", "put", "take_over"]
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """Bands that are being written, and up to which content_key."""
+    """Bands that are being written, and the last content_key whose rows exist."""
 
     banding: Banding
     position: int
 
 
 def coming(transaction: Transaction) -> Coming | None:
-    """The bands that are being written, if any."""
+    """Return the bands that are being written, or None."""
     columns = (rebanding.c[name] for name in ("bands", "rows", "first_band", "position"))
     row = transaction.execute(select(*columns)).one_or_none()
     return None if row is None else Coming(Banding(*row[:3]), row.position)
 
 
 def begin(transaction: Transaction, banding: Banding) -> None:
-    """Notes that these bands are being written; none of their rows is there."""
+    """Record that these bands are being written. None of their rows may exist yet."""
     transaction.execute(insert(rebanding).values(rebanding_key=1, position=0, **asdict(banding)))
 
 
 def give_up(transaction: Transaction) -> None:
-    """Forgets what was being written; its rows are `delete_other`'s to delete."""
+    """Forget the bands that were being written. `delete_other` deletes their rows."""
     transaction.execute(delete(rebanding))
 
 
 def next_contents(transaction: Transaction, position: int, count: int) -> StoredSignatures:
-    """The next `count` contents behind the key `position`."""
+    """Return the first `count` contents with keys greater than `position`."""
     columns = (content.c.content_key, content.c.num_shingles, content.c.signature)
     statement = select(*columns).where(content.c.content_key > position).order_by(content.c.content_key).limit(count)
     return stored_signatures(transaction.execute(statement).all())
 
 
 def last_content(transaction: Transaction) -> int | None:
-    """The greatest content_key; None where there is none."""
+    """Return the greatest content_key, or None if there are no contents."""
     greatest: int | None = transaction.execute(select(func.max(content.c.content_key))).scalar_one()
     return greatest
 
 
 def put(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
-    """Writes the rows of the next contents. Args: content_keys: int64, ascending, not empty."""
+    """Write the rows of the next contents. Args: content_keys: int64, ascending, not empty."""
     transaction.bulk_insert(band_bucket, bucket_rows(content_keys, band_keys))
     transaction.execute(update(rebanding).values(position=int(content_keys[-1])))
 
 
 def take_over(transaction: Transaction, banding: Banding) -> None:
-    """Makes the bands that were written those that answer; all contents are to be linked by them, anew."""
+    """Make the new bands the current ones. All pairs are deleted, and all contents are marked to be linked again."""
     transaction.execute(update(index_params).values(asdict(banding)))
     for table in (rebanding, pair, oversized_bucket, unlinked):
         transaction.execute(delete(table))
@@ -76,12 +76,12 @@ def take_over(transaction: Transaction, banding: Banding) -> None:
 
 
 def promise(transaction: Transaction, min_sim: float, recall: float, floor: float) -> None:
-    """Keeps what the bands promise, and the floor of the pairs."""
+    """Store the recall that the bands promise, the similarity it holds for, and the floor of the pairs."""
     transaction.execute(update(index_params).values(min_sim=min_sim, recall=recall, floor=floor))
 
 
 def delete_other(transaction: Transaction, banding: Banding) -> bool:
-    """Deletes one band that is none of these. Returns: whether there was one."""
+    """Delete one band that does not belong to this banding. Returns: whether there was one."""
     for order in (band_bucket.c.band.asc(), band_bucket.c.band.desc()):
         outermost = transaction.execute(select(band_bucket.c.band).order_by(order).limit(1)).scalar_one_or_none()
         if outermost is not None and outermost not in banding.numbers:

@@ -1,7 +1,7 @@
-"""The primary key of `band_bucket`, which the first ingest creates at its end, because Postgres then builds it faster.
+"""The primary key of `band_bucket`. The first ingest creates it at the end, because Postgres then builds it faster.
 
-Without the key, no row occurs twice: only the holder of the write lock writes the buckets of a content, and only once.
-Linking and deleting build the key first. Questions of a role that may not build it are answered without it, slowly.
+Rows are unique even without the key: only the holder of the write lock writes the buckets of a content, and only once.
+Linking and deleting build the key first. A role that may not build it gets its answers without the key, but slowly.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _is_empty(transaction: Transaction) -> bool:
 
 
 def _take_off(transaction: Transaction) -> None:
-    # Asked again, because another writer may have been faster.
+    # Checked again, because another writer may have been faster.
     if _is_empty(transaction):
         transaction.dialect.put_off_key(transaction.connection, band_bucket)
 

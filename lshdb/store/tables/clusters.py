@@ -1,4 +1,4 @@
-"""What clusters are made of: contents, their documents and pairs, and the merits that decide which document to keep."""
+"""Queries for clusters: contents, their documents and pairs, and the merits that decide which document to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collections: their keys by their names, which there are, and the documents of one that are like those of another."""
+"""Collections: their keys, names and sizes, and the near-duplicates that a collection contains."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _COLLECTION: Final = bound_key("collection")
 
 
 def key_of(transaction: Transaction, name: str) -> int | None:
-    """The key of a collection; None if nothing was ever put into it."""
+    """Return the key of a collection, or None if nothing was ever added to it."""
     statement = select(collection.c.collection_key).where(collection.c.name == name)
     return transaction.execute(statement).scalar_one_or_none()
 
 
 def ensure(transaction: Transaction, name: str) -> int:
-    """The key of a collection, which is created if it is not there."""
+    """Return the key of a collection. Creates the collection if it does not exist."""
     if (known := key_of(transaction, name)) is not None:
         return known
     (key,) = transaction.allocate(collection, 1).tolist()
@@ -53,14 +53,14 @@ def ensure(transaction: Transaction, name: str) -> int:
 
 
 def names(transaction: Transaction) -> list[str]:
-    """The collections that have documents, in the order of their names."""
+    """Return the names of the collections that have documents, sorted."""
     has_documents = exists().where(document.c.collection_key == collection.c.collection_key)
     statement = select(collection.c.name).where(has_documents).order_by(collection.c.name)
     return list(transaction.execute(statement).scalars())
 
 
 def require(transaction: Transaction, url: str, *wanted: str) -> None:
-    """Raises: CollectionUnknown: one of the collections has no document in the index at `url`."""
+    """Check that each collection has documents. Raises: CollectionUnknown: one has none in the index at `url`."""
     known = names(transaction)
     for name in wanted:
         if name not in known:
@@ -68,7 +68,7 @@ def require(transaction: Transaction, url: str, *wanted: str) -> None:
 
 
 def sizes(transaction: Transaction) -> dict[str, int]:
-    """The number of documents of each collection."""
+    """Return the number of documents of each collection."""
     numbers = select(document.c.collection_key, func.count().label("number")).group_by(document.c.collection_key)
     counted = numbers.subquery("counted")
     same = collection.c.collection_key == counted.c.collection_key
@@ -78,7 +78,7 @@ def sizes(transaction: Transaction) -> dict[str, int]:
 
 
 def document_pages(transaction: Transaction, within: str, rows: int) -> Iterator[list[tuple[str, int | None]]]:
-    """(doc_id, content_key) of a collection's documents, in the order of their ids, `rows` at a time."""
+    """Yield (doc_id, content_key) of a collection's documents, ordered by id, `rows` at a time."""
     statement = (
         select(document.c.doc_id, document.c.content_key)
         .where(document.c.collection_key == _COLLECTION)
@@ -91,9 +91,9 @@ def document_pages(transaction: Transaction, within: str, rows: int) -> Iterator
 def mates(
     transaction: Transaction, content_keys: NDArray[np.int64], within: str, min_sim: float
 ) -> Iterator[tuple[int, int, float, bool]]:
-    """(content_key, doc_key, similarity, exact) of the contents' near-duplicates, themselves among them.
+    """Yield (content_key, doc_key, similarity, exact) of the contents' near-duplicates, including themselves.
 
-    The document is the first one of the near-duplicate in the collection; those that have none there are left out.
+    Each near-duplicate is represented by its first document in the collection. It is left out if it has none there.
     """
     itself = select(given.c.value, first_document(given.c.value, _COLLECTION), literal(1.0), true())
     for statement in (itself, _paired(pair.c.left_key, pair.c.right_key), _paired(pair.c.right_key, pair.c.left_key)):
@@ -103,32 +103,32 @@ def mates(
 
 
 def has_hot_buckets(transaction: Transaction) -> bool:
-    """Whether any bucket was too hot to expand."""
+    """Return whether any bucket was too hot to expand."""
     return transaction.execute(select(oversized_bucket.c.band).limit(1)).first() is not None
 
 
 def hot_contents(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those of the contents that have a bucket too hot to expand, int64, ascending, and these buckets.
+    """Return the contents that have a bucket too hot to expand, and those buckets.
 
     Args: content_keys: int64, shape (n,). band_keys: shape (n, bands).
-    Returns: the contents; (band, bucket_hash), int64, shape (m, 2), each bucket once.
+    Returns: the contents, int64, ascending; (band, bucket_hash), int64, shape (m, 2), without duplicates.
     """
     buckets = buckets_of(band_keys)
     hot = transaction.integers(statements.skipped_buckets(), {"given": buckets.tolist()})[:, 0]
-    # Band by band, so that every n-th bucket is of the same content.
+    # Buckets are listed band by band, so every n-th one belongs to the same content.
     return np.unique(content_keys[hot % max(1, len(content_keys))]), np.unique(buckets[hot], axis=0)
 
 
 def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], within: str) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (content_key, doc_key), int64, shape (n, 2): what buckets hold of a collection.
+    """Yield the contents in these buckets that have a document in the collection, without duplicates.
 
-    Only contents with a document in the collection, each once, with the first of those documents.
+    Blocks of (content_key, doc_key), int64, shape (n, 2). doc_key is the content's first document in the collection.
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2).
     """
-    # All at once: a content that several of the buckets hold is to come once.
+    # One statement for all buckets, because a content may be in several of them.
     same = and_(band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
     held = select(band_bucket.c.content_key).join_from(given_bucket, band_bucket, same).distinct().subquery("held")
     statement = select(held.c.content_key, first_document(held.c.content_key, _COLLECTION))
@@ -138,7 +138,7 @@ def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], within: str)
 
 
 def named(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, str]:
-    """The ids of documents by their keys."""
+    """Return the ids of documents by their keys."""
     mine = select(document.c.doc_key, document.c.doc_id).join_from(given, document, document.c.doc_key == given.c.value)
     return {doc_key: doc_id for block in transaction.keyed(mine, doc_keys) for doc_key, doc_id in block}
 
@@ -147,6 +147,6 @@ def _paired(mine: ColumnElement[int], theirs: ColumnElement[int]) -> Rows:
     return (
         select(given.c.value, first_document(theirs, _COLLECTION), pair.c.similarity, pair.c.exact)
         .join_from(given, pair, and_(mine == given.c.value, pair.c.similarity >= bindparam("min_sim")))
-        # By their places: both databases then begin with the given keys. By their values they might walk the pairs.
+        # Ordered by position, both databases start with the given keys. Ordered by value, they might scan all pairs.
         .order_by(given.c.key)
     )

@@ -1,6 +1,6 @@
-"""Writes documents and contents, and takes away what no document points to any more.
+"""Writes documents and contents, and deletes contents that no document refers to any more.
 
-Limitation: the caller holds the write lock; keys are counted and digests looked up without a second check.
+Limitation: the caller must hold the write lock. Keys are allocated and digests looked up without a second check.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Place", "PutOutcome", "delete_buckets", "delete_contents", "orphans"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a batch belongs: its run, its collection and the keys of its sources by URI; no other source is kept."""
+    """The run and the collection of a batch, and the keys of its sources by URI. Other sources are not recorded."""
 
     run_key: int
     collection: str
@@ -35,10 +35,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PutOutcome:
-    """What a batch changed; `released` are contents that documents moved away from, some within the batch.
+    """What a batch changed.
 
-    `num_displaced` documents took the place of another text with their id that was read from another source; a newer
-    record of a dated one does not count, for that is what a second crawl is.
+    Args:
+        num_displaced: documents that replaced a different text with the same id from another source. A newer record
+            of a dated document does not count, because every second crawl has those.
+        released: contents that documents no longer refer to, including texts that were replaced within the batch.
     """
 
     num_added: int
@@ -51,7 +53,7 @@ class PutOutcome:
 
     @property
     def counts(self) -> Counts:
-        """What the batch did, as a run counts it."""
+        """The counts that are added to the run."""
         return Counts(
             num_added=self.num_added,
             num_updated=self.num_updated,
@@ -68,11 +70,14 @@ def put(
     place: Place,
     held: HeldBuckets | None = None,
 ) -> PutOutcome:
-    """Adds or refreshes documents, aligned with their sketches.
+    """Add or update documents.
 
-    Of two with one doc_id the later stays, or the newer where both are dated, whatever the order they come in.
+    If a doc_id occurs twice, the later document stays. If both are dated, the newer one stays, in whatever order they
+    come.
 
-    Args: held: takes the buckets of new contents, for the caller to write before the transaction ends.
+    Args:
+        sketches: of the documents, in the same order.
+        held: collects the buckets of new contents. The caller must write them before the transaction ends.
     """
     content_keys, num_contents = _put_contents(transaction, sketches, held)
     last = _newest(documents)
@@ -89,7 +94,7 @@ def put(
     released = {known[index].content_key for index in moved} | {content_keys[index] for index in replaced}
     return PutOutcome(
         num_added=len(fresh),
-        # A second record with the same id in one batch is an update, as it is in two batches.
+        # A second record with the same id counts as an update, whether it comes in the same batch or in a later one.
         num_updated=len(moved) + len(documents) - len(last),
         num_unchanged=len(known) - len(moved),
         num_contents=num_contents,
@@ -101,7 +106,7 @@ def put(
 
 
 def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int64]:
-    """Deletes documents. Returns: the contents they pointed to, int64, ascending."""
+    """Delete documents. Returns: the contents that they referred to, int64, ascending."""
     transaction.stage(staged_key, {"staged_key": doc_keys})
     mine = document.c.doc_key.in_(select(staged_key.c.staged_key))
     statement = select(document.c.content_key).where(mine, document.c.content_key.is_not(None)).distinct()
@@ -111,20 +116,20 @@ def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int6
 
 
 def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
-    """Keys of the documents that a program handed over, and that no run behind `last_run` did again."""
+    """Return the keys of documents that a program added, and that no run after `last_run` added again."""
     mine = document.c.collection_key == collections.key_of(transaction, collection)
     given = (document.c.source_key.is_(None), document.c.last_seen_run <= last_run)
     return list(transaction.execute(select(document.c.doc_key).where(mine, *given)).scalars())
 
 
 def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[bytes]]:
-    """Those of the contents that no document points to: keys, int64, ascending, and their signature bytes."""
+    """Return the given contents that no document refers to: their keys, int64, ascending, and their signatures."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     statement = (
         select(content.c.content_key, content.c.signature)
         .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
         .where(~exists().where(document.c.content_key == content.c.content_key))
-        # By the staged key: SQLite then begins there, and not with a scan of the contents in their order.
+        # Ordered by the staged key, so that SQLite starts there instead of scanning the contents.
         .order_by(staged_key.c.staged_key)
     )
     rows = transaction.execute(statement).all()
@@ -132,7 +137,7 @@ def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[
 
 
 def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
-    """Deletes contents with their texts, pairs and buckets; `band_keys`, shape (n, bands), say which buckets."""
+    """Delete contents with their texts, pairs and buckets. Args: band_keys: their buckets, shape (n, bands)."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     mine = select(staged_key.c.staged_key)
     transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
@@ -143,22 +148,22 @@ def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], b
 
 
 def delete_buckets(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
-    """Deletes the rows that contents have, or may have, in these buckets."""
+    """Delete the rows of contents in these buckets. Rows that do not exist are ignored."""
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    # A row value, not EXISTS: SQLite then seeks the primary key once a row instead of scanning the table.
+    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
     transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))))
 
 
 def _put_contents(
     transaction: Transaction, sketches: Sketches, held: HeldBuckets | None
 ) -> tuple[list[int | None], int]:
-    """The content_key of each sketch (None where it is empty), and how many contents are new."""
+    """Return the content_key of each sketch (None if it is empty), and the number of new contents."""
     filled = np.flatnonzero(sketches.num_shingles)
     identities = np.ascontiguousarray(sketches.digests[filled]).view("V16").ravel()
     digests, first, which = np.unique(identities, return_index=True, return_inverse=True)
     keys = _known_contents(transaction, digests)
     fresh = np.flatnonzero(keys == 0)
-    # In reading order, so that keys ascend with it whatever the digests are.
+    # In reading order, so that keys ascend in the order of reading and not of the digests.
     fresh = fresh[np.argsort(first[fresh])]
     keys[fresh] = transaction.allocate(content, len(fresh))
     _insert_contents(transaction, sketches, filled[first[fresh]], keys[fresh], held)
@@ -169,7 +174,7 @@ def _put_contents(
 
 
 def _known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """The content_key of each digest; 0 where there is none yet."""
+    """Return the content_key of each digest; 0 if it is new."""
     transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": [d.tobytes() for d in digests]})
     statement = select(staged_digest.c.ordinal, content.c.content_key).join_from(
         staged_digest, content, content.c.digest == staged_digest.c.digest
@@ -254,7 +259,7 @@ def _document_columns(
 
 
 def _newest(documents: Sequence[Document]) -> dict[str, int]:
-    """By doc_id: the document that stays."""
+    """Return the index of the document to keep for each doc_id."""
     newest: dict[str, int] = {}
     for index, one in enumerate(documents):
         before = newest.get(one.doc_id)
@@ -268,7 +273,7 @@ def _is_older(one: Document, dated_at: int | None) -> bool:
 
 
 class _Known(NamedTuple):
-    """What the index has of a document."""
+    """A document that the index already has."""
 
     content_key: int | None
     dated_at: int | None
@@ -276,7 +281,7 @@ class _Known(NamedTuple):
 
 
 def _known_documents(transaction: Transaction, collection_key: int) -> dict[int, _Known]:
-    """By ordinal: those staged documents that the index has."""
+    """Return the staged documents that the index already has, by ordinal."""
     columns = (document.c[name] for name in _Known._fields)
     statement = select(staged_document.c.ordinal, *columns).join_from(
         staged_document,
@@ -287,7 +292,7 @@ def _known_documents(transaction: Transaction, collection_key: int) -> dict[int,
 
 
 def _displaces(one: Document, old: _Known, place: Place) -> bool:
-    """Whether a document that moves another one's id to its own text comes from another source."""
+    """Return whether a document that replaces the text of a known id comes from another source."""
     source_key = place.source_keys.get(one.source or "")
     is_dated = one.dated_at is not None and old.dated_at is not None
     return not is_dated and None not in (source_key, old.source_key) and source_key != old.source_key
@@ -296,7 +301,7 @@ def _displaces(one: Document, old: _Known, place: Place) -> bool:
 def _num_displaced_within(
     documents: Sequence[Document], content_keys: Sequence[int | None], last: dict[str, int]
 ) -> int:
-    """How many documents of a batch gave way to another text with their id from another source."""
+    """Return how many documents of a batch were replaced by a different text with their id from another source."""
     return sum(
         one.source != documents[kept].source
         and content_keys[index] != content_keys[kept]
@@ -307,7 +312,7 @@ def _num_displaced_within(
 
 
 def _update_documents(transaction: Transaction, place: Place, collection_key: int) -> None:
-    """Moves the known ones of the staged documents to what was read of them now, unless a newer record was read."""
+    """Update the staged documents that the index already has, except those for which it has a newer record."""
     is_older = staged_document.c.dated_at < document.c.dated_at
     statement = (
         update(document)
@@ -316,7 +321,7 @@ def _update_documents(transaction: Transaction, place: Place, collection_key: in
             locator=staged_document.c.locator,
             content_key=staged_document.c.content_key,
             dated_at=staged_document.c.dated_at,
-            # Of two runs at once, the earlier may come last.
+            # If two runs overlap, the earlier one may write last.
             last_seen_run=case(
                 (document.c.last_seen_run > place.run_key, document.c.last_seen_run), else_=place.run_key
             ),

@@ -1,4 +1,4 @@
-"""Bucket-mates, signatures, texts and pairs: what linking and verification ask and write."""
+"""Reads and writes of linking and verification: bucket mates, signatures, texts and pairs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-# Pairs that are Python values at a time, on their way into the table.
+# Pairs inserted at a time. On their way into the table they are Python objects, which take much memory.
 INSERTED_PAIRS: Final = 100_000
 
 
@@ -59,7 +59,8 @@ class HotBuckets:
 
     Args:
         bands: int16, shape (m,). hashes: int64, shape (m,).
-        num_contents, num_pairs: int64, shape (m,); contents in it, pairs of it that were not expanded.
+        num_contents: int64, shape (m,): contents in the bucket.
+        num_pairs: int64, shape (m,): pairs of the bucket that were not expanded.
     """
 
     bands: NDArray[np.int16]
@@ -74,7 +75,7 @@ class StoredSignatures:
 
     Args:
         keys, num_shingles: int64, shape (n,); keys ascending.
-        signatures: n signatures one behind the other, num_perm little-endian uint32 each.
+        signatures: n concatenated signatures, each of num_perm little-endian uint32.
     """
 
     keys: NDArray[np.int64]
@@ -83,43 +84,46 @@ class StoredSignatures:
 
 
 def num_contents(transaction: Transaction) -> int:
-    """The number of contents."""
+    """Return the number of contents."""
     return int(transaction.execute(select(func.count()).select_from(content)).scalar_one())
 
 
 def has_more_contents(transaction: Transaction, count: int) -> bool:
-    """Whether there are more contents than `count`; that many are looked at, for a table of millions takes a while."""
-    # In no order: each database then takes its smallest index.
+    """Return whether there are more than `count` contents. Reads only that many: counting millions takes a while."""
+    # Unordered, so that each database reads its smallest index.
     beyond = select(content.c.content_key).offset(count).limit(1)
     return transaction.execute(beyond).first() is not None
 
 
 def num_pairs(transaction: Transaction, since: int = 0) -> int:
-    """The number of pairs; `since` leaves out what an earlier run wrote."""
+    """Return the number of pairs. Args: since: leave out pairs that runs before this one wrote."""
     written = func.coalesce(pair.c.run_key, since) >= since
     return int(transaction.execute(select(func.count()).select_from(pair).where(written)).scalar_one())
 
 
 def num_unlinked(transaction: Transaction) -> int:
-    """The number of contents whose pairs are not computed yet."""
+    """Return the number of contents whose pairs have not been computed yet."""
     return int(transaction.execute(select(func.count()).select_from(unlinked)).scalar_one())
 
 
 def unlinked_keys(transaction: Transaction) -> NDArray[np.int64]:
-    """The contents whose pairs are not computed yet, int64, ascending."""
+    """Return the contents whose pairs have not been computed yet, int64, ascending."""
     statement = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
     return np.asarray(transaction.execute(statement).scalars().all(), dtype=np.int64)
 
 
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (bucket_hash, content_key), int64, shape (n, 2), sorted: the buckets with two contents or more."""
+    """Yield sorted blocks of (bucket_hash, content_key), int64, shape (n, 2): all buckets with two or more contents."""
     return transaction.stream_integers(statements.shared_buckets(), {"band": band})
 
 
 def bucket_mates(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
 ) -> Iterator[NDArray[np.int64]]:
-    """Blocks of (content_key, mate_key), int64, shape (n, 2), for unlinked contents; a pair for each shared band."""
+    """Yield the bucket mates of unlinked contents in blocks of (content_key, mate_key), int64, shape (n, 2).
+
+    A pair occurs once for each band that it shares.
+    """
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     transaction.stage(staged_probe, dict.fromkeys(staged_probe.columns.keys(), ()))
     transaction.execute(statements.probes(), {"cap": expansion.cap, "hubs": expansion.hubs})
@@ -127,26 +131,26 @@ def bucket_mates(
 
 
 def hot_buckets(transaction: Transaction) -> NDArray[np.int64]:
-    """(band, bucket_hash, num_contents), shape (m, 3), of the buckets beyond the cap that `bucket_mates` met last."""
+    """Return (band, bucket_hash, num_contents), shape (m, 3), of the buckets that `bucket_mates` last found hot."""
     return transaction.integers(statements.hot_buckets())
 
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
-    """The contents that share a bucket with one sketch, int64, ascending; `band_keys` of shape (1, bands)."""
+    """Return the contents that share a bucket with one sketch, int64, ascending. Args: band_keys: shape (1, bands)."""
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
     found = transaction.execute(statements.candidate_contents(), hashes).scalars().all()
     return np.sort(np.asarray(found, dtype=np.int64))
 
 
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:
-    """Those of the contents that exist."""
+    """Return the given contents that exist."""
     return stored_signatures(
         [row for block in transaction.keyed(statements.signatures(), content_keys) for row in block]
     )
 
 
 def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures:
-    """Rows of (content_key, num_shingles, signature) as arrays."""
+    """Return rows of (content_key, num_shingles, signature) as arrays."""
     return StoredSignatures(
         keys=np.asarray([row[0] for row in rows], dtype=np.int64),
         num_shingles=np.asarray([row[1] for row in rows], dtype=np.int64),
@@ -155,24 +159,24 @@ def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures
 
 
 def texts(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:
-    """(content_key, zstd frame) of those of the contents whose text is kept, ascending."""
+    """Yield (content_key, zstd frame) of the contents whose text is kept, ascending."""
     for block in transaction.keyed(statements.kept_texts(), content_keys, count=1_000):
         yield from ((row[0], row[1]) for row in block)
 
 
 def pair_page(transaction: Transaction, after: tuple[int, int], count: int, since: int = 0) -> VerifiedPairs:
-    """The next `count` stored pairs behind the pair `after`, in order.
+    """Return the first `count` stored pairs after the pair `after`, sorted.
 
-    Args: since: leaves out what an earlier run wrote.
+    Args: since: leave out pairs that runs before this one wrote.
     """
     parameters = {"left_key": after[0], "right_key": after[1], "count": count, "since": since}
     return verified_pairs(transaction.execute(statements.pair_page(), parameters).all())
 
 
 def sampled_pairs(transaction: Transaction, count: int, since: int, chance: np.random.Generator) -> VerifiedPairs:
-    """`count` random pairs, or all if there are fewer, in order.
+    """Return `count` random pairs, or all if there are fewer, sorted.
 
-    Args: since: leaves out what an earlier run wrote.
+    Args: since: leave out pairs that runs before this one wrote.
     """
     a, b, c = chance.integers(1, 2**30, 3).tolist()
     parameters = {"a": a, "b": b, "c": c, "count": count, "since": since}
@@ -180,7 +184,7 @@ def sampled_pairs(transaction: Transaction, count: int, since: int, chance: np.r
 
 
 def verified_pairs(rows: Sequence[Row[*tuple[Any, ...]]]) -> VerifiedPairs:
-    """Rows of (left_key, right_key, similarity, exact) as arrays."""
+    """Return rows of (left_key, right_key, similarity, exact) as arrays."""
     return VerifiedPairs(
         keys=np.asarray([(row.left_key, row.right_key) for row in rows], dtype=np.int64).reshape(-1, 2),
         similarity=np.asarray([row.similarity for row in rows], dtype=np.float64),
@@ -189,12 +193,12 @@ def verified_pairs(rows: Sequence[Row[*tuple[Any, ...]]]) -> VerifiedPairs:
 
 
 def put_pairs(transaction: Transaction, pairs: VerifiedPairs, run_key: int | None) -> int:
-    """Stores those of the pairs that are not stored yet. Returns: how many.
+    """Store the pairs that are not stored yet, except pairs of contents that were deleted meanwhile.
 
-    A pair one of whose contents is gone meanwhile is left out.
+    Returns: how many were stored.
     """
     there = np.isin(pairs.keys, existing(transaction, distinct(pairs.keys))).all(axis=1)
-    # In the order of the table's key: neighbours then go to the same page.
+    # In the order of the primary key, so that successive rows go to the same page.
     order = np.lexsort((pairs.keys[:, 1], pairs.keys[:, 0]))
     chosen = order[np.take(there, order)]
     slices = (chosen[begin : begin + INSERTED_PAIRS] for begin in range(0, len(chosen), INSERTED_PAIRS))
@@ -212,13 +216,13 @@ def _pair_columns(pairs: VerifiedPairs, chosen: NDArray[np.int64], run_key: int 
 
 
 def existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of the contents that exist, int64, ascending. Args: content_keys: int64, ascending."""
+    """Return the given contents that exist, int64, ascending. Args: content_keys: int64, ascending."""
     blocks = transaction.keyed(statements.existing_contents(), content_keys)
     return np.asarray([key for block in blocks for (key,) in block], dtype=np.int64)
 
 
 def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
-    """Gives stored pairs another similarity."""
+    """Change the similarities of stored pairs."""
     _stage_pairs(transaction, pairs)
     same = (pair.c.left_key == staged_pair.c.left_key) & (pair.c.right_key == staged_pair.c.right_key)
     values = {"similarity": staged_pair.c.similarity, "exact": staged_pair.c.exact}
@@ -226,15 +230,15 @@ def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
 
 
 def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> int:
-    """Deletes stored pairs; they stay staged. Returns: how many there were."""
+    """Delete stored pairs. They stay staged. Returns: how many were deleted."""
     _stage_pairs(transaction, pairs)
     mine = select(staged_pair.c.left_key, staged_pair.c.right_key)
-    # A row value, not EXISTS: SQLite then seeks the primary key once a row instead of scanning the table.
+    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
     return int(transaction.execute(delete(pair).where(tuple_(pair.c.left_key, pair.c.right_key).in_(mine))).rowcount)
 
 
 def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
-    """Records the buckets that were too hot to expand, in place of what was recorded of them."""
+    """Record the buckets that were too hot to expand. Earlier records of the same buckets are replaced."""
     if not len(hot.bands):
         return
     rows: dict[str, NDArray[np.generic]] = {"band": hot.bands, "bucket_hash": hot.hashes}
@@ -247,9 +251,9 @@ def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
 def relink_skipped(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
 ) -> None:
-    """Puts on the list to link again what moved up in hot buckets when these contents were removed from them.
+    """Mark contents to be linked again that moved up in hot buckets when these contents were removed from them.
 
-    That are those who became hubs, and those who came among the first `cap`: as many of each as were removed.
+    In each bucket, as many contents as were removed became hubs, and as many moved up into the first `cap`.
     """
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     cap, hubs = expansion.cap, expansion.hubs
@@ -266,14 +270,14 @@ def relink_skipped(
 
 
 def mark_unlinked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
-    """Puts contents on the list of those to link."""
+    """Add contents to the list of contents to link."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     there = select(unlinked.c.content_key).where(unlinked.c.content_key == staged_key.c.staged_key).exists()
     transaction.execute(insert(unlinked).from_select(["content_key"], select(staged_key.c.staged_key).where(~there)))
 
 
 def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
-    """Takes contents off the list of those to link."""
+    """Remove contents from the list of contents to link."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     transaction.execute(delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key))))
 

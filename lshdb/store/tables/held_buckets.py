@@ -19,7 +19,7 @@ __all__ = ["HeldBuckets"]
 
 
 class HeldBuckets:
-    """Buckets of contents, to be written together."""
+    """Collects buckets of contents and writes them together."""
 
     def __init__(self) -> None:
         self._held: list[tuple[NDArray[np.int64], BandKeys]] = []

@@ -1,4 +1,4 @@
-"""What is known of two contents and their buckets, and of the hottest buckets: for `explain` and ``stats --hot``."""
+"""Queries for `explain` and ``stats --hot``: two contents and their buckets, and the largest buckets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a document came from; `source` is None if a program handed it over, `content_key` if it is empty."""
+    """Where a document came from. `source` is None if a program added it; `content_key` is None if it is empty."""
 
     content_key: int | None
     source: str | None
@@ -46,7 +46,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class HotBucket:
-    """A bucket and how much is in it; `num_skipped` of its pairs were not expanded."""
+    """A bucket and the number of contents in it; `num_skipped` of its pairs were not expanded."""
 
     num_contents: int
     num_skipped: int
@@ -55,32 +55,32 @@ class HotBucket:
 
 
 def content_with(transaction: Transaction, digest: bytes) -> int | None:
-    """The content_key of the content with this identity; None where there is none."""
+    """Return the key of the content with this digest, or None if there is none."""
     statement = select(content.c.content_key).where(content.c.digest == digest)
     return transaction.execute(statement).scalar_one_or_none()
 
 
 def stored_pair(transaction: Transaction, one: int, other: int) -> StoredPair | None:
-    """The stored pair of two contents, in either order."""
+    """Return the stored pair of two contents, given in either order, or None if there is none."""
     mine = (pair.c.left_key == min(one, other), pair.c.right_key == max(one, other))
     row = transaction.execute(select(pair.c.similarity, pair.c.exact, pair.c.run_key).where(*mine)).one_or_none()
     return None if row is None else StoredPair(row.similarity, bool(row.exact), row.run_key)
 
 
 def first_document(transaction: Transaction, content_key: int) -> str | None:
-    """The doc_id of the first document of a content."""
+    """Return the doc_id of the first document of a content, or None if it has no documents."""
     mine = select(document.c.doc_id).where(document.c.content_key == content_key)
     return transaction.execute(mine.order_by(document.c.doc_key).limit(1)).scalar_one_or_none()
 
 
 def unlinked_among(transaction: Transaction, content_keys: Sequence[int]) -> list[int]:
-    """Those of the contents whose pairs are not computed yet."""
+    """Return the given contents whose pairs have not been computed yet."""
     mine = select(unlinked.c.content_key).join_from(given, unlinked, unlinked.c.content_key == given.c.value)
     return list(transaction.execute(mine, {"given": list(content_keys)}).scalars())
 
 
 def skipped_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
-    """The bands in which the bucket of one sketch was too hot to expand; `band_keys` of shape (1, bands)."""
+    """Return the bands in which the bucket of one sketch was too hot to expand. Args: band_keys: shape (1, bands)."""
     skipped = transaction.execute(statements.skipped_buckets(), {"given": buckets_of(band_keys).tolist()})
     return sorted(skipped.scalars())
 
@@ -99,9 +99,9 @@ def origin(transaction: Transaction, doc_key: int) -> Origin:
 
 
 def hottest(transaction: Transaction, bands: range, count: int) -> list[HotBucket]:
-    """The `count` largest buckets: of those too hot to expand where there are any, else of all.
+    """Return the `count` largest of the buckets that were too hot to expand, or of all buckets if there are none.
 
-    Args: bands: the numbers that the bands' buckets are kept under.
+    Args: bands: the numbers of the bands in `band_bucket`.
     """
     found = [HotBucket(*row) for row in transaction.execute(_largest_skipped(count))]
     if found:
@@ -111,7 +111,7 @@ def hottest(transaction: Transaction, bands: range, count: int) -> list[HotBucke
 
 
 def first_contents(transaction: Transaction, bucket: HotBucket, count: int) -> NDArray[np.int64]:
-    """The first contents of a bucket, int64, ascending."""
+    """Return the first `count` contents of a bucket, int64, ascending."""
     place = {"band": bucket.band, "bucket_hash": bucket.bucket_hash, "count": count}
     return np.asarray(transaction.execute(statements.first_in_bucket(), place).scalars().all(), dtype=np.int64)
 

@@ -1,4 +1,4 @@
-"""Texts that the index does not keep, and the sources that they can be read from again."""
+"""Finds the sources of texts that the index does not keep, so that they can be read again."""
 
 from __future__ import annotations
 

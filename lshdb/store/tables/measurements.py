@@ -1,4 +1,4 @@
-"""What was measured on the index's own contents, and what measuring asks of the tables."""
+"""Stored measurements of recall on the index's own contents, and the queries that measuring needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["content_keys", "last", "pairs_of", "put"]
 
 
 def put(transaction: Transaction, measured: Measurement) -> None:
-    """Keeps a measurement."""
+    """Store a measurement."""
     values = asdict(measured)
     written = {name: _encoded(values.pop(name)) for name in ("neighbours", "points")}
     transaction.execute(insert(measurement).values(run_key=values.pop("run"), **values, **written))
@@ -29,7 +29,7 @@ def _encoded(value: object) -> str:
 
 
 def last(transaction: Transaction) -> Measurement | None:
-    """The newest measurement, if any."""
+    """Return the newest measurement, or None."""
     statement = select(measurement).order_by(measurement.c.run_key.desc()).limit(1)
     row = transaction.execute(statement).one_or_none()
     if row is None:
@@ -44,21 +44,21 @@ def last(transaction: Transaction) -> Measurement | None:
 
 
 def content_keys(transaction: Transaction) -> NDArray[np.int64]:
-    """The keys of all contents, int64, ascending."""
+    """Return the keys of all contents, int64, ascending."""
     return np.sort(transaction.integers(select(content.c.content_key)), axis=None)
 
 
 def pairs_of(
     transaction: Transaction, content_keys: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The stored pairs of contents, (content_key, other_key) int64 of shape (m, 2), and their similarities.
+    """Return the stored pairs of contents: (content_key, other_key), int64, shape (m, 2), and their similarities.
 
-    A pair of two of them is there from both ends.
+    A pair of two of the given contents is returned twice, once in each order.
     """
     keys, similarities = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
     for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key)):
         joined = select(mine, other, pair.c.similarity).join_from(given, pair, mine == given.c.value)
-        # By the given key: SQLite then begins there, and not with a scan of the pairs.
+        # Ordered by the given key, so that SQLite starts there instead of scanning the pairs.
         for block in transaction.keyed(joined.order_by(given.c.value), content_keys):
             keys.append(np.asarray([row[:2] for row in block], dtype=np.int64).reshape(-1, 2))
             similarities.append(np.asarray([row[2] for row in block]))

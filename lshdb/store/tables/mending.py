@@ -1,4 +1,4 @@
-"""What a repair writes: rows that can be derived put right, rows that belong to nothing deleted."""
+"""Writes of a repair: corrects rows that can be derived from others, and deletes rows that belong to nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ += ["make_indexes", "promise_recall", "raise_counters", "released", "unl
 
 
 def make_indexes(transaction: Transaction) -> None:
-    """Makes the indexes that are missing, and makes those anew that the database says are invalid; the buckets' key."""
+    """Build the key of the buckets and all missing indexes, and rebuild the indexes that the database calls invalid."""
     bucket_key.build(transaction)
     missing = {one.name for one in audit.schema_faults(transaction)}
     invalid = {name for _, name in transaction.dialect.invalid_indexes(transaction.connection)}
@@ -49,7 +49,7 @@ def make_indexes(transaction: Transaction) -> None:
 
 
 def delete_breaches(transaction: Transaction, rule: Rule, parameters: dict[str, object], count: int) -> int:
-    """Deletes up to `count` of the rows that break a rule. Returns: how many."""
+    """Delete up to `count` of the rows that break a rule. Returns: how many were deleted."""
     some = {**parameters, "count": count}
     if rule.relinks:
         rows = transaction.execute(breaches(rule).limit(count), parameters).all()
@@ -59,12 +59,12 @@ def delete_breaches(transaction: Transaction, rule: Rule, parameters: dict[str, 
 
 
 def unlink_existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
-    """Puts those of the contents that exist on the list of those to link. Args: content_keys: int64, ascending."""
+    """Mark those of the contents that exist to be linked again. Args: content_keys: int64, ascending."""
     graph.mark_unlinked(transaction, graph.existing(transaction, content_keys))
 
 
 def released(transaction: Transaction, count: int) -> NDArray[np.int64]:
-    """Up to `count` contents that no document has, int64, ascending."""
+    """Return up to `count` contents that have no document, int64, ascending."""
     keys = transaction.execute(
         select(content.c.content_key).where(OF_NO_DOCUMENT.wrong).order_by(content.c.content_key).limit(count)
     )
@@ -72,7 +72,7 @@ def released(transaction: Transaction, count: int) -> NDArray[np.int64]:
 
 
 def raise_counters(transaction: Transaction) -> None:
-    """Lets every counter stand at the greatest key of its table, where it stands below."""
+    """Raise every counter to at least the greatest key of its table. Creates counters that are missing."""
     for counter in audit.counters(transaction):
         if counter.last_key is None:
             transaction.execute(insert(key_counter).values(name=counter.name, last_key=counter.greatest))
@@ -82,34 +82,34 @@ def raise_counters(transaction: Transaction) -> None:
 
 
 def promise_recall(transaction: Transaction, params: Params) -> None:
-    """Keeps the recall that the bands promise."""
+    """Store the recall that the bands promise."""
     transaction.execute(update(index_params).values(recall=params.recall))
 
 
 def change_content(transaction: Transaction, key: int, digest: bytes, num_shingles: int, signature: bytes) -> None:
-    """Gives a content what its text says."""
+    """Store the values of a content that were recomputed from its text."""
     values = {"digest": digest, "num_shingles": num_shingles, "signature": signature}
     transaction.execute(update(content).where(content.c.content_key == key).values(values))
 
 
 def add_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
-    """Adds rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3), in order."""
+    """Add bucket rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3), sorted."""
     transaction.bulk_insert(band_bucket, _columns(rows))
 
 
 def delete_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
-    """Deletes rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3)."""
+    """Delete bucket rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3)."""
     transaction.stage(staged_bucket, _columns(rows))
     mine = tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))
     transaction.execute(delete(band_bucket).where(mine))
 
 
 def count_again(transaction: Transaction, buckets: Sequence[tuple[int, int]]) -> None:
-    """Forgets the accounts of skipped buckets, (band, bucket_hash), and lets the next linking make them anew."""
+    """Delete the counts of the given oversized buckets, (band, bucket_hash), so that the next linking recounts them."""
     for band, bucket_hash in buckets:
         mine = (oversized_bucket.c.band == band, oversized_bucket.c.bucket_hash == bucket_hash)
         transaction.execute(delete(oversized_bucket).where(*mine))
-        # One content is enough, and the last one is behind the cap: a bucket is accounted for when it is met.
+        # Linking recounts a bucket if one of its contents is beyond the cap, so relinking the last one is enough.
         place = {"band": band, "bucket_hash": bucket_hash}
         last = transaction.execute(last_in_bucket(), place).scalar_one()
         if last is not None:

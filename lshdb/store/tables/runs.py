@@ -1,4 +1,4 @@
-"""The record of every invocation that wrote: what it did, and what it could not read."""
+"""Records each run that writes to the index: its state, its counts, and the items that it rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["begin", "counts", "finish", "last_before", "record", "reject"]
 
 
 def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
-    """The run_key of a new run in state ``running``."""
+    """Create a run in state ``running``. Returns: its run_key."""
     (key,) = transaction.allocate(run, 1).tolist()
     values = {
         "verb": verb,
@@ -32,31 +32,31 @@ def begin(transaction: Transaction, verb: str, collection: str, version: str) ->
 
 
 def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
-    """Adds what a batch did to its run, in the batch's own transaction."""
+    """Add the counts of a batch to its run. Call it in the transaction that writes the batch."""
     grown = {name: run.c[name] + number for name, number in asdict(batch).items() if number}
     if grown:
         transaction.execute(update(run).where(run.c.run_key == run_key).values(grown))
 
 
 def counts(transaction: Transaction, run_key: int) -> Counts:
-    """What is recorded of a run so far."""
+    """Return the counts of a run so far."""
     columns = (run.c[field.name] for field in fields(Counts))
     return Counts(*transaction.execute(select(*columns).where(run.c.run_key == run_key)).one())
 
 
 def last_before(transaction: Transaction, moment: datetime) -> int:
-    """The last run that began before a moment (with a time zone); 0 where there is none."""
+    """Return the key of the last run that started before `moment` (with a time zone), or 0 if there is none."""
     began = run.c.started_at < _written(moment)
     return int(transaction.execute(select(func.coalesce(func.max(run.c.run_key), 0)).where(began)).scalar_one())
 
 
 def finish(transaction: Transaction, run_key: int, state: str) -> None:
-    """Ends a run as ``finished``, ``interrupted`` or ``failed``."""
+    """Record the end of a run as ``finished``, ``interrupted`` or ``failed``."""
     transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=now()))
 
 
 def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -> None:
-    """Records items that could not be ingested."""
+    """Record items that could not be ingested."""
     columns = {
         "rejected_key": transaction.allocate(rejected, len(items)).tolist(),
         "run_key": [run_key] * len(items),
@@ -68,5 +68,5 @@ def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -
 
 
 def _written(moment: datetime) -> str:
-    """In UTC and always of one length, so that the order of the texts is the order of the moments."""
+    """Return the moment as text in UTC. All such texts have the same length, so they sort by time."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")

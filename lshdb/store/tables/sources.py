@@ -1,4 +1,4 @@
-"""The files that documents came from: what is known of each, and which are gone."""
+"""Records the files that documents came from, and finds those that no longer exist."""
 
 from __future__ import annotations
 
@@ -36,17 +36,16 @@ DONE = "done"
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What the index knows of one file.
+    """The recorded state of one file.
 
     Args:
-        uri: its URI.
-        size, mtime_ns: as the file system had them when it was read; bytes, nanoseconds.
-        digest: 16 bytes; None until it was read to its end.
-        state: ``reading`` until it was read to its end, then ``done``.
-        position: items of it that are committed.
-        num_documents: documents among them.
-        options: it was read with, as `readers.record` writes them.
-        reading_run: the run in which this reading of it began.
+        size, mtime_ns: size in bytes and time of the last change in nanoseconds, at the time of reading.
+        digest: 16 bytes; None until the file has been read to its end.
+        state: ``reading`` until the file has been read to its end, then ``done``.
+        position: the number of its items that are committed.
+        num_documents: the number of documents among these items.
+        options: the options that the file was read with, as written by `readers.record`.
+        reading_run: the run in which this reading of the file started.
     """
 
     uri: str
@@ -64,7 +63,7 @@ _COLUMNS = tuple(SourceState.__dataclass_fields__)
 
 
 def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Mapping[str, SourceState]:
-    """What the index knows of these files; one it never met is absent."""
+    """Return the recorded states of these files by URI, without files that were never recorded."""
     blank = [SourceState(uri, 0, 0, None, DONE, 0, 0, "{}", 0) for uri in uris]
     _stage(transaction, blank)
     statement = select(*(source.c[name] for name in _COLUMNS)).join_from(
@@ -74,7 +73,7 @@ def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Map
 
 
 def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]]:
-    """(how many files were not read to their end, the first `count` of them)."""
+    """Return the number of files that were not read to their end, and the first `count` of them."""
     is_reading = source.c.state == READING
     number = transaction.execute(select(func.count()).select_from(source).where(is_reading)).scalar_one()
     statement = select(source.c.uri, name_of(source.c.collection_key), source.c.position).where(is_reading)
@@ -83,22 +82,22 @@ def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]
 
 
 def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
-    """Notes that the run met these files and left them as they are, but for size and mtime."""
+    """Record that the run has seen these files, and their size and time of change. Nothing else changes."""
     _stage(transaction, states)
     changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": _latest(run_key)}
     transaction.execute(update(source).values(changes).where(_same(transaction, collection)))
 
 
 def see_under(transaction: Transaction, collection: str, root: str, run_key: int) -> None:
-    """Notes all files at or under a root as met: it could not be walked, and says nothing of what is gone."""
+    """Record all files at or under `root` as seen. If a root cannot be walked, its files must not count as gone."""
     seen = update(source).values(last_seen_run=_latest(run_key)).where(_is_of(transaction, collection))
-    # One after the other: in an UPDATE, SQLite reads all sources of the collection for an OR of the two.
+    # Two statements: for an UPDATE with an OR of the two conditions, SQLite scans all sources of the collection.
     transaction.execute(seen.where(_inside(root)))
     transaction.execute(seen.where(source.c.uri == root))
 
 
 def put(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> dict[str, int]:
-    """Writes the states of files, new ones or known. Returns: source_key by URI."""
+    """Write the states of files, whether new or known. Returns: source_key by URI."""
     _stage(transaction, states)
     keys = _keys(transaction, collection)
     if keys:
@@ -119,7 +118,7 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
 
 
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
-    """Keys of the sources at or under a root's URI that the run did not meet, nor one that began later."""
+    """Return the keys of the sources at or under a root's URI that neither this run nor a later one has seen."""
     statement = select(source.c.source_key).where(
         _under(transaction, collection, root), source.c.last_seen_run < run_key
     )
@@ -127,15 +126,15 @@ def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> 
 
 
 def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
-    """Keys of the sources that no run behind `last_run` has met."""
+    """Return the keys of the sources that no run after `last_run` has seen."""
     statement = select(source.c.source_key).where(_is_of(transaction, collection), source.c.last_seen_run <= last_run)
     return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 
 def vanished(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
-    """Keys of the documents of these sources that their last reading did not meet."""
+    """Return the keys of the documents that the last reading of these sources no longer found."""
     transaction.stage(staged_key, {"staged_key": source_keys})
-    # IN, not another join: SQLite then seeks the documents by their source instead of scanning them.
+    # IN, not another join: SQLite then looks up the documents by source instead of scanning all of them.
     statement = (
         select(document.c.doc_key)
         .join_from(document, source, source.c.source_key == document.c.source_key)
@@ -146,14 +145,14 @@ def vanished(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
 
 
 def documents_of(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
-    """Keys of the documents of these sources."""
+    """Return the keys of the documents of these sources."""
     transaction.stage(staged_key, {"staged_key": source_keys})
     mine = document.c.source_key.in_(select(staged_key.c.staged_key))
     return list(transaction.execute(select(document.c.doc_key).where(mine)).scalars())
 
 
 def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
-    """Deletes sources that have no documents any more."""
+    """Delete sources. They must not have documents any more."""
     transaction.stage(staged_key, {"staged_key": source_keys})
     transaction.execute(delete(source).where(source.c.source_key.in_(select(staged_key.c.staged_key))))
 
@@ -174,7 +173,7 @@ def _keys(transaction: Transaction, collection: str) -> dict[str, int]:
 
 
 def _is_of(transaction: Transaction, collection: str) -> ColumnElement[bool]:
-    # Asked for by itself: of a subquery in an OR, SQLite makes a scan of all sources.
+    # The key is queried first: for a subquery inside an OR, SQLite scans all sources.
     return source.c.collection_key == collections.key_of(transaction, collection)
 
 
@@ -183,16 +182,16 @@ def _same(transaction: Transaction, collection: str) -> ColumnElement[bool]:
 
 
 def _latest(run_key: int) -> ColumnElement[int]:
-    """The later one of a run and the last that saw a source: of two at once, the earlier may come last."""
+    """Return the later of this run and the last that saw a source, because overlapping runs may write in any order."""
     return case((source.c.last_seen_run > run_key, source.c.last_seen_run), else_=run_key)
 
 
 def _under(transaction: Transaction, collection: str, root: str) -> ColumnElement[bool]:
-    """The root itself may be a file."""
+    """Return the condition that a source is at or under `root`, which may itself be a file."""
     return and_(_is_of(transaction, collection), _inside(root) | (source.c.uri == root))
 
 
 def _inside(root: str) -> ColumnElement[bool]:
-    """A range of the unique index, as "0" follows "/" in byte order."""
+    """Return the condition that a source is under `root`: a range of URIs, because "0" follows "/" in byte order."""
     folder = root.rstrip("/")
     return and_(source.c.uri >= f"{folder}/", source.c.uri < f"{folder}0")
