@@ -1,10 +1,10 @@
-"""Hands many integers to one statement as a single value, which the database unfolds into rows.
+"""Passes many integers to a statement as a single value, which the database unfolds into rows.
 
-Questions get their keys this way and not through a temporary table, so a role that may only read, or a hot standby, can
-ask all of them. SQLite unfolds JSON, Postgres an array. A statement has the same text for any number of rows.
+Queries receive their keys this way instead of through a temporary table, so they also work on a hot standby and for a
+read-only role. SQLite unfolds JSON, Postgres an array. The text of a statement is the same for any number of rows.
 
-The value of ``:given`` is a list of integers, or of rows of integers; `Transaction.parts` makes it from an array. Each
-row has its place in that list, from 0 on, in the column ``key``.
+The value of ``:given`` is a list of integers or of rows of integers. `Transaction.parts` creates it from an array. The
+column ``key`` is the position of a row in that list, starting at 0.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ BRACES: Final = str.maketrans("[]", "{}")
 
 
 class _Rows(UserDefinedType[object]):
-    """A list of integers, or of rows of integers: JSON, or the text of an array, which is JSON in braces.
+    """A list of integers or of rows of integers, as JSON for SQLite and as the text of an array for Postgres.
 
-    The driver of Postgres would look at every integer; in text, 10,000 rows take it a tenth of the time.
+    The Postgres driver would convert every integer. Passed as text, 10,000 rows take a tenth of the time.
     """
 
     cache_ok = True
     render_bind_cast = True
 
     def get_col_spec(self, **_: object) -> str:
-        """What Postgres reads the text as."""
+        """Return the type to which Postgres casts the text."""
         return "BIGINT[]"
 
     def bind_processor(self, dialect: Dialect) -> Callable[[object], str]:
-        """What makes the text."""
+        """Return the function that creates the text. In an array's text, braces replace the brackets of JSON."""
         if dialect.name == "postgresql":
             return lambda rows: json.dumps(rows).translate(BRACES)
         return json.dumps
 
 
 class _Unfolded(FunctionElement[int]):
-    """Rows of a list. Its clauses are the list and, where a row has several values, their names."""
+    """The rows of a list. Its clauses are the list and, if a row has several values, their names."""
 
     inherit_cache = True
 
@@ -63,7 +63,7 @@ def _of_json(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(_Unfolded, "postgresql")
 def _of_array(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
     values, *names = (compiler.process(clause, **options) for clause in element.clauses)
-    # A column of a two-dimensional array is a slice of it. The planner counts what unnest gives.
+    # A column of a two-dimensional array is a slice of it. With unnest, the planner knows the number of rows.
     columns = [f"({values})[:][{place}:{place}]" for place in range(1, len(names) + 1)] or [values]
     unfolded = ", ".join(names or ["value"])
     rows = f"unnest({', '.join(columns)}) WITH ORDINALITY AS unfolded({unfolded}, number)"

@@ -1,4 +1,4 @@
-"""The record of a run, around the work that it does."""
+"""Records a run around the work that it does."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["recorded_run"]
 
 @contextmanager
 def recorded_run(store: Store, verb: str, collection: str = "default") -> Iterator[int]:
-    """Record a run, and whether it finished, failed or was interrupted. Yields: its key."""
-    # Done twice, it leaves the record of a run that did nothing.
+    """Record a run and whether it finished, failed or was interrupted. Yields: its key."""
+    # Safe to repeat: a second attempt only leaves the record of a run that did nothing.
     run_key = store.write(lambda transaction: runs.begin(transaction, verb, collection, version("lshdb")))
     try:
         yield run_key
@@ -26,9 +26,9 @@ def recorded_run(store: Store, verb: str, collection: str = "default") -> Iterat
     except BaseException as error:
         state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
         interrupts.heard()
-        # An interrupt between the begin of a transaction and its block leaves it open, held by the frames.
+        # An interrupt between the start of a transaction and its block leaves it open, and the frames keep it alive.
         traceback.clear_frames(error.__traceback__)
-        # If the database itself is gone, the first error is the one to report; the run stays "running".
+        # If the database cannot be reached, the first error is the one to report. The run stays "running".
         with suppress(StoreError), store.writing() as transaction:
             runs.finish(transaction, run_key, state)
         raise

@@ -1,7 +1,7 @@
-"""The tables, as the newest revision leaves them. Migrations create them; a test checks that both agree.
+"""The tables as of the newest revision. Migrations create them; a test checks that both agree.
 
-Foreign keys hold everywhere but on `band_bucket`: checking 20 bucket rows for each document costs half the rate of an
-ingest, checking everything else less than a tenth.
+All tables except `band_bucket` have foreign keys. Checking 20 bucket rows for each document would halve the speed of
+an ingest; checking everything else costs less than a tenth of it.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ metadata = MetaData(
     }
 )
 
-# "C" in Postgres: byte order, as in SQLite, whatever the database's locale; ranges over a prefix need it.
+# In Postgres, "C" sorts by bytes like SQLite, regardless of the database's locale. Queries for a prefix need this.
 Name: Final = String().with_variant(String(collation="C"), "postgresql")
-# SQLite numbers its rows only in a column whose type is spelled INTEGER. We number them ourselves; see key_counter.
+# In SQLite, only a column of type INTEGER can be the rowid. lshdb assigns the keys itself; see key_counter.
 Key: Final = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class Moment(TypeDecorator[str]):
-    """A moment as ISO 8601 text, UTC, with milliseconds; timestamptz in Postgres."""
+    """A time as ISO 8601 text in UTC with milliseconds; timestamptz in Postgres."""
 
     impl = String
     cache_ok = True
@@ -90,7 +90,7 @@ class Moment(TypeDecorator[str]):
 
 
 class Json(TypeDecorator[str]):
-    """JSON as text without blanks, keys sorted; jsonb in Postgres."""
+    """JSON as text without blanks and with sorted keys; jsonb in Postgres."""
 
     impl = String
     cache_ok = True
@@ -264,7 +264,7 @@ band_bucket = Table(
     Column("content_key", BigInteger, nullable=False, comment="a content in the bucket"),
     PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
     comment="the buckets of each content, one in each band",
-    # WITHOUT ROWID: the primary key is the table; no second B-tree.
+    # WITHOUT ROWID: the rows are stored in the primary key, without a second B-tree.
     sqlite_with_rowid=False,
 )
 

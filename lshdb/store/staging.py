@@ -1,7 +1,7 @@
-"""Temporary tables through which many values reach one statement that writes: no IN list of unknown length anywhere.
+"""Temporary tables that pass many values to a statement that writes, instead of an IN list of any length.
 
-They belong to one connection, hold what `Transaction.stage` put there last, and are never seen by others. Only writes
-use them; a question takes its keys as one value, see `given`.
+They belong to one connection, which alone sees them, and hold the rows of the last `Transaction.stage`. Only writes use
+them. Queries receive their keys as a single value; see `given`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ staged_source = Table(
     Column("num_documents", BigInteger, nullable=False),
     Column("options", Json, nullable=False),
     Column("reading_run", BigInteger, nullable=False),
-    # No key: with an index on uri, SQLite walks all sources of the collection and looks each one up here.
+    # No key: with an index on uri, SQLite would scan all sources of the collection and look each one up here.
     prefixes=_TEMPORARY,
 )
 

@@ -1,6 +1,7 @@
-"""The views for people, as the newest revision leaves them: what they may query with sqlite3 or psql.
+"""The views that users may query with sqlite3 or psql, as of the newest revision.
 
-Migrations create them; a test checks that both agree. The tables may change with any revision, the views only grow.
+Migrations create them; a test checks that both agree. Any revision may change the tables, but the views only
+grow.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, inspect, text
 
 __all__ = ["VIEWS", "create"]
 
-# Name -> what it holds, and its SELECT; the text is the same for both databases.
+# Name -> (comment, SELECT). The text is the same for both databases.
 VIEWS: Final = {
     "lshdb_documents": (
         "every document, with its source and the runs that first and last read it",

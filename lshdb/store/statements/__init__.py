@@ -1,1 +1,1 @@
-"""Every SELECT with a join, one function a question. Nothing here executes SQL."""
+"""Every SELECT with a join, one function for each query. Nothing here executes SQL."""

@@ -1,4 +1,4 @@
-"""The SQL of an audit's recomputing, one function a question; nothing here is executed."""
+"""SQL for the recomputations of an audit, one function for each query. Nothing here executes SQL."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _AUDITED = tuple(content.c[name] for name in ("content_key", "digest", "num_shin
 
 
 def audited_page() -> Rows:
-    """(content_key, digest, num_shingles, signature) of the next ``:count`` contents behind ``:position``."""
+    """Select (content_key, digest, num_shingles, signature) of the first ``:count`` contents after ``:position``."""
     behind = content.c.content_key > bindparam("position")
     return select(*_AUDITED).where(behind).order_by(content.c.content_key).limit(bindparam("count"))
 
 
 def audited_contents() -> Rows:
-    """(content_key, digest, num_shingles, signature) of the given keys, ascending."""
+    """Select (content_key, digest, num_shingles, signature) of the given keys, ascending."""
     joined = select(*_AUDITED).join_from(given, content, content.c.content_key == given.c.value)
     return joined.order_by(given.c.value)
 
 
 def missing_buckets() -> Rows:
-    """(band, bucket_hash, content_key) of the given rows that are not in the table, in their order."""
+    """Select (band, bucket_hash, content_key) of the given rows that are not in the table, in the given order."""
     same = and_(
         band_bucket.c.band == given_member.c.band,
         band_bucket.c.bucket_hash == given_member.c.bucket_hash,
@@ -38,18 +38,18 @@ def missing_buckets() -> Rows:
 
 
 def band_rows() -> Rows:
-    """(bucket_hash, content_key) of ``:band``, in that order."""
+    """Select (bucket_hash, content_key) of ``:band``, sorted."""
     columns = (band_bucket.c.bucket_hash, band_bucket.c.content_key)
     return select(*columns).where(band_bucket.c.band == bindparam("band")).order_by(*columns)
 
 
 def last_in_bucket() -> Rows:
-    """The greatest content_key of the bucket ``:band``, ``:bucket_hash``; NULL where it is empty."""
+    """Select the greatest content_key of the bucket (``:band``, ``:bucket_hash``); NULL if the bucket is empty."""
     return select(func.max(band_bucket.c.content_key)).where(*_bucket())
 
 
 def skipped_counts() -> Rows:
-    """(band, bucket_hash, num_contents, num_pairs) of the buckets that were too hot to expand, in order."""
+    """Select (band, bucket_hash, num_contents, num_pairs) of the buckets that were too hot to expand, sorted."""
     return select(*oversized_bucket.c).order_by(*oversized_bucket.primary_key.columns)
 
 

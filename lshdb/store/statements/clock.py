@@ -1,4 +1,4 @@
-"""The database's clock: of several machines that write to one index, each has a clock of its own."""
+"""The database's clock. Several machines may write to one index, and their own clocks may differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["now"]
 
 
 class now(FunctionElement[str]):  # noqa: N801 -- it is written as a function of SQL
-    """This moment, in milliseconds."""
+    """The current time, with milliseconds."""
 
     type = Moment()
     inherit_cache = True

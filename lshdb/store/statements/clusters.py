@@ -1,6 +1,6 @@
-"""The SQL of clusters and of exports, one function a question; nothing here is executed.
+"""SQL for clusters and exports, one function for each query. Nothing here executes SQL.
 
-Where a statement has ``:within``, it is about the documents of that collection; of all where it is NULL.
+Statements with the parameter ``:within`` select documents of that collection, or of all collections if it is NULL.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def content_sizes() -> Rows:
-    """(content_key, number of documents) of every content with a document, ascending."""
+    """Select (content_key, number of documents) of every content that has documents, ascending."""
     return (
         select(document.c.content_key, func.count().label("num_documents"))
         .where(document.c.content_key.is_not(None), _within())
@@ -37,20 +37,20 @@ def content_sizes() -> Rows:
 
 
 def near_pairs() -> Rows:
-    """(left_key, right_key) of the pairs at ``:min_sim`` or more."""
+    """Select (left_key, right_key) of the pairs at ``:min_sim`` or more."""
     return select(pair.c.left_key, pair.c.right_key).where(pair.c.similarity >= bindparam("min_sim"))
 
 
 def merits(keep: Keep) -> Rows:
-    """(content_key, doc_key, doc_id, merit) of the documents of the given contents, in their order.
+    """Select (content_key, doc_key, doc_id, merit) of the given contents' documents, in the order of the contents.
 
-    The merit is a number, the more the better, or NULL: how many shingles (longest), microseconds (newest), minus the
-    characters of the id (shortest-id). It is the same of all documents for `first`.
+    A greater merit is better. It is the number of shingles for `longest`, a time in microseconds for `newest`, and the
+    negative length of the id for `shortest-id`. For `first` it is always NULL; for `newest` it is NULL without a date.
     """
     merit: dict[Keep, ColumnElement[int]] = {
         "first": cast(null(), BigInteger),
         "longest": content.c.num_shingles,
-        # Not the other way round: a date from a record may be too far off for nanoseconds.
+        # In microseconds, because the date of a record may be too far from 1970 for 64 bits of nanoseconds.
         "newest": func.coalesce(document.c.dated_at, source.c.mtime_ns // 1000),
         "shortest-id": -func.length(document.c.doc_id),
     }
@@ -61,29 +61,29 @@ def merits(keep: Keep) -> Rows:
         statement = statement.join(content, content.c.content_key == given.c.value)
     if keep == "newest":
         statement = statement.outerjoin(source, source.c.source_key == document.c.source_key)
-    # By their places: by their values, a cursor of Postgres would walk all documents in the order of their contents.
+    # Ordered by position. Ordered by value, a Postgres cursor would walk all documents in the order of their contents.
     return statement.where(_within()).order_by(given.c.key, document.c.doc_key)
 
 
 def known_pairs() -> Rows:
-    """(left_key, right_key, similarity, exact) of the given pairs that are stored, whatever their similarity."""
+    """Select (left_key, right_key, similarity, exact) of the given pairs that are stored, at any similarity."""
     same = and_(pair.c.left_key == given_pair.c.left_key, pair.c.right_key == given_pair.c.right_key)
     columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
     return select(*columns).join_from(given_pair, pair, same)
 
 
 def later_mates() -> Rows:
-    """(content_key, mate_key) for the given contents and their pairs with later ones, at ``:min_sim`` or more."""
+    """Select (content_key, mate_key): pairs of the given contents with later contents, at ``:min_sim`` or more."""
     return _mates(pair.c.left_key, pair.c.right_key)
 
 
 def earlier_mates() -> Rows:
-    """(content_key, mate_key) for the given contents and their pairs with earlier ones, at ``:min_sim`` or more."""
+    """Select (content_key, mate_key): pairs of the given contents with earlier contents, at ``:min_sim`` or more."""
     return _mates(pair.c.right_key, pair.c.left_key)
 
 
 def names() -> Rows:
-    """(doc_key, collection, doc_id) of the given documents."""
+    """Select (doc_key, collection, doc_id) of the given documents."""
     return (
         select(document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id)
         .join_from(given, document, document.c.doc_key == given.c.value)
@@ -92,13 +92,13 @@ def names() -> Rows:
 
 
 def scope() -> Rows:
-    """(doc_key, collection, doc_id, content_key) of every document, in the order they came."""
+    """Select (doc_key, collection, doc_id, content_key) of every document, in the order in which they were added."""
     columns = (document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id, document.c.content_key)
     return select(*columns).where(_within()).order_by(document.c.doc_key)
 
 
 def document_counts() -> Rows:
-    """(number of documents, number of those that are not empty)."""
+    """Select the number of documents and the number of those that are not empty."""
     return select(func.count().label("num_documents"), func.count(document.c.content_key).label("num_full")).where(
         _within()
     )
@@ -109,12 +109,12 @@ def _mates(mine: ColumnElement[int], mate: ColumnElement[int]) -> Rows:
         select(mine.label("content_key"), mate.label("mate_key"))
         .join_from(given, pair, mine == given.c.value)
         .where(pair.c.similarity >= bindparam("min_sim"))
-        # By their places: both databases then begin with the given keys. By their values they might walk the pairs.
+        # Ordered by position, both databases start with the given keys. Ordered by value, they might scan all pairs.
         .order_by(given.c.key)
     )
 
 
 def _within() -> ColumnElement[bool]:
-    # A type for Postgres, which is to compare it with NULL.
+    # Postgres needs a type to compare the parameter with NULL.
     within = bindparam("within", type_=collection.c.name.type)
     return or_(within.is_(None), document.c.collection_key == bound_key("within"))

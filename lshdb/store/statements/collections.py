@@ -1,6 +1,6 @@
-"""Names of collections in place of their keys, as parts of other statements.
+"""SQL expressions that translate between the names and the keys of collections.
 
-Scalar subqueries, not joins: no planner is tempted to begin with the collections.
+They are scalar subqueries, not joins, so that no query planner starts with the collections.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["bound_key", "name_of"]
 
 
 def name_of(collection_key: ColumnElement[Any], label: str = "collection") -> ColumnElement[str]:
-    """The name of the collection with this key."""
+    """Return an expression for the name of the collection with this key."""
     statement = select(collection.c.name).where(collection.c.collection_key == collection_key)
     return statement.scalar_subquery().label(label)
 
 
 def bound_key(parameter: str) -> ColumnElement[int]:
-    """The key of the collection whose name is the value of a parameter; NULL if there is none."""
+    """Return an expression for the key of the collection that the parameter names; NULL if there is none."""
     mine = collection.c.name == bindparam(parameter, type_=collection.c.name.type)
     return select(collection.c.collection_key).where(mine).scalar_subquery()

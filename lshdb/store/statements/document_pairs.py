@@ -1,7 +1,7 @@
-"""The SQL of pairs of documents: of all documents, within one collection, and between two.
+"""SQL for pairs of documents: of all documents, within one collection, and between two collections.
 
-A content is named by its first document; where collections are chosen, by its first one in that collection. Every
-statement reads the pairs, or the documents by their content, in the order of their keys, and so never sorts them.
+A content is represented by its first document, or by its first document in the chosen collection. Every statement
+reads the pairs by key, or the documents by content, so the database never has to sort them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ RIGHT: Final = bound_key("right_collection")
 
 
 def first_documents_pairs(*, chosen: bool = False) -> Rows:
-    """The pairs at ``:min_sim`` or more, each content by its first document.
+    """Select the pairs at ``:min_sim`` or more, with the first document of each content.
 
-    Args: chosen: the earlier content's in ``:left_collection``, the later one's in ``:right_collection``.
+    Args: chosen: take the earlier content's document from ``:left_collection``, the later one's from
+        ``:right_collection``.
     """
     left, right = _aliases()
     return _at_least(
@@ -43,7 +44,7 @@ def first_documents_pairs(*, chosen: bool = False) -> Rows:
 
 
 def expanded_pairs(*, chosen: bool = False) -> Rows:
-    """The pairs at ``:min_sim`` or more, for every two documents of both contents; `chosen` as above."""
+    """Select every pair of documents of each pair at ``:min_sim`` or more. Args: chosen: as above."""
     left, right = _aliases()
     statement = (
         _named(left, right)
@@ -51,13 +52,13 @@ def expanded_pairs(*, chosen: bool = False) -> Rows:
         .join(right, right.c.content_key == pair.c.right_key)
     )
     if chosen:
-        # Expressions, not the columns: SQLite would begin with the collections, and try every two of their documents.
+        # Expressions, not columns: otherwise SQLite would start with the collections and try every pair of documents.
         statement = statement.where(left.c.collection_key + 0 == LEFT, right.c.collection_key + 0 == RIGHT)
     return _at_least(statement)
 
 
 def repeated_documents(*, chosen: bool = False) -> Rows:
-    """For each content with several documents: its first one, and each other; all of one collection if `chosen`."""
+    """Select the first document of each content together with each of its others; of one collection if `chosen`."""
     first, other = _aliases()
     statement = (
         _identical(first, other)
@@ -69,7 +70,7 @@ def repeated_documents(*, chosen: bool = False) -> Rows:
 
 
 def identical_documents(*, chosen: bool = False) -> Rows:
-    """Every two documents of one content; of one collection if `chosen`."""
+    """Select every pair of documents with the same content; of one collection if `chosen`."""
     left, right = _aliases()
     statement = (
         _identical(left, right)
@@ -80,7 +81,7 @@ def identical_documents(*, chosen: bool = False) -> Rows:
 
 
 def shared_contents() -> Rows:
-    """For each content that both chosen collections have: its first document in each."""
+    """Select the first document in each of the two chosen collections, for every content that both contain."""
     left, right = _aliases()
     return (
         _identical(left, right)
@@ -91,14 +92,14 @@ def shared_contents() -> Rows:
 
 
 def shared_documents() -> Rows:
-    """Every two documents of one content, one in each of the chosen collections."""
+    """Select every pair of documents with the same content, one from each of the two chosen collections."""
     left, right = _aliases()
     statement = _identical(left, right).join_from(left, right, left.c.content_key == right.c.content_key)
     return _of_chosen(statement, left, right).order_by(left.c.content_key, left.c.doc_key, right.c.doc_key)
 
 
 def first_document(content_key: Any, collection_key: ColumnElement[int] | None = None) -> ScalarSelect[int]:
-    """The doc_key of a content's first document, or of its first one in a collection; NULL where there is none."""
+    """Return an expression for the key of a content's first document, in a collection if given; NULL if it has none."""
     first = document.alias("first")
     statement = select(func.min(first.c.doc_key)).where(first.c.content_key == content_key)
     mine = statement if collection_key is None else statement.where(first.c.collection_key == collection_key)
@@ -110,7 +111,7 @@ def _aliases() -> tuple[FromClause, FromClause]:
 
 
 def _named(left: FromClause, right: FromClause, similarity: Any = pair.c.similarity, exact: Any = pair.c.exact) -> Rows:
-    """(left, right, similarity, exact, left_collection, right_collection)."""
+    """Select (left, right, similarity, exact, left_collection, right_collection)."""
     return select(
         left.c.doc_id.label("left"),
         right.c.doc_id.label("right"),

@@ -1,6 +1,6 @@
-"""What must hold of rows beyond the constraints of the schema: each rule selects the rows that break it.
+"""Rules for rows that the constraints of the schema cannot express. Each rule selects the rows that break it.
 
-Owns the rules that SQL alone can tell; what takes recomputing is `lshdb.audit`'s. Nothing here is executed.
+These are the rules that SQL alone can check; `lshdb.audit` has those that need recomputing. Nothing here executes SQL.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Rule:
     """Rows that must not exist.
 
     Args:
-        kind: the stable name of the fault.
+        kind: the name of the fault; it never changes.
         wrong: the condition that selects these rows.
-        detail: what is wrong, with the names of columns in braces.
-        repair: what a repair does.
+        detail: a description of the fault, with the names of columns in braces.
+        repair: a description of what a repair does.
         deletes: whether a repair deletes the row, and nothing else.
         relinks: columns whose contents are linked again afterwards.
         without_texts: whether the rule also holds for an index that keeps no texts.
@@ -44,18 +44,18 @@ class Rule:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns of the table's primary key."""
+        """The names of the columns of the table's primary key."""
         return tuple(column.key for column in self.table.primary_key.columns)
 
 
 def breaches(rule: Rule) -> Rows:
-    """The rows that break a rule, in the order of their keys, without their binary columns."""
+    """Select the rows that break a rule, ordered by key, without their binary columns."""
     shown = [column for column in rule.table.columns if column.key not in ("signature", "text", "digest")]
     return select(*shown).where(rule.wrong).order_by(*rule.table.primary_key.columns)
 
 
 def deletion(rule: Rule) -> Delete:
-    """Deletes ``:count`` of the rows that break a rule."""
+    """Delete up to ``:count`` of the rows that break a rule."""
     key = tuple(rule.table.primary_key.columns)
     some = select(*key).where(rule.wrong).order_by(*key).limit(bindparam("count"))
     return delete(rule.table).where(tuple_(*key).in_(some))
@@ -67,7 +67,7 @@ def _absent(table: Table, value: ColumnElement[Any]) -> ColumnElement[bool]:
 
 
 def _not_oversized() -> ColumnElement[bool]:
-    """Whether a bucket that should be oversized has no more contents than ``:cap``."""
+    """Return the condition that an oversized bucket has at most ``:cap`` contents, or is not of a current band."""
     mate = band_bucket.alias("mate")
     beyond = (
         select(mate.c.content_key)
@@ -81,7 +81,7 @@ def _not_oversized() -> ColumnElement[bool]:
     return or_(beyond.is_(None), ~oversized_bucket.c.band.between(bindparam("first_band"), bindparam("last_band")))
 
 
-# A repair must delete everything that belongs to these.
+# A repair must also delete everything that belongs to these contents.
 OF_NO_DOCUMENT: Final = Rule(
     "content-of-no-document", content, _absent(document, content.c.content_key), "no document has it",
     "deleted with its text, buckets and pairs", deletes=False,

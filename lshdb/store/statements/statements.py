@@ -1,6 +1,6 @@
-"""The SQL of the hot paths, one function a question; nothing here is executed.
+"""SQL of the hot paths, one function for each query. Nothing here executes SQL.
 
-The tests keep its compiled text for both dialects and assert its query plans.
+The tests compare the compiled text with snapshots for both dialects, and check the query plans.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ __all__ = [
 Rows: TypeAlias = "Select[*tuple[Any, ...]]"
 
 NO_LIMIT: Final = 2**63 - 1
-# Keys below it times numbers below 2**30, two of them added, stay below 2**63.
+# The sum of two products of a key below it and a number below 2**30 stays below 2**63.
 SAMPLE_PRIME: Final = 2**31 - 1
 
 
 def shared_buckets() -> Rows:
-    """(bucket_hash, content_key) of the buckets of ``:band`` with two contents or more, in that order."""
+    """Select (bucket_hash, content_key) of the buckets of ``:band`` with two or more contents, sorted."""
     shared = (
         select(band_bucket.c.bucket_hash)
         .where(band_bucket.c.band == bindparam("band"))
@@ -81,11 +81,11 @@ def shared_buckets() -> Rows:
 
 
 def probes() -> Insert:
-    """Fills staged_probe from those of staged_bucket that have mates, each with the key below which these are met.
+    """Copy the rows of staged_bucket that have mates to staged_probe, each with the key below which it meets mates.
 
-    In a bucket of up to ``:cap`` contents all mates are met. In a hotter one the first ``:cap`` contents meet each
-    other, and every later one meets the first ``:hubs`` only, which so meet all: linear, and the same whatever the
-    order of linking.
+    In a bucket of at most ``:cap`` contents, every content meets all others. In a larger bucket, the first ``:cap``
+    contents meet each other, and every later one meets only the first ``:hubs``, which therefore meet all. The number
+    of pairs grows linearly with the bucket, and the order of linking makes no difference.
     """
     cap_key, hub_key = _key_at(bindparam("cap")), _key_at(bindparam("hubs"))
     limit = case(
@@ -93,7 +93,7 @@ def probes() -> Insert:
         (staged_bucket.c.content_key < cap_key, cap_key),
         else_=hub_key,
     )
-    # Most buckets hold nothing else: one descent into the table for each of these, instead of two.
+    # Most contents have a bucket to themselves. This check takes one lookup for each of them, instead of two.
     has_mates = _key_at(literal(1)).is_not(None)
     return insert(staged_probe).from_select(
         ["band", "bucket_hash", "content_key", "limit_key"],
@@ -115,9 +115,9 @@ def _key_at(offset: Any) -> ScalarSelect[int]:
 
 
 def bucket_mates() -> Rows:
-    """(content_key, mate_key) for the staged probes: mates that are linked already, or come earlier.
+    """Select (content_key, mate_key) for the staged probes: mates that are already linked, and earlier mates.
 
-    Of two unlinked mates only the later one's probe meets the earlier one, so no pair is met from both ends.
+    If both mates are unlinked, only the later one finds the earlier one, so no pair occurs in both orders.
     """
     return (
         select(staged_probe.c.content_key, band_bucket.c.content_key.label("mate_key"))
@@ -139,7 +139,7 @@ def bucket_mates() -> Rows:
 
 
 def hot_buckets() -> Rows:
-    """(band, bucket_hash, num_contents) of the staged probes' buckets that are beyond the cap."""
+    """Select (band, bucket_hash, num_contents) of the buckets of the staged probes that are beyond the cap."""
     hot = (
         select(staged_probe.c.band, staged_probe.c.bucket_hash)
         .where(staged_probe.c.limit_key != NO_LIMIT)
@@ -157,9 +157,9 @@ def hot_buckets() -> Rows:
 
 @cache
 def candidate_contents() -> Rows:
-    """content_key of every content in one of the buckets of one sketch, once.
+    """Select the contents in any of the buckets of one sketch, without duplicates.
 
-    Their hashes are given, in the order of the bands, of which the first has the number ``:first_band``.
+    ``:given`` lists the bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
     """
     same = and_(
         band_bucket.c.band == given.c.key + bindparam("first_band", type_=BigInteger),
@@ -170,7 +170,7 @@ def candidate_contents() -> Rows:
 
 @cache
 def skipped_buckets() -> Rows:
-    """The places of those of the given buckets that were too hot to expand."""
+    """Select the positions, in ``:given``, of the buckets that were too hot to expand."""
     same = and_(
         oversized_bucket.c.band == given_bucket.c.band, oversized_bucket.c.bucket_hash == given_bucket.c.bucket_hash
     )
@@ -178,7 +178,7 @@ def skipped_buckets() -> Rows:
 
 
 def skipped_among() -> Rows:
-    """(band, bucket_hash, number of staged rows) of those of the staged buckets that were too hot to expand."""
+    """Select (band, bucket_hash, number of staged rows) of the staged buckets that were too hot to expand."""
     same = and_(
         oversized_bucket.c.band == staged_bucket.c.band, oversized_bucket.c.bucket_hash == staged_bucket.c.bucket_hash
     )
@@ -190,45 +190,45 @@ def skipped_among() -> Rows:
 
 
 def first_in_bucket() -> Rows:
-    """The first ``:count`` contents of the bucket ``:band``, ``:bucket_hash``."""
+    """Select the first ``:count`` contents of the bucket (``:band``, ``:bucket_hash``)."""
     mine = (band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash"))
     return select(band_bucket.c.content_key).where(*mine).order_by(band_bucket.c.content_key).limit(bindparam("count"))
 
 
 @cache
 def signatures() -> Rows:
-    """(content_key, num_shingles, signature) of the given keys, ascending."""
+    """Select (content_key, num_shingles, signature) of the given keys, ascending."""
     return _of_given(content.c.content_key, content.c.num_shingles, content.c.signature)
 
 
 @cache
 def kept_texts() -> Rows:
-    """(content_key, text) of the given keys whose text is kept, ascending."""
+    """Select (content_key, text) of the given keys whose text is kept, ascending."""
     return _of_given(content_text.c.content_key, content_text.c.text)
 
 
 @cache
 def existing_contents() -> Rows:
-    """content_key of those of the given keys that are contents, ascending."""
+    """Select the given keys that belong to contents, ascending."""
     return _of_given(content.c.content_key)
 
 
 @cache
 def content_documents() -> Rows:
-    """(content_key, doc_id, collection) of the documents of the given contents, in the order of their keys."""
+    """Select (content_key, doc_id, collection) of the given contents' documents, by content key and document key."""
     columns = (document.c.content_key, document.c.doc_id, name_of(document.c.collection_key))
     return _of_given(*columns).order_by(document.c.doc_key)
 
 
 def _of_given(key: Column[Any], *columns: ColumnElement[Any]) -> Rows:
-    """The columns of the rows with the given keys, in the order of these."""
+    """Select the columns of the rows with the given keys, ordered by key."""
     joined = select(key, *columns).join_from(given, key.table, key == given.c.value)
-    # By the given keys: SQLite then begins there, and not with a scan of the table.
+    # Ordered by the given keys, so that SQLite starts there instead of scanning the table.
     return joined.order_by(given.c.value)
 
 
 def pair_page() -> Rows:
-    """The ``:count`` pairs after (``:left_key``, ``:right_key``) that were written since ``:since``."""
+    """Select the first ``:count`` pairs after (``:left_key``, ``:right_key``) written by run ``:since`` or later."""
     after = tuple_(pair.c.left_key, pair.c.right_key) > tuple_(bindparam("left_key"), bindparam("right_key"))
     columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
     ordered = select(*columns).where(after, _written_since()).order_by(pair.c.left_key, pair.c.right_key)
@@ -236,28 +236,29 @@ def pair_page() -> Rows:
 
 
 def pair_sample() -> Rows:
-    """``:count`` pairs written since ``:since``, chosen by a random function of their keys.
+    """Select a sample of ``:count`` pairs that run ``:since`` or a later one wrote.
 
-    With ``:a``, ``:b``, ``:c`` drawn below 2**30, they are those whose key is hashed least: each pair alike, the same
-    ones on both databases, and the database never holds more than ``:count`` of them.
+    ``:a``, ``:b`` and ``:c`` are random numbers below 2**30. They define a hash function, and the sample is the pairs
+    with the smallest hashes. Every pair is equally likely, both databases choose the same pairs, and the database
+    never holds more than ``:count`` of them.
 
     Source: Carter, Wegman 1979, Universal classes of hash functions; bottom-k: Cohen, Kaplan 2007.
     """
     left, right = pair.c.left_key % SAMPLE_PRIME, pair.c.right_key % SAMPLE_PRIME
     line = (left * bindparam("a") + right * bindparam("b") + bindparam("c")) % SAMPLE_PRIME
-    # Squared: a line alone would take pairs at regular distances.
+    # Squared, because a linear function alone would choose pairs at regular distances.
     columns = (pair.c.left_key, pair.c.right_key, pair.c.similarity, pair.c.exact)
     drawn = select(*columns).where(_written_since()).order_by((line * line) % SAMPLE_PRIME, *columns[:2])
     return drawn.limit(bindparam("count"))
 
 
 def _written_since() -> ColumnElement[bool]:
-    """Whether a pair was written by run ``:since`` or a later one, or outside of a run, at whatever time."""
+    """Return the condition that a pair was written by run ``:since`` or later, or outside any run."""
     return func.coalesce(pair.c.run_key, NO_LIMIT) >= bindparam("since")
 
 
 def largest_buckets() -> Rows:
-    """(num_contents, 0, band, bucket_hash) of the ``:count`` largest buckets of ``:band`` with two contents or more."""
+    """Select (num_contents, 0, band, bucket_hash) of the ``:count`` largest buckets of ``:band`` with mates in them."""
     band: BindParameter[int] = bindparam("band")
     num_contents = func.count().label("num_contents")
     grouped = select(band_bucket.c.bucket_hash, num_contents).where(band_bucket.c.band == band)
@@ -268,7 +269,10 @@ def largest_buckets() -> Rows:
 
 
 def neighbours() -> Rows:
-    """(doc_id, similarity, exact, collection) for ``:content_key`` at ``:min_sim`` or more, its own documents first."""
+    """Select the documents of ``:content_key`` and its near-duplicates at ``:min_sim`` or more, best first.
+
+    The columns are (doc_id, similarity, exact, collection).
+    """
     key: BindParameter[int] = bindparam("content_key")
     least = pair.c.similarity >= bindparam("min_sim")
     mates = union_all(
