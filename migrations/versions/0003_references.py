@@ -6,14 +6,17 @@ or buckets. Postgres changes its tables in place, so that the privileges of othe
 """
 
 import json
+from typing import Any, NoReturn
 
 import sqlalchemy as sa
 from alembic import op
 from lshdb.migrations.tables_0003 import metadata
 from lshdb.migrations.views_0003 import VIEWS
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import AddConstraint, CreateTable, SetColumnComment, SetTableComment
 
 from lshdb.errors import IndexDamaged
+from lshdb.store.url import masked
 
 revision = "0003"
 down_revision = "0002"
@@ -37,10 +40,11 @@ def upgrade() -> None:
         op.alter_column(table, before, new_column_name=after) if is_postgres() else op.execute(
             f'ALTER TABLE {table} RENAME COLUMN "{before}" TO {after}'
         )
-    if is_postgres():
-        alter(names)
-    else:
-        remake(names)
+    change = alter if is_postgres() else remake
+    try:
+        change(names)
+    except IntegrityError as error:
+        refuse_rows(error)
     create_views()
 
 
@@ -135,6 +139,8 @@ def comment(table: sa.Table) -> None:
 
 def remake(names: list[str]) -> None:
     """Copies the small tables, replaces the declarations of the others."""
+    # A reference to a row that is missing is found at the end, where the message can name its table.
+    op.execute("PRAGMA defer_foreign_keys = ON")
     for table in WITH_COLLECTION:
         op.rename_table(table, f"{table}_before")
     op.execute("DROP INDEX ix_document_content_key_document_doc_key")
@@ -199,6 +205,14 @@ def require_sound() -> None:
         refuse(f"a row of the table {name} refers to none of the table {parent}")
 
 
-def refuse(reason: str) -> None:
+def refuse(reason: str) -> NoReturn:
     """Raises: IndexDamaged."""
-    raise IndexDamaged(url=op.get_bind().engine.url.database, reason=f"{reason}; repair it with the older lshdb")
+    raise IndexDamaged(url=masked(op.get_bind().engine.url), reason=f"{reason}; repair it with the older lshdb")
+
+
+def refuse_rows(error: IntegrityError) -> NoReturn:
+    """Raises: IndexDamaged: rows break a constraint, as the database found."""
+    found: Any = getattr(error.orig, "diag", None)
+    if found is None:
+        refuse(f"rows break a constraint: {error.orig}")
+    refuse(f"rows of the table {found.table_name} break the constraint {found.constraint_name}")

@@ -245,6 +245,40 @@ def test_an_upgrade_that_fails_changes_nothing(
     assert answers(url) == ANSWERS
 
 
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (
+            "DELETE FROM content WHERE content_key = (SELECT left_key FROM pair LIMIT 1)",
+            r"(a row of the table \w+ refers to none of the table content"
+            r"|rows of the table \w+ break the constraint fk_\w+_content\w*)",
+        ),
+        (
+            "UPDATE pair SET similarity = 2 WHERE left_key = (SELECT min(left_key) FROM pair)",
+            r"(\d+ )?rows of the table pair break the constraint ck_pair_\w+",
+        ),
+        (
+            "UPDATE run SET state = 'lost' WHERE run_key = 1",
+            r"(rows break a constraint: CHECK constraint failed: ck_run_\w+"
+            r"|rows of the table run break the constraint ck_run_\w+)",
+        ),
+    ],
+    ids=["reference", "check", "check of a table that is copied"],
+)
+def test_an_index_whose_rows_break_a_new_constraint_is_refused_with_the_way_out(
+    damage: str, expected: str, url: str, tmp_path: Path, lshdb: Run
+) -> None:
+    restore("revision_0002", url, tmp_path)
+    with Store.at(url) as store, store.changing() as transaction:
+        transaction.execute(text(damage))
+    ended = lshdb(url, "upgrade")
+    assert (ended.code, ended.out) == (24, ""), ended.err
+    way_out = "; repair it with the older lshdb. Restore it from a backup, or create it again."
+    assert re.fullmatch(rf"lshdb: Index \S+ is damaged: {expected}{re.escape(way_out)}\n", ended.err), ended.err
+    with pytest.raises(IndexOutdated):
+        Index.open(url)
+
+
 def test_a_dry_run_prints_the_sql_and_changes_nothing(url: str, tmp_path: Path, lshdb: Run) -> None:
     restore("revision_0001", url, tmp_path)
     before = schema_of(url)
