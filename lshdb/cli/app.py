@@ -131,6 +131,14 @@ def settings(
             help="The index: a database URL, or a path for SQLite.",
         ),
     ] = "lshdb.db",
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The Postgres schema of the index. Default: lshdb, or ?schema= in the URL.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, no progress and no notes.")] = False,
     show_version: Annotated[  # noqa: ARG001
         bool,
@@ -138,7 +146,7 @@ def settings(
         typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    context.obj = Settings(db, quiet)
+    context.obj = Settings(db, quiet, schema)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import settings_of
 from lshdb.cli.render import print_report
+from lshdb.errors import UsageError
 
 __all__ = ["EPILOG", "copy"]
 
@@ -32,7 +33,10 @@ def copy(
     from lshdb.cli.display import progress_for
     from lshdb.index import Index
 
-    with Index.open(source, progress_for(settings_of(context).quiet)) as index:
+    settings = settings_of(context)
+    if settings.schema is not None:
+        raise UsageError(reason="copy takes no --schema: write ?schema=NAME into the URL of SRC or DST")
+    with Index.open(source, progress_for(settings.quiet)) as index:
         report = index.copy(destination)
     tables = f"{report.num_rows:,} rows in {len(report.tables)} tables"
     text = f"{report.source} -> {report.destination}: {tables}, found equal; {report.seconds:,.1f} s"

@@ -11,6 +11,7 @@ from functools import wraps
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
+from urllib.parse import parse_qsl, quote, urlencode
 
 import typer
 
@@ -40,6 +41,7 @@ __all__ = [
     "Wait",
     "age",
     "ensure_index",
+    "in_schema",
     "measured_line",
     "open_index",
     "settings_of",
@@ -49,6 +51,9 @@ __all__ = [
 
 MAKING: Final = "Creating an index"
 READING: Final = "Reading"
+
+# A password may contain a question mark.
+_PLACE_AND_QUERY: Final = r"([^:]*://(?:[^@/]*@)?[^?]*)(?:\?(.*))?"
 
 Format = Literal["table", "jsonl", "csv", "tsv"]
 
@@ -217,8 +222,28 @@ def _default(one: Field[Any]) -> object:
 class Settings:
     """The global options."""
 
-    db: str
+    address: str
     quiet: bool
+    schema: str | None = None
+
+    @property
+    def db(self) -> str:
+        """The URL or path of the index. Raises: UsageError: a schema in SQLite."""
+        return self.address if self.schema is None else in_schema(self.address, self.schema)
+
+
+def in_schema(address: str, schema: str) -> str:
+    """Return a database URL with ``?schema=``, which replaces one that it already has.
+
+    Raises: UsageError: the index is in SQLite.
+    """
+    if "://" not in address or address.startswith("sqlite"):
+        raise UsageError(reason=f"--schema {schema}: a SQLite index has no schema; name a Postgres database with --db")
+    match = re.fullmatch(_PLACE_AND_QUERY, address)
+    assert match is not None
+    place, query = match.groups()
+    options = [(name, value) for name, value in parse_qsl(query or "") if name != "schema"]
+    return f"{place}?{urlencode([*options, ('schema', schema)], quote_via=quote)}"
 
 
 def settings_of(context: typer.Context) -> Settings:

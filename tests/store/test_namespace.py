@@ -84,3 +84,10 @@ def test_an_index_that_a_search_path_leads_to_stays_where_it_is(database: str, t
     assert places(database) == {"crawl"}
     with Index.open(f"{database}&schema=crawl") as index:
         assert len(index.stats().collections) == 1
+
+
+def test_an_index_of_before_stays_where_it_is_if_its_schema_is_named(database: str, tmp_path: Path) -> None:
+    execute(database, "DROP TABLE document")
+    restore("revision_0002", f"{database}&options=-csearch_path%3Dpublic", tmp_path)
+    Index.upgrade(f"{database}&schema=public")
+    assert places(database) == {"public"}
