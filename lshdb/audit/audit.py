@@ -1,4 +1,4 @@
-"""Check everything about an index in one snapshot, and yield each fault as soon as it is found.
+"""Check everything about an index in one snapshot, and yield the faults one at a time.
 
 Memory is bounded by a batch for any number of contents and faults, because contents, bucket rows and pairs are
 streamed. An audit costs one pass over every table, and 20 seeks for the buckets of each content. Bands that an

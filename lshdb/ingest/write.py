@@ -76,7 +76,7 @@ class Writer:
         """Write a batch, and those that `more` returns, in one transaction of about `seconds`.
 
         Args:
-            more: returns the next batch, or None if none is complete within the given number of seconds.
+            more: returns the next batch, or None if it is not complete within the given number of seconds.
             started: when the wait for the first batch began, by `time.monotonic`. If that batch took long to make, it
                 is written alone, because the write lock must not be held while waiting for another one.
         """

@@ -1,4 +1,4 @@
-"""From what the user writes after ``--db`` to a database URL, and from a URL to what may be shown."""
+"""Turn the argument of ``--db`` into a database URL, and a URL into a text that is safe to show."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_c
 
 
 def parse(address: str) -> URL:
-    """The URL of a SQLAlchemy URL or of a plain path (SQLite).
+    """Parse a SQLAlchemy URL, or a plain path (SQLite).
 
-    Raises: UsageError: the URL cannot be read; its text, which may hold a password, is not repeated.
+    Raises: UsageError: the URL is invalid. The error does not repeat it, because it may contain a password.
     """
     if "://" not in address:
         return URL.create("sqlite", database=str(Path(address).expanduser()))
@@ -29,14 +29,14 @@ def parse(address: str) -> URL:
 
 
 def for_libpq(url: URL) -> str:
-    """The URL as Postgres's own programs take it, without any secret: they ask for the password, or know it."""
+    """Return the URL for Postgres's own programs, without secrets: they find the password themselves, or ask for it."""
     harmless = {key: value for key, value in url.query.items() if key not in {*_SECRETS, "schema"}}
     plain = url.set(query=harmless, drivername="postgresql")
     return URL.create(**plain._asdict() | {"password": None}).render_as_string()
 
 
 def masked(url: URL) -> str:
-    """The URL as it may be printed: a plain path for SQLite, no password anywhere."""
+    """Return the URL in a form that is safe to print: a plain path for SQLite, and never a password."""
     if url.get_backend_name() == "sqlite":
         return url.database or "sqlite://"
     shown = {key: "***" if key in _SECRETS else value for key, value in url.query.items()}

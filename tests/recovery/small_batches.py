@@ -39,7 +39,7 @@ WORKER: Final = "worker"
 SECONDS_A_CHUNK: Final = "LSHDB_TEST_SECONDS_A_CHUNK"
 # For how long SQLite puts batches into one transaction. Elsewhere each batch is one, so that a call has many.
 LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
-# "STAGE STEPS SECONDS SIGNAL": the process sends its group this signal, so many seconds after so many steps of a stage.
+# "STAGE STEPS SECONDS SIGNAL": SECONDS after that many STEPS of a STAGE, the process sends its group this SIGNAL.
 # A test that did this from outside would come late on a busy machine, when the call has ended.
 SIGNAL_AT: Final = "LSHDB_TEST_SIGNAL_AT"
 
