@@ -30,4 +30,15 @@ VIEWS = {
         JOIN collection AS c ON c.collection_key = d.collection_key
         JOIN collection AS b ON b.collection_key = e.collection_key""",
     ),
+    "lshdb_buckets": (
+        "every content in each of its buckets, in the bands that answer and in those that a reband is writing",
+        """
+        SELECT 'current' AS banding, b.band - p.first_band AS band, b.bucket_hash, b.content_key
+        FROM index_params AS p
+        JOIN band_bucket AS b ON b.band >= p.first_band AND b.band < p.first_band + p.bands
+        UNION ALL
+        SELECT 'coming', b.band - r.first_band, b.bucket_hash, b.content_key
+        FROM rebanding AS r
+        JOIN band_bucket AS b ON b.band >= r.first_band AND b.band < r.first_band + r.bands""",
+    ),
 }

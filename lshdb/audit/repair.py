@@ -70,6 +70,8 @@ class Repairing:
         """Repair faults that do not belong to single rows."""
         if self._kinds & _INDEXES:
             mending.make_indexes(transaction)
+        if "view-missing" in self._kinds:
+            mending.make_views(transaction)
         if "params-recall" in self._kinds:
             mending.promise_recall(transaction, self._params)
         if "counter-behind" in self._kinds:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Table, delete, insert, select, update
+from sqlalchemy import Table, delete, insert, select, text, update
 
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import sketch_encoded
@@ -26,6 +26,7 @@ from lshdb.store.schema import (
 )
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
+from lshdb.store.views import VIEWS
 
 __all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
 
@@ -236,6 +237,12 @@ def missing_index(place: Place) -> Found:
     return {("index-missing", index.name)}
 
 
+def missing_view(place: Place) -> Found:
+    name = place.chance.choice(sorted(VIEWS))
+    place.transaction.execute(text(f"DROP VIEW {name}"))
+    return {("view-missing", name)}
+
+
 PLANTERS: Final[dict[str, Planter]] = {
     name: value
     for name, value in list(globals().items())
@@ -264,4 +271,5 @@ DERIVABLE: Final = (
     "missing_counter",
     "other_recall",
     "missing_index",
+    "missing_view",
 )

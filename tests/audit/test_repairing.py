@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from lshdb import Document, Index, Params
 from lshdb.audit import Auditing, Fault, Thoroughness
@@ -203,6 +203,22 @@ def test_a_table_or_a_column_that_is_missing_is_named_and_nothing_else_is_asked(
     ]
     with Index.open(path) as index:
         index.repair(["column-missing", "table-missing"])
+
+
+def test_views_that_are_missing_are_each_named_and_created_again(filled: str) -> None:
+    names = ["lshdb_buckets", "lshdb_documents", "lshdb_pairs"]
+    with Store.open(filled) as store:
+        with store.reading() as transaction:
+            before = [transaction.execute(text(f"SELECT * FROM {name}")).all() for name in names]
+        with store.writing() as transaction:
+            for name in names:
+                transaction.execute(text(f"DROP VIEW {name}"))
+        found = sorted((fault.fault, fault.table, fault.key, fault.repair) for fault in listed(filled))
+        assert found == [("view-missing", name, name, "made") for name in names]
+        assert repaired(filled) == {}
+        with store.reading() as transaction:
+            after = [transaction.execute(text(f"SELECT * FROM {name}")).all() for name in names]
+    assert list(map(set, after)) == list(map(set, before))
 
 
 @pytest.mark.sqlite

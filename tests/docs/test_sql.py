@@ -47,7 +47,7 @@ def test_the_queries_of_the_page_give_the_same_rows_on_both_databases_and_those_
         with Index.create(url) as index:
             ingest_sample(index)
     examples = EXAMPLE.findall(PAGE.read_text())
-    assert len(examples) == 10
+    assert len(examples) == 11
     for statement, expected in examples:
         sqlite, postgres = (shown(url, statement) for url in urls)
         assert sqlite == postgres, statement

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from lshdb.errors import IndexBusy, IndexRebanded
 from lshdb.ingest.removal import retire
@@ -46,6 +46,16 @@ def begin(store: Store, wanted: Params = WANTED) -> Rebanding:
     one = rebanding(store, wanted)
     one._begin()
     return one
+
+
+def buckets_seen(store: Store) -> dict[tuple[str, int], list[list[int]]]:
+    """Return the contents of each bucket, by banding and band, as people see them."""
+    statement = "SELECT banding, band, bucket_hash, content_key FROM lshdb_buckets ORDER BY content_key"
+    found: dict[tuple[str, int], dict[int, list[int]]] = {}
+    with store.reading() as transaction:
+        for banding, band, bucket_hash, content_key in transaction.execute(text(statement)):
+            found.setdefault((banding, band), {}).setdefault(bucket_hash, []).append(content_key)
+    return {place: list(buckets.values()) for place, buckets in found.items()}
 
 
 @pytest.fixture
@@ -172,3 +182,44 @@ def test_an_empty_index_has_the_new_bands_at_once(store: Store) -> None:
     add_now(store, CONTENTS)
     link(store)
     assert linked_pairs(store) == {("a", "c")}
+
+
+CURRENT = {
+    ("current", 0): [[1, 2, 3], [4]],
+    ("current", 1): [[1, 3], [2], [4]],
+    ("current", 2): [[1], [2], [3], [4]],
+}
+
+
+def test_the_view_of_buckets_tells_current_bands_from_coming_ones_and_numbers_both_from_0(filled: Store) -> None:
+    assert buckets_seen(filled) == CURRENT
+    one = begin(filled)
+    assert buckets_seen(filled) == CURRENT
+    one._write_batch()
+    assert buckets_seen(filled) == {**CURRENT, ("coming", 0): [[1], [2]]}
+    one._write_batch()
+    assert buckets_seen(filled) == {**CURRENT, ("coming", 0): [[1, 3], [2], [4]]}
+    assert one._write_batch()
+    filled.reload()
+    # The old rows are still in the table, and belong to no bands.
+    assert band_numbers(filled) == [-1, 0, 1, 2]
+    assert buckets_seen(filled) == {("current", 0): [[1, 3], [2], [4]]}
+
+
+def test_the_view_of_buckets_has_no_row_of_bands_that_were_given_up(filled: Store) -> None:
+    begin(filled)._write_batch()
+    with filled.writing() as transaction:
+        bands.give_up(transaction)
+    assert band_numbers(filled) == [-1, 0, 1, 2]
+    assert buckets_seen(filled) == CURRENT
+
+
+def test_the_view_of_buckets_numbers_coming_bands_from_0_if_the_current_ones_are_negative(filled: Store) -> None:
+    rebanding(filled).reband()
+    begin(filled, PARAMS)._write_batch()
+    assert buckets_seen(filled) == {
+        ("current", 0): [[1, 3], [2], [4]],
+        ("coming", 0): [[1, 2]],
+        ("coming", 1): [[1], [2]],
+        ("coming", 2): [[1], [2]],
+    }

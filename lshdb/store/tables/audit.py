@@ -33,6 +33,7 @@ from lshdb.store.statements.rules import RULES, Rule, breaches
 from lshdb.store.tables import bands
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
+from lshdb.store.views import VIEWS
 
 __all__ = ["AuditedContents", "Counter", "Missing", "band_rows", "breaches_of", "contents", "counters", "limits"]
 __all__ += ["damages", "invalid_indexes"]
@@ -89,7 +90,8 @@ def schema_faults(transaction: Transaction) -> list[Missing]:
         if table.name in names:
             builds_key = transaction.dialect.builds_keys and table is band_bucket
             missing += _missing_of(live, table, builds_key)
-    return missing
+    seen = set(live.get_view_names())
+    return missing + [Missing("view-missing", name, name, is_mendable=True) for name in VIEWS if name not in seen]
 
 
 def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Missing]:

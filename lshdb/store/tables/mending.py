@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select, tuple_, update
 
 from lshdb.model.params import Params
+from lshdb.store import views
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -32,7 +33,7 @@ __all__ = [
     "make_indexes",
     "promise_recall",
 ]
-__all__ += ["make_indexes", "promise_recall", "raise_counters", "released", "unlink_existing"]
+__all__ += ["make_views", "raise_counters", "released", "unlink_existing"]
 
 
 def make_indexes(transaction: Transaction) -> None:
@@ -46,6 +47,11 @@ def make_indexes(transaction: Transaction) -> None:
                 index.drop(transaction.connection)
             if index.name in missing | invalid:
                 index.create(transaction.connection)
+
+
+def make_views(transaction: Transaction) -> None:
+    """Create the views that are missing."""
+    views.create(transaction.connection)
 
 
 def delete_breaches(transaction: Transaction, rule: Rule, parameters: dict[str, object], count: int) -> int:
