@@ -214,7 +214,7 @@ def test_views_that_are_missing_are_each_named_and_created_again(filled: str) ->
             for name in names:
                 transaction.execute(text(f"DROP VIEW {name}"))
         found = sorted((fault.fault, fault.table, fault.key, fault.repair) for fault in listed(filled))
-        assert found == [("view-missing", name, name, "made") for name in names]
+        assert found == [("view-missing", name, name, "created") for name in names]
         assert repaired(filled) == {}
         with store.reading() as transaction:
             after = [transaction.execute(text(f"SELECT * FROM {name}")).all() for name in names]
