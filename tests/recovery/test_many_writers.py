@@ -129,6 +129,9 @@ def test_writers_that_are_killed_themselves_let_the_others_finish(crawl: Crawl, 
         doomed.wait_for("committed", 4)
         doomed.send(signal.SIGKILL)
         assert other.end().code == 0
+    # The last commit can be that of the killed writer: then a file counts as half read until the next run.
+    assert other_than_rejections(url, crawl).keys() <= {"source", "missing source"}
+    ingest(url, crawl.folder)
     assert other_than_rejections(url, crawl) == {}
     assert contradictions(url) == {}
     assert missing(url) == []
