@@ -7,7 +7,7 @@ package. Nothing here knows SQL.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -36,6 +36,8 @@ from lshdb.ingest.removal import remove_documents
 from lshdb.ingest.write import add_documents
 from lshdb.linking.link import Linking
 from lshdb.linking.pending import link_pending
+from lshdb.model import arguments
+from lshdb.model.arguments import Documents, Names, Paths, Place
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
@@ -82,7 +84,7 @@ class Index:
         store.noticed = self._progress.noticed
 
     @classmethod
-    def open(cls, url: str, progress: Progress | None = None) -> Index:
+    def open(cls, url: Place, progress: Progress | None = None) -> Index:
         """Open an existing index.
 
         Args:
@@ -91,11 +93,11 @@ class Index:
 
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
-        return cls(Store.open(url), progress)
+        return cls(Store.open(arguments.place(url)), progress)
 
     @classmethod
     def create(
-        cls, url: str, params: Params | Mapping[str, Any] | None = None, progress: Progress | None = None
+        cls, url: Place, params: Params | Mapping[str, Any] | None = None, progress: Progress | None = None
     ) -> Index:
         """Create an empty index.
 
@@ -103,52 +105,54 @@ class Index:
             ``recall``.
         Raises: IndexExists: there is one already; InvalidParams, and as `open`.
         """
-        made = params if isinstance(params, Params) else params_of(params or {})
-        with Store.at(url) as place:
+        made = params if isinstance(params, Params) else params_of(arguments.params(params))
+        location = arguments.place(url)
+        with Store.at(location) as place:
             if place.is_born():
                 raise IndexExists(url=place.url)
-        return cls(Store.create(url, made, version("lshdb")), progress)
+        return cls(Store.create(location, made, version("lshdb")), progress)
 
     @classmethod
-    def ensure(cls, url: str, chosen: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Index:
+    def ensure(cls, url: Place, chosen: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Index:
         """Open an index, and create it if there is none.
 
         Args: chosen: parameters that the index must have; a new index takes defaults for the others.
         Raises: ParamsMismatch: the index was created with other parameters; InvalidParams, and as `open`.
         """
-        store = Store.create(url, params_of(chosen or {}), version("lshdb"))
+        given = arguments.params(chosen)
+        store = Store.create(arguments.place(url), params_of(given), version("lshdb"))
         try:
-            require_chosen(store.params, chosen or {}, store.url)
+            require_chosen(store.params, given, store.url)
         except ParamsMismatch:
             store.close()
             raise
         return cls(store, progress)
 
     @staticmethod
-    def upgrade(url: str, *, dry_run: bool = False) -> Upgrade:
+    def upgrade(url: Place, *, dry_run: bool = False) -> Upgrade:
         """Bring an index to the schema of this version. A SQLite file is copied first.
 
         Args: dry_run: roll the upgrade back, and return its SQL.
         """
-        with Store.at(url) as store:
+        with Store.at(arguments.place(url)) as store:
             return whole.rehearse(store) if dry_run else whole.perform(store)
 
     @staticmethod
-    def backup(url: str, path: str | Path, *, force: bool = False, progress: Progress | None = None) -> BackupReport:
+    def backup(url: Place, path: str | Path, *, force: bool = False, progress: Progress | None = None) -> BackupReport:
         """Copy a SQLite index of any revision to a file, while others use it and write to it.
 
         Args: force: overwrite an existing file.
         Raises: OutputExists, OutputFailed, IndexDamaged; UsageError: the index is in Postgres.
         """
-        with Store.at(url) as store:
+        with Store.at(arguments.place(url)) as store:
             return whole.back_up(store, Path(path), progress or Progress(), force=force)
 
-    def copy(self, url: str) -> CopyReport:
+    def copy(self, url: Place) -> CopyReport:
         """Copy the current state of the index to an empty place, and compare both.
 
         Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers, OutputFailed.
         """
-        return whole.copy_to(self._store, url, self._progress)
+        return whole.copy_to(self._store, arguments.place(url), self._progress)
 
     def vacuum(self, *, full: bool = False) -> VacuumReport:
         """Free the space of removed documents.
@@ -199,7 +203,7 @@ class Index:
 
     def ingest(
         self,
-        paths: Sequence[str | Path],
+        paths: Paths,
         options: IngestOptions | None = None,
         *,
         link: bool = True,
@@ -208,18 +212,19 @@ class Index:
         """Add or refresh documents from files and folders; unchanged files are not read.
 
         Args:
+            paths: a file or folder, or several.
             link: compute the new pairs at the end; otherwise the first question that needs them does.
             wait: wait until another ingest into the same SQLite file has finished.
 
         Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, StoreError: everything
             committed before is kept.
         """
-        given = options or IngestOptions()
+        named, given = arguments.paths(paths), options or IngestOptions()
         options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
         started = time.monotonic()
         with self._store.sole_ingest(wait), recorded_run(self._store, "ingest", options.collection) as run_key:
             ingestion = Ingestion(self._store, run_key, options, self._progress)
-            ingestion.ingest(paths)
+            ingestion.ingest(named)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(
             run=run_key,
@@ -231,26 +236,28 @@ class Index:
             rejected_by_reason=ingestion.reasons.as_dict(),
         )
 
-    def add(self, added: Iterable[Document], collection: str = "default", *, link: bool = True) -> IngestReport:
-        """Add or refresh documents from memory; their `source` is not stored.
+    def add(self, added: Documents, collection: str = "default", *, link: bool = True) -> IngestReport:
+        """Add or refresh a document, or several, from memory; their `source` is not stored.
 
         Args: link: compute the new pairs at the end; otherwise the first question that needs them does.
-        Raises: BadDocument: a document does not fit the index; documents of earlier transactions are kept.
+        Raises: BadDocument: an id or a text is unusable, or does not fit the index; UsageError: an element is not a
+            Document. Documents of earlier transactions are kept.
         """
-        started, counts, iterator = time.monotonic(), Counts(), iter(added)
-        with recorded_run(self._store, "add", collection) as run_key:
+        started, counts, iterator = time.monotonic(), Counts(), arguments.documents(added)
+        with recorded_run(self._store, "add", arguments.name("a collection", collection)) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
                 counts += add_documents(self._store, batch, run_key, collection)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
 
-    def remove(self, doc_ids: Iterable[str], collection: str = "default") -> int:
-        """Remove documents, and the texts and pairs that only they had. Returns: the number of documents.
+    def remove(self, doc_ids: Names, collection: str = "default") -> int:
+        """Remove a document, or several, and the texts and pairs that only they had. Returns: their number.
 
+        Args: doc_ids: ids, documents, or paths of files that were ingested under their absolute names.
         Raises: DocumentUnknown: one of them does not exist; its transaction removes nothing.
         """
-        removed, iterator = 0, iter(dict.fromkeys(doc_ids))
-        with recorded_run(self._store, "remove", collection) as run_key:
+        removed, iterator = 0, iter(dict.fromkeys(arguments.names(doc_ids)))
+        with recorded_run(self._store, "remove", arguments.name("a collection", collection)) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
                 removed += remove_documents(self._store, batch, run_key, collection)
         return removed
@@ -299,8 +306,10 @@ class Index:
             kinds: as the audit names them.
             wait: wait until an ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: an ingest is running; StoreError: everything committed before is kept.
+        Raises: IndexBusy: an ingest is running; StoreError: everything committed before is kept; UsageError.
         """
+        if isinstance(kinds, str):
+            raise UsageError(reason=f"repair takes several kinds, such as [{kinds!r}]")
         with self._store.sole_ingest(wait):
             Repairing(self._store, kinds, self._progress).repair()
 
@@ -312,6 +321,7 @@ class Index:
 
         Raises: TextsNotKept: the index keeps no texts.
         """
+        arguments.name("an id", doc_id)
         with self._store.reading() as snapshot:
             return stored_document(snapshot, doc_id, collection, self.params, self.url)
 
@@ -394,7 +404,7 @@ class Index:
         """
         least = self._warned(self._asked(min_sim))
         with self._store.reading() as snapshot:
-            return matches(snapshot, document, least, self.params)
+            return matches(snapshot, arguments.document(document), least, self.params)
 
     def query_file(
         self, path: str | Path, min_sim: float | None = None, options: ReadOptions | None = None
@@ -411,6 +421,7 @@ class Index:
         Raises: DocumentUnknown, BelowFloor.
         """
         least = self._checked(min_sim)
+        arguments.name("an id", doc_id)
         link_pending(self._store, self._progress)
         with self._store.reading() as snapshot:
             return stored_matches(snapshot, doc_id, collection, least, self.url)
@@ -502,4 +513,4 @@ class Index:
         return min_sim
 
     def _asked(self, min_sim: float | None) -> float:
-        return self.params.min_sim if min_sim is None else min_sim
+        return self.params.min_sim if min_sim is None else arguments.similarity(min_sim)

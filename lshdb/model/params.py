@@ -97,14 +97,16 @@ class Params:
 
     def __post_init__(self) -> None:
         _parse_shingle(self.shingle)
+        _check_flag("multiset", self.multiset)
+        _check_flag("keep_text", self.keep_text)
         _check_choice("scheme", self.scheme, get_args(Scheme))
         _check_choice("html", self.html, get_args(HtmlText))
         _check_choice("table_version", self.table_version, get_args(TableVersion))
         check_range("bands", self.bands, 1, MAX_BANDS)
         check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
+        check_range("num_perm", self.num_perm, 0, MAX_PERMUTATIONS)
         if not self.num_perm:
             object.__setattr__(self, "num_perm", self.bands * self.rows)
-        check_range("num_perm", self.num_perm, 1, MAX_PERMUTATIONS)
         check_range("bands * rows", self.bands * self.rows, 1, self.num_perm)
         check_range("seed", self.seed, 0, 2**63 - 1)
         check_similarity("floor", self.floor)
@@ -135,7 +137,7 @@ class Params:
 def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
     if shingle == "set":
         return "set", 1
-    match = re.fullmatch(r"(word|char):([1-9][0-9]?)", shingle)
+    match = re.fullmatch(r"(word|char):([1-9][0-9]?)", str(shingle))
     if match is None or int(match[2]) > MAX_SHINGLE_SIZE:
         raise InvalidParams(
             name="shingle",
@@ -150,11 +152,27 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise InvalidParams(name=name, value=repr(value), reason=f"it must be one of {', '.join(choices)}")
 
 
+def _check_flag(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise InvalidParams(name=name, value=repr(value), reason="it must be True or False")
+
+
 def check_range(name: str, value: int, low: int, high: int) -> None:
+    """Check a whole number. Raises: InvalidParams."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidParams(name=name, value=repr(value), reason="it must be a whole number")
     if not low <= value <= high:
         raise InvalidParams(name=name, value=value, reason=f"it must be from {low} to {high}")
 
 
 def check_similarity(name: str, value: float) -> None:
+    """Check a similarity. Raises: InvalidParams."""
+    check_number(name, value)
     if not 0.0 < value <= 1.0:
         raise InvalidParams(name=name, value=value, reason="it must be above 0 and at most 1")
+
+
+def check_number(name: str, value: float) -> None:
+    """Check that a program passed a number. Raises: InvalidParams."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidParams(name=name, value=repr(value), reason="it must be a number")

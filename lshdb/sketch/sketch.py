@@ -5,7 +5,8 @@ Owns the order of the stages, and which text stands for a document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Final
@@ -33,6 +34,9 @@ __all__ = [
 # Bytes of text that become sorted shingles at a time. The intermediate arrays are 12 times as large, and fit in memory
 # that the process already has. With 25 MB at a time, getting new pages from the system took as long as the kernels.
 PART_BYTES: Final = 1_000_000
+
+# Neither database can store one in an id.
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
@@ -116,18 +120,48 @@ def text_of(document: Document, params: Params) -> str:
 
 
 def require_fit(document: Document, params: Params) -> None:
-    """Check that the document fits the index. Raises: BadDocument: as `text_of`."""
+    """Check that a document has a usable id and fits the index. Raises: BadDocument: it has not; or as `text_of`."""
+    if (reason := _fault_of_id(document.doc_id)) is not None:
+        raise _bad(document, reason)
     if document.features is None:
         if params.shingle == "set":
             raise _bad(document, "this index holds sets of features, and the document is a text")
+        if not isinstance(document.text, str):
+            raise _bad(document, f"its text is {_a_type(document.text)}, not a string")
         return
     if params.shingle != "set":
         raise _bad(document, "this index holds texts, and the document is a set of features")
-    for feature in document.features:
+    _require_features(document, document.features)
+
+
+def _fault_of_id(doc_id: object) -> str | None:
+    """Return why no document can have this id, or None."""
+    if not isinstance(doc_id, str):
+        return f"its id is {_a_type(doc_id)}, not a string"
+    if not doc_id:
+        return "its id is empty"
+    if "\0" in doc_id:
+        return "its id holds a NUL character"
+    if not doc_id.isascii() and _SURROGATE.search(doc_id):
+        return "its id holds a lone surrogate"
+    return None
+
+
+def _require_features(document: Document, features: object) -> None:
+    if isinstance(features, (str, bytes)) or not isinstance(features, Iterable):
+        raise _bad(document, f"its features are {_a_type(features)}, not a tuple of strings")
+    for feature in features:
+        if not isinstance(feature, str):
+            raise _bad(document, f"its features hold {_a_type(feature)}; features are strings")
         if not feature or "\n" in feature:
             raise _bad(document, f"feature {feature!r} is empty or has a line end")
 
 
+def _a_type(value: object) -> str:
+    name = type(value).__name__
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
 def _bad(document: Document, reason: str) -> BadDocument:
     locator = f", {document.locator}" if document.locator else ""
-    return BadDocument(source=document.source or document.doc_id, locator=locator, reason=reason)
+    return BadDocument(source=document.source or f"document {document.doc_id!r}", locator=locator, reason=reason)

@@ -26,6 +26,7 @@ from lshdb.errors import (
     LshdbError,
     NotAnIndex,
     StoreError,
+    UsageError,
 )
 from lshdb.model.expansion import EXPANSION
 from lshdb.model.params import Params
@@ -52,6 +53,7 @@ class Store:
 
     def __init__(self, url: URL) -> None:
         self.url = masked(url)
+        self._is_closed = False
         self._address = dialect_for(url).normalised(url)
         self.dialect: Dialect = dialect_for(url)
         with self._translated():
@@ -99,7 +101,8 @@ class Store:
         return cls.open(location)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections. Transactions that are open stay so; no other can begin."""
+        self._is_closed = True
         self._engine.dispose()
 
     def __enter__(self) -> Store:
@@ -298,7 +301,12 @@ class Store:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Translate the driver's errors into those of lshdb. This is the only place that does."""
+        """Translate the driver's errors into those of lshdb. This is the only place that does.
+
+        Raises: UsageError: the index is closed.
+        """
+        if self._is_closed:
+            raise UsageError(reason=f"the index {self.url} is closed. Open it again with Index.open")
         try:
             yield
         except LshdbError:

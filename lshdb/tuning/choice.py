@@ -22,7 +22,15 @@ from lshdb.model.banding import (
     Similarities,
     Sizes,
 )
-from lshdb.model.params import DEFAULT_FLOOR, DEFAULT_MIN_SIM, MAX_PERMUTATIONS, Params, check_range, check_similarity
+from lshdb.model.params import (
+    DEFAULT_FLOOR,
+    DEFAULT_MIN_SIM,
+    MAX_PERMUTATIONS,
+    Params,
+    check_number,
+    check_range,
+    check_similarity,
+)
 
 __all__ = [
     "COSTS",
@@ -181,10 +189,18 @@ def params_of(chosen: Mapping[str, Any]) -> Params:
     """Return parameters with the given values and defaults for the others.
 
     If `min_sim` or `recall` is given, bands and rows are derived from them; see `params_for_recall`.
+
+    Raises: InvalidParams: there is no parameter of a name, or its value is out of range.
     """
+    known = {*Params.__dataclass_fields__, "recall"}
+    for name in chosen.keys() - known:
+        reason = f"there is no such parameter; there are {', '.join(sorted(known))}"
+        raise InvalidParams(name=name, value=chosen[name], reason=reason)
     if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
         return params_for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
-    return Params(**{"floor": min(DEFAULT_FLOOR, chosen.get("min_sim", DEFAULT_MIN_SIM)), **chosen})
+    least = chosen.get("min_sim", DEFAULT_MIN_SIM)
+    check_similarity("min_sim", least)
+    return Params(**{"floor": min(DEFAULT_FLOOR, least), **chosen})
 
 
 def require_chosen(params: Params, chosen: Mapping[str, Any], url: str) -> None:
@@ -217,6 +233,7 @@ def params_for_recall(
     Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of range.
     """
     check_similarity("min_sim", min_sim)
+    check_number("recall", recall)
     if not 0.0 < recall < 1.0:
         raise InvalidParams(name="recall", value=recall, reason="it must be above 0 and below 1")
     for name, value in (("num_perm", num_perm), ("bands", bands), ("rows", rows)):

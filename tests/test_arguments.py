@@ -1,0 +1,225 @@
+"""What a program may pass to an index, and how lshdb refuses the rest: with its own errors, before anything changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lshdb import BadDocument, ClusterOptions, Document, Index, InvalidParams, UsageError
+
+WORDS = "one two three four five six seven eight nine ten"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    """An index of documents whose ids have one letter."""
+    with Index.create(str(tmp_path / "index.db")) as index:
+        index.add([Document("1", WORDS), Document("2", f"{WORDS} eleven"), Document("3", "something else")])
+        yield index
+
+
+def test_one_id_is_not_an_iterable_of_its_characters(index: Index) -> None:
+    index.add(Document("12", "a text"))
+    assert index.remove("12") == 1
+    assert "1" in index
+    assert "2" in index
+
+
+@pytest.mark.parametrize("given", [["1", "2"], ("1", "2"), iter(["1", "2"]), [Document("1"), "2"], {"1": 0, "2": 0}])
+def test_documents_are_removed_by_their_ids_or_by_themselves(index: Index, given: Any) -> None:
+    assert index.remove(given) == 2
+    assert len(index) == 1
+
+
+def test_a_path_removes_the_document_of_that_file(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "page.txt").write_text(WORDS)
+    index.ingest(tmp_path / "page.txt")
+    monkeypatch.chdir(tmp_path)
+    assert index.remove(Path("page.txt")) == 1
+    assert len(index) == 3
+
+
+@pytest.mark.parametrize("given", [12, None, [12], [None], [b"1"], [["1"]]])
+def test_what_is_no_id_is_refused_and_nothing_is_removed(index: Index, given: Any) -> None:
+    with pytest.raises(UsageError, match="an id is a string"):
+        index.remove(given)
+    assert len(index) == 3
+
+
+def test_one_path_is_not_an_iterable_of_its_characters(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "crawl" / "inside").mkdir(parents=True)
+    (tmp_path / "crawl" / "page.txt").write_text("a page")
+    monkeypatch.chdir(tmp_path / "crawl" / "inside")
+    assert index.ingest("..").counts.num_added == 1
+    assert str(tmp_path / "crawl" / "page.txt") in index
+    assert index.ingest(Path("..")).counts.num_unchanged == 1
+
+
+@pytest.mark.parametrize("given", [12, None, [12], [None], [b"."], [Document("a")]])
+def test_what_is_no_path_is_refused(index: Index, given: Any) -> None:
+    with pytest.raises(UsageError, match="a path is a string or a Path"):
+        index.ingest(given)
+
+
+def test_one_document_is_added_like_a_list_of_one(index: Index) -> None:
+    assert index.add(Document("a", "a text")).counts.num_added == 1
+    assert "a" in index
+
+
+@pytest.mark.parametrize("given", ["a text", ["a text"], {"a": "a text"}, [None], 12])
+def test_what_is_no_document_is_refused(index: Index, given: Any) -> None:
+    with pytest.raises(UsageError, match="takes Documents"):
+        index.add(given)
+    assert len(index) == 3
+
+
+BAD: dict[str, tuple[Document, str]] = {
+    "empty id": (Document("", WORDS), "document '': its id is empty"),
+    "NUL in id": (Document("a\0b", WORDS), "its id holds a NUL character"),
+    "lone surrogate in id": (Document("a\ud800", WORDS), "its id holds a lone surrogate"),
+    "number as id": (Document(12, WORDS), "document 12: its id is an int, not a string"),  # type: ignore[arg-type]
+    "no id": (Document(None, WORDS), "document None: its id is a NoneType, not a string"),  # type: ignore[arg-type]
+    "no text": (Document("a", None), "document 'a': its text is a NoneType, not a string"),  # type: ignore[arg-type]
+    "bytes as text": (Document("a", b"text"), "its text is a bytes, not a string"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_document_without_a_usable_id_or_text_is_refused(index: Index, kind: str) -> None:
+    document, reason = BAD[kind]
+    with pytest.raises(BadDocument, match=reason):
+        index.add([Document("good", WORDS), document])
+    assert "good" not in index
+    if "id" not in kind:
+        with pytest.raises(BadDocument, match=reason):
+            index.query(document)
+
+
+@pytest.mark.parametrize("features", ["abc", (1, 2), 12, [None]])
+def test_features_that_are_not_strings_are_refused(tmp_path: Path, features: Any) -> None:
+    with Index.create(tmp_path / "sets.db", {"shingle": "set"}) as index:
+        with pytest.raises(BadDocument, match="features"):
+            index.add(Document("a", features=features))
+        assert index.add(Document("b", features=["x", "y"])).counts.num_added == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("make", [Index.create, Index.ensure])
+def test_an_unknown_parameter_is_named_with_those_there_are(make: Callable[..., Index], tmp_path: Path) -> None:
+    for chosen in ({"min_simm": 0.7}, {"min_simm": 0.7, "recall": 0.9}):
+        with pytest.raises(InvalidParams, match=r"min_simm is 0\.7: there is no such parameter.* min_sim"):
+            make(str(tmp_path / "index.db"), chosen)
+    assert not (tmp_path / "index.db").exists()
+
+
+WRONG: list[dict[str, Any]] = [
+    {"min_sim": "0.8"},
+    {"floor": "0.5"},
+    {"floor": float("nan")},
+    {"bands": 2.5},
+    {"seed": "1"},
+    {"shingle": 5},
+    {"shingle": None},
+    {"scheme": None},
+    {"multiset": "no"},
+    {"keep_text": 0},
+    {"recall": "all"},
+    {"min_sim": True},
+    {"num_perm": "128"},
+]
+
+
+@pytest.mark.parametrize("chosen", WRONG, ids=repr)
+def test_a_parameter_of_the_wrong_type_is_refused(chosen: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InvalidParams):
+        Index.create(str(tmp_path / "index.db"), chosen)
+    assert not (tmp_path / "index.db").exists()
+
+
+def test_an_index_is_named_by_a_path_too(tmp_path: Path) -> None:
+    with Index.ensure(tmp_path / "index.db") as index:
+        index.add(Document("a", WORDS))
+        index.copy(tmp_path / "copy.db")
+    Index.backup(tmp_path / "index.db", tmp_path / "backup.db")
+    Index.upgrade(tmp_path / "index.db")
+    for name in ("index.db", "copy.db", "backup.db"):
+        with Index.open(tmp_path / name) as index:
+            assert len(index) == 1
+    with pytest.raises(UsageError, match="a place is"):
+        Index.open(12)  # type: ignore[arg-type]
+
+
+ASKED: dict[str, Callable[[Index, Any], object]] = {
+    "pairs": lambda index, least: index.pairs(least),
+    "clusters": lambda index, least: index.clusters(least),
+    "query": lambda index, least: index.query(Document("?", WORDS), least),
+    "query_id": lambda index, least: index.query_id("1", least),
+    "contaminated": lambda index, least: index.contaminated("default", "other", least),
+}
+
+
+@pytest.mark.parametrize("least", [80, -0.1, "0.8", float("nan")])
+@pytest.mark.parametrize("question", ASKED)
+def test_a_similarity_is_from_0_to_1(index: Index, question: str, least: Any) -> None:
+    with pytest.raises(InvalidParams, match="min_sim"):
+        ASKED[question](index, least)
+
+
+NAMELESS: dict[str, Callable[[Index], object]] = {
+    "get": lambda index: index.get(1),  # type: ignore[arg-type]
+    "query_id": lambda index: index.query_id(1),  # type: ignore[arg-type]
+    "query": lambda index: index.query("a text"),  # type: ignore[arg-type]
+    "add": lambda index: index.add([Document("a", WORDS)], ""),
+    "remove": lambda index: index.remove("1", 7),  # type: ignore[arg-type]
+    "repair": lambda index: index.repair("pair-wrong"),
+}
+
+
+@pytest.mark.parametrize("call", NAMELESS)
+def test_other_arguments_of_the_wrong_type_are_refused(index: Index, call: str) -> None:
+    with pytest.raises(UsageError):
+        NAMELESS[call](index)
+
+
+CLOSED: dict[str, Callable[[Index], object]] = {
+    "len": len,
+    "in": lambda index: "1" in index,
+    "pairs": lambda index: list(index.pairs()),
+    "clusters": lambda index: list(index.clusters(options=ClusterOptions())),
+    "query": lambda index: index.query(Document("?", WORDS)),
+    "get": lambda index: index.get("1"),
+    "stats": lambda index: index.stats(),
+    "add": lambda index: index.add(Document("a", WORDS)),
+    "remove": lambda index: index.remove("1"),
+    "link": lambda index: index.link(),
+}
+
+
+@pytest.mark.parametrize("call", CLOSED)
+def test_a_closed_index_refuses_everything(index: Index, call: str) -> None:
+    index.close()
+    with pytest.raises(UsageError, match=r"is closed\. Open it again"):
+        CLOSED[call](index)
+    index.close()
+    assert index.url.endswith("index.db")
+
+
+def numbered(count: int) -> Iterable[Document]:
+    """Yield documents, the last of which has no id."""
+    yield from (Document(f"n{number}", f"text {number}") for number in range(count))
+    yield Document("", "no id")
+
+
+def test_what_was_added_before_a_bad_document_of_a_later_transaction_stays(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.index.ADDED_DOCUMENTS", 5)
+    with pytest.raises(BadDocument):
+        index.add(numbered(7))
+    assert ("n4" in index, "n5" in index) == (True, False)
