@@ -59,6 +59,19 @@ def test_the_same_document_again_is_unchanged(store: Store) -> None:
     assert counted(add(store, {"a": ONE, "b": None})) == (0, 0, 2, 0, [])
 
 
+def test_the_same_text_twice_in_a_batch_is_unchanged(store: Store) -> None:
+    with store.writing() as transaction:
+        assert counted(put(transaction, [("a", ONE), ("b", None), ("a", ONE), ("b", None)])) == (2, 0, 2, 1, [1])
+        assert counted(put(transaction, [("a", TWO), ("a", TWO), ("a", ONE)])) == (0, 2, 1, 1, [2])
+
+
+def test_an_older_record_of_a_batch_changes_nothing(store: Store) -> None:
+    records = [Document("a", dated_at=2), Document("a", dated_at=1), Document("a", dated_at=3)]
+    with store.writing() as transaction:
+        outcome = documents.put(transaction, records, sketches_of([ONE, TWO, ONE]), documents.Place(1, "default", {}))
+        assert counted(outcome) == (1, 0, 2, 2, [1, 2])
+
+
 def test_the_later_of_two_documents_with_one_id_in_a_batch_stays(store: Store) -> None:
     with store.writing() as transaction:
         assert counted(put(transaction, [("a", ONE), ("b", TWO), ("a", THREE), ("a", TWO)])) == (2, 2, 0, 3, [1, 3])

@@ -5,7 +5,7 @@ Limitation: the caller must hold the write lock. Keys are allocated and digests 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -92,11 +92,11 @@ def put(
     moved = [index for index, old in known.items() if old.content_key != content_keys[index] and index not in outdated]
     replaced = set(range(len(documents))).difference(last.values()) | outdated
     released = {known[index].content_key for index in moved} | {content_keys[index] for index in replaced}
+    num_updated = _num_updated(documents, content_keys, {documents[index].doc_id: old for index, old in known.items()})
     return PutOutcome(
         num_added=len(fresh),
-        # A second record with the same id counts as an update, whether it comes in the same batch or in a later one.
-        num_updated=len(moved) + len(documents) - len(last),
-        num_unchanged=len(known) - len(moved),
+        num_updated=num_updated,
+        num_unchanged=len(documents) - len(fresh) - num_updated,
         num_contents=num_contents,
         num_empty=int((sketches.num_shingles == 0).sum()),
         num_displaced=_num_displaced_within(documents, content_keys, last)
@@ -266,6 +266,21 @@ def _newest(documents: Sequence[Document]) -> dict[str, int]:
         if before is None or not _is_older(one, documents[before].dated_at):
             newest[one.doc_id] = index
     return newest
+
+
+def _num_updated(documents: Sequence[Document], content_keys: Sequence[int | None], known: Mapping[str, _Known]) -> int:
+    """Return how many documents changed the text of their id.
+
+    They are counted one after the other, so that it makes no difference which of them come in the same batch.
+    """
+    num_updated = 0
+    held = {doc_id: (old.content_key, old.dated_at) for doc_id, old in known.items()}
+    for one, content_key in zip(documents, content_keys, strict=True):
+        before = held.get(one.doc_id)
+        if before is None or not _is_older(one, before[1]):
+            num_updated += before is not None and before[0] != content_key
+            held[one.doc_id] = content_key, one.dated_at
+    return num_updated
 
 
 def _is_older(one: Document, dated_at: int | None) -> bool:
