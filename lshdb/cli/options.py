@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 import typer
 
 from lshdb.errors import UsageError
-from lshdb.model.choices import HtmlText, Keep, Linkage, Scheme
+from lshdb.model.choices import Captures, HtmlText, Keep, Linkage, Scheme
 
 if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
@@ -139,6 +139,9 @@ class Reading:
     text_field: Annotated[str, _reading(metavar="NAME", help="JSON field of the text.")] = "text"
     input_format: InputFormat = None
     max_text: Annotated[str, _reading(metavar="SIZE", help="Reject documents with a larger text.")] = "10MB"
+    captures: Annotated[
+        Captures, _reading(help="Of an address in WARC files, keep the newest capture, or all, as ADDRESS@DATE.")
+    ] = "newest"
 
     def options(self) -> ReadOptions:
         """Return them in the form that readers expect. Raises: UsageError, InvalidParams."""
@@ -151,6 +154,7 @@ class Reading:
             base=None if self.base is None else self.base.absolute(),
             max_text=size("--max-text", self.max_text),
             id_prefix=self.id_prefix,
+            captures=self.captures,
         )
 
 

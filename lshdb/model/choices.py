@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["ExportFormat", "HtmlText", "Keep", "Linkage", "Scheme", "ShingleKind", "TableVersion", "What"]
+__all__ = ["Captures", "ExportFormat", "HtmlText", "Keep", "Linkage", "Scheme", "ShingleKind", "TableVersion", "What"]
 
 # How the minima of a signature are made.
 Scheme = Literal["fss1", "universal"]
@@ -16,6 +16,9 @@ TableVersion = Literal["unicode14-1", "unicode14-2"]
 
 # Which part of a page is its text.
 HtmlText = Literal["main", "all"]
+
+# Which captures of an address in WARC files are documents: the newest one, or all of them.
+Captures = Literal["newest", "all"]
 
 # Which document of a cluster is kept: the first that came, the one with the most shingles, the one dated last, or the
 # one with the shortest id.

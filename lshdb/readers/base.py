@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, Protocol, TypeAlias
 import msgspec
 
 from lshdb.errors import InvalidParams
+from lshdb.model.choices import Captures
 from lshdb.model.params import HtmlText, ShingleKind
 from lshdb.model.values import Document, Rejection
 
@@ -133,6 +134,7 @@ class ReadOptions:
         kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
         max_text: the largest text of a document in bytes of UTF-8; larger ones are rejected.
         id_prefix: prepended to the doc_id of every document.
+        captures: of an address in WARC files, the ``newest`` capture, or ``all``, whose ids end with their date.
 
     Raises: InvalidParams: the field names are empty, equal, or impossible in JSON; the prefix contains a NUL character.
     """
@@ -145,6 +147,7 @@ class ReadOptions:
     kind: ShingleKind = "word"
     max_text: int = DEFAULT_MAX_TEXT
     id_prefix: str = ""
+    captures: Captures = "newest"
 
     @property
     def max_line(self) -> int:
@@ -253,6 +256,7 @@ class _Recorded(msgspec.Struct, frozen=True):
     base: str | None = None
     max_text: int = DEFAULT_MAX_TEXT
     id_prefix: str = ""
+    captures: Captures = "newest"
 
 
 _DEFAULTS: Final = msgspec.structs.asdict(_Recorded())

@@ -6,6 +6,7 @@ import os
 import zlib
 from pathlib import Path
 
+DATE = "2024-05-06T07:08:09Z"
 WORDS = "The quick brown fox jumps over the lazy dog and runs away into the dark forest. " * 5
 
 
@@ -21,32 +22,42 @@ def response(
     status: str = "200 OK",
     kind: str = "text/html; charset=utf-8",
     gzip: bool = True,
+    date: str = DATE,
 ) -> bytes:
     """Return a response record with the content type `kind` and additional headers."""
     fields = [("Content-Type", kind), *headers] if kind else list(headers)
     http = "".join(f"{name}: {value}\r\n" for name, value in fields)
     block = f"HTTP/1.1 {status}\r\n{http}\r\n".encode() + body
-    return record("response", uri, block, kind="application/http; msgtype=response", gzip=gzip)
+    return record("response", uri, block, kind="application/http; msgtype=response", gzip=gzip, date=date)
 
 
-def record(name: str, uri: str, block: bytes, *, kind: str = "text/plain", gzip: bool = True) -> bytes:
-    """Return a record, optionally compressed."""
+def record(
+    name: str,
+    uri: str,
+    block: bytes,
+    *others: tuple[str, str],
+    kind: str = "text/plain",
+    gzip: bool = True,
+    date: str = DATE,
+) -> bytes:
+    """Return a record with additional header fields, optionally compressed."""
+    more = "".join(f"{field}: {value}\n" for field, value in others)
     header = f"""WARC/1.1
 WARC-Type: {name}
 WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>
-WARC-Date: 2024-05-06T07:08:09Z
+WARC-Date: {date}
 WARC-Target-URI: {uri}
 Content-Type: {kind}
-Content-Length: {len(block)}
+{more}Content-Length: {len(block)}
 
 """
     raw = header.replace("\n", "\r\n").encode() + block + b"\r\n\r\n"
     return zlib.compress(raw, wbits=31) if gzip else raw
 
 
-def crawl(count: int, *, gzip: bool = True) -> list[bytes]:
+def crawl(count: int, *, gzip: bool = True, date: str = DATE) -> list[bytes]:
     """Return the records of pages ``http://a.org/0``, ``http://a.org/1``, ..."""
-    return [response(f"http://a.org/{number}", page(number), gzip=gzip) for number in range(count)]
+    return [response(f"http://a.org/{number}", page(number), gzip=gzip, date=date) for number in range(count)]
 
 
 def shared_folder(name: str) -> Path | None:

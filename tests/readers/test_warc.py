@@ -18,7 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from lshdb.model.values import Document
 from lshdb.readers import Reading, ReadOptions, Rejection, Skipped, digest, source_file
-from lshdb.readers.warc.reader import microseconds
+from lshdb.readers.warc.capture_ids import capture_id, microseconds, split, timestamp
 from tests.readers.crawls import crawl, page, record, response, shared_folder
 from tests.readers.reading_files import read
 
@@ -266,11 +266,39 @@ def test_a_record_without_an_address_is_rejected(tmp_path: Path) -> None:
         ("1969-12-31T23:59:59Z", -1_000_000),
         ("", None),
         ("1970-13-01", None),
+        ("0001-01-01T00:00:00+01:00", None),
         ("yesterday", None),
     ],
 )
 def test_dates_are_read_at_any_precision(date: str, expected: int | None) -> None:
     assert microseconds(date) == expected
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2026-01-02T03:04:05Z", "20260102030405"),
+        ("2026-01-02T03:04:05.5Z", "20260102030405500000"),
+        ("0001-01-01", "00010101000000"),
+    ],
+)
+def test_a_timestamp_has_a_fraction_only_if_the_date_has_one(date: str, expected: str) -> None:
+    assert timestamp(microseconds(date) or 0) == expected
+
+
+def test_the_id_of_a_capture_is_its_address_and_its_date(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.warc.gz", [response("http://a.org/@20200101000000", page(1))])
+    [item] = read(path, ReadOptions(captures="all"))
+    assert isinstance(item, Document)
+    assert item.doc_id == "http://a.org/@20200101000000@20240506070809"
+    assert split(item.doc_id) == ("http://a.org/@20200101000000", "20240506070809")
+    assert ids(path) == ["http://a.org/@20200101000000"]
+
+
+@pytest.mark.parametrize("doc_id", ["http://a.org/", "me@a.org", "a@2024", "a@202405060708091"])
+def test_an_id_without_a_timestamp_is_an_address(doc_id: str) -> None:
+    assert split(doc_id) == (doc_id, "")
+    assert capture_id(doc_id, None) == doc_id
 
 
 def lengthened(raw: bytes, length: int) -> bytes:

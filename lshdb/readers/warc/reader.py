@@ -1,6 +1,7 @@
 """Read WARC and WET files: one document per page of a crawl.
 
-Decides which records are documents, and their ids, dates and charsets:
+Decides which records are documents, and their dates and charsets. The id of a document is its address, or with
+``captures="all"`` its address and date.
 
 - ``response`` records with an HTTP status of 2xx and a body that is HTML or ``text/*`` are documents. Other statuses (a
   site's 404 page is the same at every address) and media types are `Skipped`, which is not an error.
@@ -18,10 +19,8 @@ the stored part is read. Only the first segment of a segmented record (``continu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import BinaryIO, Final, cast
 
@@ -48,20 +47,17 @@ from lshdb.readers.bytes.streams import ByteStream, read_whole
 from lshdb.readers.extraction import page_text
 from lshdb.readers.html import declared_charset
 from lshdb.readers.lines import checked_doc_id
+from lshdb.readers.warc.capture_ids import capture_id, microseconds
 from lshdb.readers.warc.http import media_type, named_charset, read_response
 from lshdb.readers.warc.records import ARC_MAGIC, Damage, Fields, Record, records
 from lshdb.readers.warc.segments import RECORD_MAGIC
 
-__all__ = ["WarcReader", "microseconds"]
+__all__ = ["WarcReader"]
 
 NOTES: Final = frozenset({"warcinfo", "request", "metadata"})
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 # DNS answers, which Heritrix stores with the pages.
 NO_TEXT_TYPES: Final = frozenset({"text/dns"})
-DATE: Final = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?(Z|[+-]\d\d:?\d\d)?"
-)
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class WarcReader:
@@ -90,30 +86,6 @@ class WarcReader:
                 yield Rejection(source.uri, record.locator, damage)
             elif item is not None:
                 yield item
-
-
-def microseconds(date: str) -> int | None:
-    """Return a WARC-Date as microseconds since 1970 UTC; None if it is invalid.
-
-    WARC 1.1 allows dates of any precision. A shorter one means its beginning.
-    """
-    if (match := DATE.fullmatch(date.strip())) is None:
-        return None
-    year, month, day, hour, minute, second, fraction, zone = match.groups(default="")
-    try:
-        moment = datetime(
-            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=UTC
-        )
-    except ValueError:
-        return None
-    return (moment - EPOCH - _zone(zone)) // timedelta(microseconds=1) + int(fraction[:6].ljust(6, "0"))
-
-
-def _zone(zone: str) -> timedelta:
-    if zone in ("", "Z"):
-        return timedelta()
-    ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-    return ahead if zone[0] == "+" else -ahead
 
 
 def _item(source: SourceFile, record: Record, options: ReadOptions) -> Item | Deferred | None:
@@ -155,10 +127,12 @@ def _document(source: SourceFile, record: Record, body: ByteStream, fields: Fiel
     """Return the document of a body, whose bytes are read here. Raises: Unfit, _Unwanted, OSError."""
     html = options.html if _is_html(body, fields) else None
     max_bytes = options.max_text if html is None else MAX_PAGE_BYTES
-    doc_id = checked_doc_id(record.fields.get("warc-target-uri", "").removeprefix("<").removesuffix(">").strip())
+    address = checked_doc_id(record.fields.get("warc-target-uri", "").removeprefix("<").removesuffix(">").strip())
+    date = microseconds(record.fields.get("warc-date", ""))
+    doc_id = capture_id(address, date) if options.captures == "all" else address
     if (raw := read_whole(body.binary, max_bytes)) is None:
         raise Unfit(too_large(max_bytes) if html is None else f"page larger than {megabytes(max_bytes)}")
-    bare = Document(doc_id, "", None, source.uri, record.locator, 0, microseconds(record.fields.get("warc-date", "")))
+    bare = Document(doc_id, "", None, source.uri, record.locator, 0, date)
     return Deferred(source.uri, record.locator, raw, partial(_with_text, bare, named_charset(fields), html))
 
 
