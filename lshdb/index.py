@@ -108,7 +108,7 @@ class Index:
         made = params if isinstance(params, Params) else params_of(arguments.params(params))
         location = arguments.place(url)
         with Store.at(location) as place:
-            if place.is_born():
+            if place.exists():
                 raise IndexExists(url=place.url)
         return cls(Store.create(location, made, version("lshdb")), progress)
 

@@ -50,13 +50,13 @@ def nearest(transaction: Transaction, train: str, test: str, min_sim: float, par
 
     Among equally near documents, this is the one that was ingested first.
     """
-    is_any_hot = collections.has_hot_buckets(transaction)
+    is_any_oversized = collections.has_oversized_buckets(transaction)
     for page in collections.document_pages(transaction, test, PAGE_DOCUMENTS):
         found = _Found(train, min_sim, params)
         keys = np.unique(np.asarray([key for _, key in page if key is not None], dtype=np.int64))
         found.take_stored(transaction, keys)
-        if is_any_hot:
-            found.take_hot(transaction, keys)
+        if is_any_oversized:
+            found.take_oversized(transaction, keys)
         names = collections.named(transaction, found.doc_keys)
         yield from (found.nearest(doc_id, key, names) for doc_id, key in page)
 
@@ -89,14 +89,14 @@ class _Found:
         for key, doc_key, similarity, exact in collections.mates(transaction, keys, self._train, self._min_sim):
             self._offer(key, doc_key, similarity, exact)
 
-    def take_hot(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
+    def take_oversized(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
         """Consider the members of the contents' hot buckets."""
         contents = contents_of(transaction, keys[[not self._is_copied(key) for key in keys.tolist()]], self._params)
         buckets = band_keys(contents.signatures, self._params.banding)
-        hot, hot_buckets = collections.hot_contents(transaction, contents.keys, buckets)
+        hot, hot_buckets = collections.oversized_contents(transaction, contents.keys, buckets)
         if not len(hot):
             return
-        for block in collections.hot_mates(transaction, hot_buckets, self._train):
+        for block in collections.oversized_mates(transaction, hot_buckets, self._train):
             for begin in range(0, len(block), SLICE_CONTENTS):
                 self._meet(transaction, hot, block[begin : begin + SLICE_CONTENTS])
 

@@ -166,7 +166,7 @@ class Explaining:
             return (), ()
         keys: list[BandKeys] = [band_keys(one.signatures, self._params.banding) for one in (left, right)]
         shared = np.flatnonzero(keys[0].keys[0] == keys[1].keys[0]).tolist()
-        skipped = inspection.skipped_bands(snapshot, keys[0])
+        skipped = inspection.oversized_bands(snapshot, keys[0])
         return tuple(shared), tuple(band for band in shared if band in skipped)
 
     def _diff(self, left: str, right: str) -> WordDiff:

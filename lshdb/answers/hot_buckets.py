@@ -12,7 +12,7 @@ import numpy as np
 from lshdb.model.params import Params
 from lshdb.sketch.texts import unpack
 from lshdb.store.tables import graph, inspection
-from lshdb.store.tables.inspection import HotBucket
+from lshdb.store.tables.inspection import OversizedBucket
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Hottest", "hottest"]
@@ -43,7 +43,7 @@ class Hottest:
 
 def hottest(transaction: Transaction, params: Params, count: int) -> list[Hottest]:
     """Return the largest buckets first; only hot buckets, if there are any."""
-    alike: dict[tuple[int, ...], list[HotBucket]] = {}
+    alike: dict[tuple[int, ...], list[OversizedBucket]] = {}
     # Many pages of one template fill a bucket in every band.
     for bucket in inspection.hottest(transaction, params.banding.numbers, count * params.bands):
         first = inspection.first_contents(transaction, bucket, EXAMPLES)
@@ -51,7 +51,7 @@ def hottest(transaction: Transaction, params: Params, count: int) -> list[Hottes
     return [_described(transaction, first, buckets) for first, buckets in islice(alike.items(), count)]
 
 
-def _described(transaction: Transaction, contents: tuple[int, ...], buckets: Sequence[HotBucket]) -> Hottest:
+def _described(transaction: Transaction, contents: tuple[int, ...], buckets: Sequence[OversizedBucket]) -> Hottest:
     names = tuple(inspection.first_document(transaction, key) or "" for key in contents)
     kept = graph.texts(transaction, np.asarray(contents, dtype=np.int64))
     columns = zip(*(" ".join(unpack(frame).split())[:SHOWN_TEXT] for _, frame in kept), strict=False)

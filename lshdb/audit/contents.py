@@ -26,7 +26,7 @@ from lshdb.store.tables import audit, graph, inspection
 from lshdb.store.tables.audit import AuditedContents
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Change", "Examined", "believed", "examine", "extra_rows", "stored_minima"]
+__all__ = ["Change", "Examined", "examine", "extra_rows", "stored_minima", "trusted"]
 
 # Bytes of text that are sketched at a time.
 SKETCHED_BYTES: Final = 16_000_000
@@ -78,7 +78,7 @@ class _Compared:
 
     faults: tuple[Fault, ...]
     changes: tuple[Change, ...]
-    unbelieved: frozenset[int]
+    untrusted: frozenset[int]
     num_read: int
 
 
@@ -95,8 +95,8 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
     if compared.changes:
         _correct(stored, minima, known, compared.changes)
         missing = _missing(transaction, stored.keys[known], minima[known], params)
-    mended = {change.key for change in compared.changes}
-    lost = [row for row in np.flatnonzero(impossible).tolist() if int(stored.keys[row]) not in mended]
+    changed = {change.key for change in compared.changes}
+    lost = [row for row in np.flatnonzero(impossible).tolist() if int(stored.keys[row]) not in changed]
     faults = [*compared.faults, *(_wrong_length(stored, row, params) for row in lost)]
     faults += [
         Fault("bucket-missing", "band_bucket", _key(*row), "its signature has this bucket, too", FROM_SIGNATURE)
@@ -134,11 +134,11 @@ def stored_minima(stored: AuditedContents, params: Params) -> tuple[NDArray[np.u
     return np.frombuffer(bytearray(b"".join(whole)), dtype="<u4").reshape(-1, params.num_perm), known
 
 
-def believed(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> NDArray[np.int64]:
+def trusted(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> NDArray[np.int64]:
     """Return the contents whose text can be read and is trusted, int64, ascending."""
     stored = audit.contents(transaction, content_keys)
-    unbelieved = _compare(transaction, stored, params).unbelieved
-    return stored.keys[~np.isin(stored.keys, list(unbelieved))]
+    untrusted = _compare(transaction, stored, params).untrusted
+    return stored.keys[~np.isin(stored.keys, list(untrusted))]
 
 
 def _wrong(
@@ -187,7 +187,7 @@ def _compare(transaction: Transaction, stored: AuditedContents, params: Params) 
     """Compare contents with their texts, if the index keeps texts."""
     faults: list[Fault] = []
     changes: list[Change] = []
-    unbelieved: set[int] = set()
+    untrusted: set[int] = set()
     num_read = 0
     if params.keep_text and len(stored):
         for key, fresh in _sketched(transaction, stored.keys, params):
@@ -196,10 +196,10 @@ def _compare(transaction: Transaction, stored: AuditedContents, params: Params) 
             found = [_unreadable(key)] if fresh is None else list(_differing(transaction, stored, row, fresh))
             faults += found
             if any(fault.fault.startswith("text-") for fault in found):
-                unbelieved.add(key)
+                untrusted.add(key)
             elif fresh is not None and any(fault.repair == FROM_TEXT for fault in found):
                 changes.append(fresh)
-    return _Compared(tuple(faults), tuple(changes), frozenset(unbelieved), num_read)
+    return _Compared(tuple(faults), tuple(changes), frozenset(untrusted), num_read)
 
 
 def _differing(transaction: Transaction, stored: AuditedContents, row: int, fresh: Change) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.audit.contents import UNREADABLE, believed, stored_minima
+from lshdb.audit.contents import UNREADABLE, stored_minima, trusted
 from lshdb.audit.faults import LOST, Fault
 from lshdb.linking.comparison import Contents, compare
 from lshdb.model.arrays import distinct
@@ -40,17 +40,17 @@ def examine_pairs(transaction: Transaction, page: VerifiedPairs, params: Params)
     minima, known = stored_minima(stored, params)
     contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
     pairs = page.chosen(_is_sound(page, contents, params))
-    fresh, told = _recomputed(transaction, contents, pairs, params)
-    differs = told & np.where(pairs.exact, fresh.exact & (fresh.similarity != pairs.similarity), False)
+    fresh, known = _recomputed(transaction, contents, pairs, params)
+    differs = known & np.where(pairs.exact, fresh.exact & (fresh.similarity != pairs.similarity), False)
     guesses = _estimates(contents, pairs)
     differs |= ~pairs.exact & (guesses != pairs.similarity)
     if (doubtful := differs & pairs.exact).any():
-        sure = believed(transaction, distinct(pairs.keys[doubtful]), params)
-        told &= ~doubtful | np.isin(pairs.keys, sure).all(axis=1)
-    differs &= told
+        sure = trusted(transaction, distinct(pairs.keys[doubtful]), params)
+        known &= ~doubtful | np.isin(pairs.keys, sure).all(axis=1)
+    differs &= known
     below = fresh.similarity < params.floor
     faults = [_differing(pairs, fresh, row) for row in np.flatnonzero(differs).tolist()]
-    faults += [_untold(pairs, row) for row in np.flatnonzero(~told).tolist()]
+    faults += [_unverifiable(pairs, row) for row in np.flatnonzero(~known).tolist()]
     return ExaminedPairs(tuple(faults), fresh.chosen(differs & ~below), fresh.chosen(differs & below))
 
 
@@ -64,15 +64,15 @@ def _recomputed(
 ) -> tuple[VerifiedPairs, NDArray[np.bool_]]:
     """Return the pairs with their exact similarity or estimate, and which of them could be recomputed."""
     unsure = VerifiedPairs.estimated(pairs.keys, _estimates(contents, pairs))
-    told: NDArray[np.bool_] = np.ones(len(pairs), dtype=np.bool_)
+    known: NDArray[np.bool_] = np.ones(len(pairs), dtype=np.bool_)
     try:
-        return compare(transaction, contents, unsure, params), told
+        return compare(transaction, contents, unsure, params), known
     except UNREADABLE:
-        told &= np.isin(pairs.keys, believed(transaction, distinct(pairs.keys), params)).all(axis=1)
-    some = compare(transaction, contents, unsure.chosen(told), params)
+        known &= np.isin(pairs.keys, trusted(transaction, distinct(pairs.keys), params)).all(axis=1)
+    some = compare(transaction, contents, unsure.chosen(known), params)
     similarity, exact = unsure.similarity.copy(), unsure.exact.copy()
-    similarity[told], exact[told] = some.similarity, some.exact
-    return VerifiedPairs(pairs.keys, similarity, exact), told
+    similarity[known], exact[known] = some.similarity, some.exact
+    return VerifiedPairs(pairs.keys, similarity, exact), known
 
 
 def _estimates(contents: Contents, pairs: VerifiedPairs) -> NDArray[np.float64]:
@@ -87,7 +87,7 @@ def _differing(pairs: VerifiedPairs, fresh: VerifiedPairs, row: int) -> Fault:
     return Fault(kind, "pair", _key(pairs, row), detail, "recomputed, or deleted below the floor")
 
 
-def _untold(pairs: VerifiedPairs, row: int) -> Fault:
+def _unverifiable(pairs: VerifiedPairs, row: int) -> Fault:
     return Fault("pair-unverifiable", "pair", _key(pairs, row), "one of its texts is not the original one", LOST)
 
 

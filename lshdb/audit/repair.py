@@ -26,7 +26,7 @@ from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.statements.rules import DELETABLE, OF_NO_DOCUMENT, Rule
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, documents, graph, mending
+from lshdb.store.tables import audit, documents, graph, repairs
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Repairing"]
@@ -53,9 +53,9 @@ class Repairing:
         """Repair everything that can be derived, and link the affected contents again. Raises: StoreError."""
         if "table-missing" in self._kinds or "column-missing" in self._kinds:
             return
-        self._store.write(self._mend_whole)
+        self._store.write(self._repair_whole)
         if self._kinds & _BUCKETS:
-            self._mend_buckets()
+            self._repair_buckets()
         for rule in DELETABLE:
             if rule.kind in self._kinds:
                 self._delete(rule)
@@ -63,54 +63,54 @@ class Repairing:
             self._store.write(self._count_again)
         after = (-1, -1) if self._kinds & _PAIRS else None
         while after is not None:
-            after = self._store.write(partial(self._mend_pairs, after))
+            after = self._store.write(partial(self._repair_pairs, after))
         Linking(self._store, None, self._progress).link()
 
-    def _mend_whole(self, transaction: Transaction) -> None:
+    def _repair_whole(self, transaction: Transaction) -> None:
         """Repair faults that do not belong to single rows."""
         if self._kinds & _INDEXES:
-            mending.make_indexes(transaction)
+            repairs.make_indexes(transaction)
         if "view-missing" in self._kinds:
-            mending.make_views(transaction)
+            repairs.make_views(transaction)
         if "params-recall" in self._kinds:
-            mending.promise_recall(transaction, self._params)
+            repairs.promise_recall(transaction, self._params)
         if "counter-behind" in self._kinds:
-            mending.raise_counters(transaction)
+            repairs.raise_counters(transaction)
 
     def _delete(self, rule: Rule) -> None:
         def delete(transaction: Transaction) -> int:
             limits = audit.limits(transaction, self._params, transaction.expansion)
-            return mending.delete_breaches(transaction, rule, limits, BATCH_ROWS)
+            return repairs.delete_breaches(transaction, rule, limits, BATCH_ROWS)
 
         while self._store.write(delete) == BATCH_ROWS:
             pass
 
-    def _mend_buckets(self) -> None:
+    def _repair_buckets(self) -> None:
         position: int | None = -1
         while position is not None:
-            position = self._store.write(partial(self._mend_contents, position))
+            position = self._store.write(partial(self._repair_contents, position))
         if OF_NO_DOCUMENT.kind in self._kinds:
             while self._store.write(self._retire):
                 pass
         for band in self._params.banding.numbers:
             self._delete_extra(band)
 
-    def _mend_contents(self, position: int, transaction: Transaction) -> int | None:
+    def _repair_contents(self, position: int, transaction: Transaction) -> int | None:
         """Repair the next contents after a key. Returns: the key of the last one; None if there are no more."""
         stored = audit.next_contents(transaction, position, num_in_batch(self._params.num_perm))
         if not len(stored):
             return None
         found = examine(transaction, stored, np.ones(len(stored), dtype=np.bool_), self._params)
         for change in found.changes:
-            mending.change_content(transaction, change.key, change.digest, change.num_shingles, change.signature)
-        mending.add_buckets(transaction, found.missing)
+            repairs.change_content(transaction, change.key, change.digest, change.num_shingles, change.signature)
+        repairs.add_buckets(transaction, found.missing)
         changed = np.asarray([change.key for change in found.changes], dtype=np.int64)
-        mending.unlink_existing(transaction, np.union1d(changed, found.missing[:, 2]))
+        repairs.unlink_existing(transaction, np.union1d(changed, found.missing[:, 2]))
         return int(stored.keys[-1])
 
     def _retire(self, transaction: Transaction) -> int:
         """Delete some of the contents that no document has. Returns: how many."""
-        stored = audit.contents(transaction, mending.released(transaction, BATCH_ROWS))
+        stored = audit.contents(transaction, repairs.released(transaction, BATCH_ROWS))
         minima, known = stored_minima(stored, self._params)
         retire(transaction, stored.keys[known], self._params)
         # The buckets of an unreadable signature are unknown; `extra_rows` finds their rows later, without a content.
@@ -124,15 +124,15 @@ class Repairing:
             rows = (row for _, row in extra_rows(snapshot, band, self._params))
             while some := list(islice(rows, BATCH_ROWS)):
                 wrong = np.asarray(some, dtype=np.int64)
-                self._store.write(partial(mending.delete_buckets, rows=wrong))
+                self._store.write(partial(repairs.delete_buckets, rows=wrong))
 
     def _count_again(self, transaction: Transaction) -> None:
         """Have the next link recount the hot buckets whose number of skipped pairs is wrong."""
-        wrong = [miscounted(rows, transaction.expansion)[:, :2] for rows in audit.skipped_counts(transaction)]
+        wrong = [miscounted(rows, transaction.expansion)[:, :2] for rows in audit.oversized_counts(transaction)]
         for rows in wrong:
-            mending.count_again(transaction, [(band, bucket_hash) for band, bucket_hash in rows.tolist()])
+            repairs.count_again(transaction, [(band, bucket_hash) for band, bucket_hash in rows.tolist()])
 
-    def _mend_pairs(self, after: tuple[int, int], transaction: Transaction) -> tuple[int, int] | None:
+    def _repair_pairs(self, after: tuple[int, int], transaction: Transaction) -> tuple[int, int] | None:
         """Repair the next pairs after a pair. Returns: the last one; None if there are no more."""
         page = graph.pair_page(transaction, after, PAGE_PAIRS)
         if not len(page):

@@ -23,7 +23,8 @@ def schema_faults(snapshot: Transaction) -> tuple[list[Fault], bool]:
     """Return the faults of the schema, and whether no other check is possible because of them."""
     missing = audit.schema_faults(snapshot)
     faults = [
-        Fault(one.kind, one.table, one.name, "it is missing", "created" if one.is_mendable else LOST) for one in missing
+        Fault(one.kind, one.table, one.name, "it is missing", "created" if one.is_repairable else LOST)
+        for one in missing
     ]
     return faults, any(one.is_fatal for one in missing)
 
@@ -44,13 +45,13 @@ def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
     for rule in audit.rules(params):
         for row in audit.breaches_of(snapshot, rule, limits):
             yield _breach(rule, row._mapping)
-    yield from _skipped_faults(snapshot)
+    yield from _oversized_faults(snapshot)
 
 
 def miscounted(rows: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
     """Return the rows (band, bucket_hash, num_contents, num_pairs) whose num_pairs is wrong for their num_contents."""
     sizes = rows[:, 2]
-    expected = np.where(expansion.is_hot(sizes), expansion.num_skipped(sizes), -1)
+    expected = np.where(expansion.is_oversized(sizes), expansion.num_skipped(sizes), -1)
     wrong: NDArray[np.int64] = rows[rows[:, 3] != expected]
     return wrong
 
@@ -74,8 +75,8 @@ def _breach(rule: Rule, row: Any) -> Fault:
     return Fault(rule.kind, rule.table.name, key, rule.detail.format_map(row), rule.repair)
 
 
-def _skipped_faults(snapshot: Transaction) -> Iterator[Fault]:
-    for rows in audit.skipped_counts(snapshot):
+def _oversized_faults(snapshot: Transaction) -> Iterator[Fault]:
+    for rows in audit.oversized_counts(snapshot):
         for band, bucket_hash, num_contents, num_pairs in miscounted(rows, snapshot.expansion).tolist():
             detail = f"{num_contents} contents do not leave {num_pairs} pairs that are not expanded"
             yield Fault(

@@ -91,4 +91,4 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     if (begun := bands.coming(transaction)) is not None:
         documents.delete_buckets(transaction, keys, band_keys(signatures, begun.banding))
     # If a hub was deleted, another content takes its place and has to be compared with all others.
-    graph.relink_skipped(transaction, keys, buckets, transaction.expansion)
+    graph.relink_oversized(transaction, keys, buckets, transaction.expansion)

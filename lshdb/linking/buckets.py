@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lshdb.model.expansion import Expansion
 
-__all__ = ["complete_buckets", "expand", "hot_among"]
+__all__ = ["complete_buckets", "expand", "oversized_among"]
 
 # Candidate pairs made at a time: 64 MB of keys.
 SLICE_PAIRS: Final = 4_000_000
@@ -33,14 +33,14 @@ def complete_buckets(blocks: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np
         yield held
 
 
-def hot_among(band: int, rows: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
+def oversized_among(band: int, rows: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
     """Return (band, bucket_hash, num_contents) of those of a band's buckets that are hot, int64, shape (m, 3).
 
     Args:
         rows: (bucket_hash, content_key) of whole buckets, int64, shape (n, 2), sorted.
     """
     starts, sizes = _bucket_sizes(rows)
-    hot = expansion.is_hot(sizes)
+    hot = expansion.is_oversized(sizes)
     return np.column_stack([np.full(int(hot.sum()), band), rows[starts[hot], 0], sizes[hot]])
 
 

@@ -12,15 +12,14 @@ candidates; its pairs are spilled to a file in the same way.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import SpillFailed
 from lshdb.linking.components import Rows, components
+from lshdb.linking.spilling import close, spilling, temporary_file
 from lshdb.model.arrays import distinct
 from lshdb.model.values import CandidatePairs
 
@@ -64,7 +63,7 @@ class Occurrences:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._file.close()
+            close(self._file)
 
     def add(self, keys: NDArray[np.int64]) -> None:
         """Add pairs of content keys, shape (m, 2), in either order. Raises: SpillFailed: the disk is full."""
@@ -99,14 +98,12 @@ class Occurrences:
             self._num_held = len(self._held[0])
 
     def _spill(self) -> None:
-        try:
+        with spilling():
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="lshdb-")  # noqa: SIM115
+                self._file = temporary_file()
             begin = self._file.tell()
             self._file.write(self._held[0].data)
             self._file.flush()
-        except OSError as error:
-            raise SpillFailed(folder=tempfile.gettempdir(), reason=error.strerror or str(error)) from None
         self._runs.append((begin, begin + self._held[0].nbytes))
         self._held, self._num_held = [], 0
 

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.buckets import complete_buckets, expand, hot_among
+from lshdb.linking.buckets import complete_buckets, expand, oversized_among
 from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
@@ -28,7 +28,7 @@ from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key, graph
-from lshdb.store.tables.graph import HotBuckets
+from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
@@ -105,7 +105,7 @@ class Linking:
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
             buckets = band_keys(contents.signatures, self._params.banding)
             yield from graph.bucket_mates(snapshot, contents.keys, buckets, self._expansion)
-            self._record_hot(graph.hot_buckets(snapshot))
+            self._record_oversized(graph.oversized_buckets(snapshot))
 
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
@@ -113,7 +113,7 @@ class Linking:
             self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
             for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
                 yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
-                self._record_hot(hot_among(band, rows, self._expansion))
+                self._record_oversized(oversized_among(band, rows, self._expansion))
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Store the candidates that reach the floor, and return the increase in the number of pairs."""
@@ -139,11 +139,11 @@ class Linking:
         contents = contents_of(snapshot, candidates.keys, self._params)
         return compare(snapshot, contents, promising(contents, candidates, self._params), self._params)
 
-    def _record_hot(self, rows: NDArray[np.int64]) -> None:
+    def _record_oversized(self, rows: NDArray[np.int64]) -> None:
         """Record how many pairs hot buckets leave out. Args: hot: (band, bucket_hash, num_contents), shape (m, 3)."""
         if len(rows):
-            hot = _hot(rows, self._expansion)
-            self._store.write(lambda transaction: graph.put_skipped(transaction, hot))
+            hot = _oversized(rows, self._expansion)
+            self._store.write(lambda transaction: graph.put_oversized(transaction, hot))
 
 
 def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
@@ -168,6 +168,6 @@ def _joined_pairs(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
     )
 
 
-def _hot(rows: NDArray[np.int64], expansion: Expansion) -> HotBuckets:
+def _oversized(rows: NDArray[np.int64], expansion: Expansion) -> OversizedBuckets:
     sizes = rows[:, 2]
-    return HotBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, expansion.num_skipped(sizes))
+    return OversizedBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, expansion.num_skipped(sizes))

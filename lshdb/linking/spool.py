@@ -5,17 +5,14 @@ The database is not used for this, so that a role without write access can run s
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import BinaryIO
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import SpillFailed
+from lshdb.linking.spilling import close, spilling, temporary_file
 
 __all__ = ["Spool"]
 
@@ -28,15 +25,15 @@ class Spool:
     """
 
     def __init__(self, texts: Iterable[tuple[int, bytes]]) -> None:
-        with _spilling():
-            self._file: BinaryIO = tempfile.TemporaryFile(prefix="lshdb-")  # noqa: SIM115
-        finalize(self, _close, self._file)
+        with spilling():
+            self._file = temporary_file()
+        finalize(self, close, self._file)
         places = array("q")
         for key, frame in texts:
-            with _spilling():
+            with spilling():
                 places.extend((key, self._file.tell(), len(frame)))
                 self._file.write(frame)
-        with _spilling():
+        with spilling():
             self._file.flush()
         rows = np.frombuffer(places, dtype=np.int64).reshape(-1, 3)
         self._keys, first = np.unique(rows[:, 0], return_index=True)
@@ -51,22 +48,7 @@ class Spool:
         held = np.intersect1d(content_keys, self._keys, assume_unique=True)
         places = self._places[np.searchsorted(self._keys, held)]
         for key, (offset, size) in zip(held.tolist(), places.tolist(), strict=True):
-            with _spilling():
+            with spilling():
                 self._file.seek(offset)
                 frame = self._file.read(size)
             yield key, frame
-
-
-@contextmanager
-def _spilling() -> Iterator[None]:
-    """Raises: SpillFailed: the block cannot write or read the temporary file."""
-    try:
-        yield
-    except OSError as error:
-        raise SpillFailed(folder=tempfile.gettempdir(), reason=error.strerror or str(error)) from None
-
-
-def _close(file: BinaryIO) -> None:
-    # Closing writes what is buffered, and fails if the disk is full. By then nobody needs those bytes.
-    with suppress(OSError):
-        file.close()

@@ -35,7 +35,7 @@ class Expansion:
         """
         return np.where(ranks < self.cap, ranks, self.hubs)
 
-    def is_hot(self, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def is_oversized(self, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which buckets of these sizes are hot, bool."""
         hot: NDArray[np.bool_] = sizes > self.cap
         return hot

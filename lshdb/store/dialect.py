@@ -61,7 +61,7 @@ class Dialect(ABC):
         """Make the place that the tables are to be in, and move an index of an earlier revision there."""
 
     @abstractmethod
-    def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
+    def before_creation(self, engine: Engine, *, unseen: bool = False) -> None:
         """Make the settings that a new index needs before its first table.
 
         Args: unseen: nobody opens the index before it is complete.

@@ -30,7 +30,6 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
 __all__ = [
@@ -96,7 +95,12 @@ class Json(TypeDecorator[str]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return dialect.type_descriptor(JSONB() if dialect.name == "postgresql" else String())
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(String())
+        # Imported on demand: Postgres's types take as long to import as a small question to SQLite takes.
+        from sqlalchemy.dialects.postgresql import JSONB
+
+        return dialect.type_descriptor(JSONB())
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         is_text = value is None or dialect.name != "postgresql"

@@ -94,8 +94,8 @@ class Store:
         """
         store = cls.at(location)
         try:
-            if not store.is_born():
-                store._bear(params, version)
+            if not store.exists():
+                store._create(params, version)
         finally:
             store.close()
         return cls.open(location)
@@ -111,7 +111,7 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def is_born(self) -> bool:
+    def exists(self) -> bool:
         """Return whether there is an index here. Raises: NotAnIndex: there is something else."""
         if not self.dialect.exists(self._address):
             return False
@@ -261,27 +261,27 @@ class Store:
             yield self._engine
 
     @contextmanager
-    def bearing(self, *, unseen: bool = False) -> Iterator[Transaction]:
+    def creating(self, *, unseen: bool = False) -> Iterator[Transaction]:
         """Start the transaction that creates the tables of a new index. If it fails, there is no index.
 
         Args: unseen: nobody opens the index before it is complete.
         Raises: IndexExists: another process was faster.
         """
         with self._translated():
-            self.dialect.before_birth(self._engine, unseen=unseen)
+            self.dialect.before_creation(self._engine, unseen=unseen)
         with self.changing() as transaction:
             if upgrade.current(transaction.connection) is not None:
                 raise IndexExists(url=self.url)
             upgrade.to_head(transaction.connection, self.dialect)
             yield transaction
 
-    def _bear(self, params: Params, version: str) -> None:
+    def _create(self, params: Params, version: str) -> None:
         values = asdict(params) | {"params_key": 1, "recall": params.recall, "lshdb_version": version}
-        with suppress(IndexExists), self.bearing() as transaction:
+        with suppress(IndexExists), self.creating() as transaction:
             transaction.execute(insert(index_params).values(values))
 
     def _require_existing(self) -> None:
-        if not self.is_born():
+        if not self.exists():
             raise IndexMissing(url=self.url)
 
     def _require_current(self) -> None:

@@ -37,6 +37,7 @@ from lshdb.store.url import masked, parse
 
 __all__ = [
     "back_up",
+    "compare",
     "copy",
     "copy_to",
     "perform",
@@ -132,13 +133,13 @@ def copy(source: Store, destination: str, copied: Callable[[float], None]) -> li
     Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers: a row of the copy is wrong; StoreError.
     """
     with Store.at(destination) as place:
-        if place.is_born():
+        if place.exists():
             raise IndexExists(url=place.url)
         with (
             place.dialect.making(parse(destination)) as url,
             Store(url) as target,
             source.reading() as snapshot,
-            target.bearing(unseen=True) as transaction,
+            target.creating(unseen=True) as transaction,
         ):
             tables = _copy_all(snapshot, transaction, place.url, copied)
     return tables
@@ -151,7 +152,7 @@ def _copy_all(
     sizes = [snapshot.execute(select(func.count()).select_from(table)).scalar_one() for table in tables]
     num_done = 0
     for table in tables:
-        for step in (_send(snapshot, target, table), _compare(snapshot, target, table, url)):
+        for step in (_send(snapshot, target, table), compare(snapshot, target, table, url)):
             for num_rows in step:
                 num_done += num_rows
                 copied(num_done / (2 * sum(sizes)))
@@ -166,7 +167,7 @@ def _send(snapshot: Transaction, target: Transaction, table: Table) -> Iterator[
         yield len(block)
 
 
-def _compare(snapshot: Transaction, target: Transaction, table: Table, url: str) -> Iterator[int]:
+def compare(snapshot: Transaction, target: Transaction, table: Table, url: str) -> Iterator[int]:
     """Compare the rows of a table in the order of their keys. Yields: how many rows per block. Raises: CopyDiffers."""
     for sent, arrived in zip_longest(_blocks(snapshot, table), _blocks(target, table), fillvalue=()):
         if not np.array_equal(sent, arrived) if isinstance(sent, np.ndarray) else sent != arrived:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lshdb.errors import SpillFailed
 from lshdb.linking import candidates
 from lshdb.linking.candidates import Occurrences
+from tests.linking.test_spool import files_of_at_most
 
 Pair = tuple[int, int]
 
@@ -90,4 +91,10 @@ def test_no_room_for_the_runs_is_an_error_naming_the_folder(monkeypatch: pytest.
     monkeypatch.setattr(candidates, "RUN_PAIRS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with Occurrences(9) as found, pytest.raises(SpillFailed, match="gone: No such file"):
+        found.add(array([(1, 2)]))
+
+
+def test_a_full_disk_stays_the_error_when_the_file_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "RUN_PAIRS", 1)
+    with files_of_at_most(4), pytest.raises(SpillFailed, match="File too large"), Occurrences(9) as found:
         found.add(array([(1, 2)]))

@@ -61,6 +61,15 @@ def test_a_missing_folder_for_the_texts_is_an_error_naming_it(monkeypatch: pytes
         Spool([])
 
 
+def test_a_machine_without_a_temporary_folder_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gettempdir() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp', '/var/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", gettempdir)
+    with pytest.raises(SpillFailed, match=r"in any of the usual folders: No usable temporary directory found in \["):
+        Spool([])
+
+
 def test_a_text_that_cannot_be_read_back_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Unreadable())
     spool = Spool([(1, b"one")])

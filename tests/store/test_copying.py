@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sqlalchemy import Table, delete, insert, select, update
 
 from lshdb import Index
@@ -31,6 +36,7 @@ from lshdb.store.schema import (
     unlinked,
 )
 from lshdb.store.store import Store
+from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of
@@ -192,6 +198,64 @@ def test_what_arrives_as_something_else_is_an_error_and_no_index(
     with Index.open(url) as index:
         index.copy(destination)
     assert rows_of(destination) == rows_of(url)
+
+
+class Altered(Transaction):
+    """A transaction that returns another value than the table has, in one column of its last row."""
+
+    __slots__ = ("place",)
+
+    def stream(self, *given: Any, **named: Any) -> Iterator[list[Any]]:
+        return self._altered(super().stream(*given, **named))
+
+    def stream_integers(self, *given: Any, **named: Any) -> Iterator[NDArray[np.int64]]:
+        return self._altered(super().stream_integers(*given, **named))
+
+    def _altered(self, blocks: Iterator[Any]) -> Iterator[Any]:
+        before = next(blocks)
+        for block in blocks:
+            yield before
+            before = block
+        last = list(before[-1])
+        last[self.place] = another(last[self.place])
+        before[-1] = last if isinstance(before, np.ndarray) else tuple(last)
+        yield before
+
+
+def another(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case float():
+            return math.nextafter(value, 2)
+        case int() | np.int64():
+            return value + 1
+        case bytes():
+            return value + b"x"
+        case str():
+            return value + "x"
+    return 0
+
+
+@pytest.mark.sqlite
+def test_one_changed_value_in_any_column_is_noticed(tmp_path: Path) -> None:
+    url = str(tmp_path / "original.db")
+    make_index(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        bands.begin(transaction, store.params.banding)
+    unnoticed = []
+    with Store.open(url) as store, store.reading() as snapshot:
+        altered = Altered(snapshot.connection, snapshot.dialect)
+        for table in metadata.sorted_tables:
+            list(whole.compare(snapshot, snapshot, table, url))
+            for place, column in enumerate(table.columns):
+                object.__setattr__(altered, "place", place)
+                try:
+                    list(whole.compare(snapshot, altered, table, url))
+                except CopyDiffers:
+                    continue
+                unnoticed.append(f"{table}.{column.key}")
+    assert not unnoticed
 
 
 SLOW = """

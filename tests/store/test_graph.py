@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb.ingest.removal import retire
-from lshdb.linking.buckets import complete_buckets, expand, hot_among
+from lshdb.linking.buckets import complete_buckets, expand, oversized_among
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import oversized_bucket, pair
@@ -70,7 +70,7 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
     found = np.concatenate(list(expand(rows, np.isin(rows[:, 1], list(new)), rule, piece)))
     total = sum(map(len, expand(rows, np.ones(len(rows), dtype=np.bool_), rule, piece)))
     assert total == rule.num_pairs(np.array(sizes)).sum()
-    hot = hot_among(5, rows, rule).tolist()
+    hot = oversized_among(5, rows, rule).tolist()
     assert (found[:, 0] < found[:, 1]).all()
     assert set(map(tuple, found.tolist())) == naive(chosen, new, cap, hubs)
     assert hot == [[5, hashed, len(keys)] for hashed, keys in chosen.items() if len(keys) > cap]
@@ -93,7 +93,7 @@ def test_a_hot_bucket_gives_a_linear_number_of_candidates() -> None:
 
 def test_what_a_bucket_leaves_out_is_the_rest_of_its_pairs() -> None:
     rule, sizes = Expansion(cap=3, hubs=1), np.array([0, 1, 3, 4, 7])
-    assert rule.is_hot(sizes).tolist() == [False, False, False, True, True]
+    assert rule.is_oversized(sizes).tolist() == [False, False, False, True, True]
     assert rule.num_pairs(sizes).tolist() == [0, 0, 3, 4, 7]
     assert rule.num_skipped(sizes).tolist() == [0, 0, 0, 2, 14]
     assert rule.num_mates(np.arange(5)).tolist() == [0, 1, 2, 1, 1]

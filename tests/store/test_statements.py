@@ -46,7 +46,7 @@ from lshdb.store.tables import (
     sources,
 )
 from lshdb.store.tables.buckets import bucket_rows
-from lshdb.store.tables.graph import HotBuckets
+from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
@@ -353,12 +353,12 @@ def remove_sources(transaction: Transaction) -> None:
 def mates_of_the_delta(transaction: Transaction) -> None:
     keys, buckets = delta(transaction)
     assert sum(map(len, graph.bucket_mates(transaction, keys, buckets, EXPANSION))) == 2
-    graph.hot_buckets(transaction)
+    graph.oversized_buckets(transaction)
 
 
-def hot_buckets() -> HotBuckets:
+def oversized_buckets() -> OversizedBuckets:
     one = np.ones(1, dtype=np.int64)
-    return HotBuckets(np.ones(1, dtype=np.int16), one, one, one)
+    return OversizedBuckets(np.ones(1, dtype=np.int16), one, one, one)
 
 
 def some_pairs(transaction: Transaction) -> VerifiedPairs:
@@ -379,21 +379,21 @@ def hot_mates_of_the_delta(transaction: Transaction) -> None:
     keys, buckets = delta(transaction)
     columns = bucket_rows(keys, buckets)
     bands, hashes = np.asarray(columns["band"][:1]), np.asarray(columns["bucket_hash"][:1])
-    graph.put_skipped(transaction, HotBuckets(bands, hashes, np.array([2]), np.array([1])))
-    hot, hot_ones = collections.hot_contents(transaction, keys, buckets)
+    graph.put_oversized(transaction, OversizedBuckets(bands, hashes, np.array([2]), np.array([1])))
+    hot, hot_ones = collections.oversized_contents(transaction, keys, buckets)
     assert len(hot) >= 1
-    assert sum(map(len, collections.hot_mates(transaction, hot_ones, "default"))) >= 1
+    assert sum(map(len, collections.oversized_mates(transaction, hot_ones, "default"))) >= 1
 
 
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "inspection.content_with": lambda transaction: inspection.content_with(transaction, (7).to_bytes(16, "big")),
     "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
     "inspection.unlinked_among": lambda transaction: inspection.unlinked_among(transaction, SPREAD.tolist()),
-    "inspection.skipped_bands": lambda transaction: inspection.skipped_bands(
+    "inspection.oversized_bands": lambda transaction: inspection.oversized_bands(
         transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
     ),
     "inspection.first_contents": lambda transaction: inspection.first_contents(
-        transaction, inspection.HotBucket(2, 0, 0, 1), 20
+        transaction, inspection.OversizedBucket(2, 0, 0, 1), 20
     ),
     "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
     "lost.sources": lambda transaction: list(lost.sources(transaction, SPREAD)),
@@ -411,11 +411,11 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "graph.put_pairs": lambda transaction: graph.put_pairs(transaction, some_pairs(transaction), 2),
     "graph.change_pairs": lambda transaction: graph.change_pairs(transaction, some_pairs(transaction)),
     "graph.delete_pairs": lambda transaction: graph.delete_pairs(transaction, some_pairs(transaction)),
-    "graph.relink_skipped": lambda transaction: graph.relink_skipped(transaction, *delta(transaction), EXPANSION),
+    "graph.relink_oversized": lambda transaction: graph.relink_oversized(transaction, *delta(transaction), EXPANSION),
     "graph.unlinked_keys": graph.unlinked_keys,
     "graph.mark_unlinked": lambda transaction: graph.mark_unlinked(transaction, SPREAD),
     "graph.mark_linked": lambda transaction: graph.mark_linked(transaction, SPREAD),
-    "graph.put_skipped": lambda transaction: graph.put_skipped(transaction, hot_buckets()),
+    "graph.put_oversized": lambda transaction: graph.put_oversized(transaction, oversized_buckets()),
     "audit.next_contents": lambda transaction: audit.next_contents(transaction, 500, 20),
     "audit.contents": lambda transaction: audit.contents(transaction, SPREAD),
     "audit.missing_buckets": lambda transaction: audit.missing_buckets(transaction, *delta(transaction)),
@@ -437,8 +437,10 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "clusters.names": lambda transaction: clusters.names(transaction, SPREAD),
     "collections.mates": lambda transaction: list(collections.mates(transaction, SPREAD, "default", 0.8)),
     "collections.named": lambda transaction: collections.named(transaction, SPREAD),
-    "collections.hot_contents": lambda transaction: collections.hot_contents(transaction, *delta(transaction)),
-    "collections.hot_mates": hot_mates_of_the_delta,
+    "collections.oversized_contents": lambda transaction: collections.oversized_contents(
+        transaction, *delta(transaction)
+    ),
+    "collections.oversized_mates": hot_mates_of_the_delta,
     "answers.documents_of": lambda transaction: list(answers.documents_of(transaction, SPREAD)),
     "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
     "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),

@@ -363,7 +363,7 @@ def test_an_index_of_a_future_version_without_those_tables_is_refused_too(
 ) -> None:
     dropped = 'op.execute("DROP VIEW lshdb_buckets"); op.drop_table("index_params")'
     later_version(then=f'op.rename_table("run", "runs"); {dropped}')
-    with Store.at(url) as store, store.bearing():
+    with Store.at(url) as store, store.creating():
         pass
     this_version()
     with pytest.raises(IndexTooNew, match="does not know: a newer lshdb wrote to it"):

@@ -113,7 +113,7 @@ class Postgres(Dialect):
     def exists(self, url: URL) -> bool:
         return True
 
-    def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
+    def before_creation(self, engine: Engine, *, unseen: bool = False) -> None:
         """Do nothing: there is nothing to set before the first table."""
 
     @contextmanager

@@ -92,7 +92,7 @@ class Sqlite(Dialect):
     def settle(self, connection: Connection) -> None:
         """Do nothing: the file is the place."""
 
-    def before_birth(self, engine: Engine, *, unseen: bool = False) -> None:
+    def before_creation(self, engine: Engine, *, unseen: bool = False) -> None:
         connection = engine.raw_connection()
         # If the whole index is one transaction, its log would be as large as the index.
         journal = "journal_mode = OFF" if unseen else "journal_mode = WAL"

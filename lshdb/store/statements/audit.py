@@ -8,7 +8,7 @@ from lshdb.store.given import given, given_member
 from lshdb.store.schema import band_bucket, content, oversized_bucket
 from lshdb.store.statements.statements import Rows
 
-__all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "skipped_counts"]
+__all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "oversized_counts"]
 
 _AUDITED = tuple(content.c[name] for name in ("content_key", "digest", "num_shingles", "signature"))
 
@@ -48,7 +48,7 @@ def last_in_bucket() -> Rows:
     return select(func.max(band_bucket.c.content_key)).where(*_bucket())
 
 
-def skipped_counts() -> Rows:
+def oversized_counts() -> Rows:
     """Select (band, bucket_hash, num_contents, num_pairs) of the buckets that were too hot to expand, sorted."""
     return select(*oversized_bucket.c).order_by(*oversized_bucket.primary_key.columns)
 

@@ -42,17 +42,17 @@ __all__ = [
     "content_documents",
     "existing_contents",
     "first_in_bucket",
-    "hot_buckets",
     "kept_texts",
     "largest_buckets",
     "neighbours",
+    "oversized_buckets",
+    "oversized_given",
+    "oversized_staged",
     "pair_page",
     "pair_sample",
     "probes",
     "shared_buckets",
     "signatures",
-    "skipped_among",
-    "skipped_buckets",
 ]
 
 # A statement whose rows are tuples.
@@ -138,7 +138,7 @@ def bucket_mates() -> Rows:
     )
 
 
-def hot_buckets() -> Rows:
+def oversized_buckets() -> Rows:
     """Select (band, bucket_hash, num_contents) of the buckets of the staged probes that are beyond the cap."""
     hot = (
         select(staged_probe.c.band, staged_probe.c.bucket_hash)
@@ -169,7 +169,7 @@ def candidate_contents() -> Rows:
 
 
 @cache
-def skipped_buckets() -> Rows:
+def oversized_given() -> Rows:
     """Select the positions, in ``:given``, of the buckets that were too hot to expand."""
     same = and_(
         oversized_bucket.c.band == given_bucket.c.band, oversized_bucket.c.bucket_hash == given_bucket.c.bucket_hash
@@ -177,7 +177,7 @@ def skipped_buckets() -> Rows:
     return select(given_bucket.c.key).join_from(given_bucket, oversized_bucket, same)
 
 
-def skipped_among() -> Rows:
+def oversized_staged() -> Rows:
     """Select (band, bucket_hash, number of staged rows) of the staged buckets that were too hot to expand."""
     same = and_(
         oversized_bucket.c.band == staged_bucket.c.band, oversized_bucket.c.bucket_hash == staged_bucket.c.bucket_hash

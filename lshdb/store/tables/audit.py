@@ -1,4 +1,4 @@
-"""Queries of an audit. The rules for single rows are in `statements.rules`; repairs are in `tables.mending`.
+"""Queries of an audit. The rules for single rows are in `statements.rules`; repairs are in `tables.repairs`.
 
 Limitation: queries fail if a table or column is missing, so call `schema_faults` first.
 """
@@ -37,7 +37,7 @@ from lshdb.store.views import VIEWS
 
 __all__ = ["AuditedContents", "Counter", "Missing", "band_rows", "breaches_of", "contents", "counters", "limits"]
 __all__ += ["damages", "invalid_indexes"]
-__all__ += ["missing_buckets", "next_contents", "num_band_rows", "rules", "schema_faults", "skipped_counts"]
+__all__ += ["missing_buckets", "next_contents", "num_band_rows", "oversized_counts", "rules", "schema_faults"]
 __all__ += ["stored_recall"]
 
 COUNTED: Final = (collection, content, document, source, run, rejected)
@@ -71,14 +71,14 @@ class Missing:
 
     Args:
         is_fatal: without it, the table cannot be queried.
-        is_mendable: a repair can create it.
+        is_repairable: a repair can create it.
     """
 
     kind: str
     table: str
     name: str
     is_fatal: bool = False
-    is_mendable: bool = False
+    is_repairable: bool = False
 
 
 def schema_faults(transaction: Transaction) -> list[Missing]:
@@ -91,7 +91,7 @@ def schema_faults(transaction: Transaction) -> list[Missing]:
             builds_key = transaction.dialect.builds_keys and table is band_bucket
             missing += _missing_of(live, table, builds_key)
     seen = set(live.get_view_names())
-    return missing + [Missing("view-missing", name, name, is_mendable=True) for name in VIEWS if name not in seen]
+    return missing + [Missing("view-missing", name, name, is_repairable=True) for name in VIEWS if name not in seen]
 
 
 def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Missing]:
@@ -101,7 +101,7 @@ def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Mis
             yield Missing("column-missing", table.name, column.name, is_fatal=True)
     key = [column.name for column in table.primary_key.columns]
     if live.get_pk_constraint(table.name)["constrained_columns"] != key:
-        yield Missing("key-missing", table.name, str(table.primary_key.name), is_mendable=builds_key)
+        yield Missing("key-missing", table.name, str(table.primary_key.name), is_repairable=builds_key)
     there = {one["name"] for one in live.get_unique_constraints(table.name)}
     there |= {one["name"] for one in live.get_foreign_keys(table.name)}
     there |= {one["name"] for one in live.get_check_constraints(table.name)}
@@ -111,7 +111,7 @@ def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Mis
     indexes = {index["name"] for index in live.get_indexes(table.name)}
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         if index.name not in indexes:
-            yield Missing("index-missing", table.name, str(index.name), is_mendable=True)
+            yield Missing("index-missing", table.name, str(index.name), is_repairable=True)
 
 
 def damages(transaction: Transaction, *, full: bool) -> Sequence[str]:
@@ -198,9 +198,9 @@ def band_rows(transaction: Transaction, band: int, rows: int) -> Iterator[NDArra
     return transaction.stream_integers(audit.band_rows(), {"band": band}, rows)
 
 
-def skipped_counts(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
+def oversized_counts(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
     """Yield sorted blocks of oversized buckets: (band, bucket_hash, num_contents, num_pairs), int64, shape (n, 4)."""
-    return transaction.stream_integers(audit.skipped_counts())
+    return transaction.stream_integers(audit.oversized_counts())
 
 
 def _audited(rows: Sequence[Row[*tuple[Any, ...]]]) -> AuditedContents:

@@ -23,13 +23,13 @@ from lshdb.store.transaction import Transaction
 __all__ = [
     "document_pages",
     "ensure",
-    "has_hot_buckets",
-    "hot_contents",
-    "hot_mates",
+    "has_oversized_buckets",
     "key_of",
     "mates",
     "named",
     "names",
+    "oversized_contents",
+    "oversized_mates",
     "require",
     "sizes",
 ]
@@ -102,12 +102,12 @@ def mates(
                 yield from ((key, doc, near, bool(exact)) for key, doc, near, exact in block if doc is not None)
 
 
-def has_hot_buckets(transaction: Transaction) -> bool:
+def has_oversized_buckets(transaction: Transaction) -> bool:
     """Return whether any bucket was too hot to expand."""
     return transaction.execute(select(oversized_bucket.c.band).limit(1)).first() is not None
 
 
-def hot_contents(
+def oversized_contents(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the contents that have a bucket too hot to expand, and those buckets.
@@ -116,12 +116,12 @@ def hot_contents(
     Returns: the contents, int64, ascending; (band, bucket_hash), int64, shape (m, 2), without duplicates.
     """
     buckets = buckets_of(band_keys)
-    hot = transaction.integers(statements.skipped_buckets(), {"given": buckets.tolist()})[:, 0]
+    hot = transaction.integers(statements.oversized_given(), {"given": buckets.tolist()})[:, 0]
     # Buckets are listed band by band, so every n-th one belongs to the same content.
     return np.unique(content_keys[hot % max(1, len(content_keys))]), np.unique(buckets[hot], axis=0)
 
 
-def hot_mates(transaction: Transaction, buckets: NDArray[np.int64], within: str) -> Iterator[NDArray[np.int64]]:
+def oversized_mates(transaction: Transaction, buckets: NDArray[np.int64], within: str) -> Iterator[NDArray[np.int64]]:
     """Yield the contents in these buckets that have a document in the collection, without duplicates.
 
     Blocks of (content_key, doc_key), int64, shape (n, 2). doc_key is the content's first document in the collection.

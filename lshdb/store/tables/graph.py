@@ -21,7 +21,7 @@ from lshdb.store.tables.buckets import bucket_rows, signed_hashes
 from lshdb.store.transaction import Transaction
 
 __all__ = [
-    "HotBuckets",
+    "OversizedBuckets",
     "StoredSignatures",
     "bucket_mates",
     "candidates_of",
@@ -29,16 +29,16 @@ __all__ = [
     "delete_pairs",
     "existing",
     "has_more_contents",
-    "hot_buckets",
     "mark_linked",
     "mark_unlinked",
     "num_contents",
     "num_pairs",
     "num_unlinked",
+    "oversized_buckets",
     "pair_page",
+    "put_oversized",
     "put_pairs",
-    "put_skipped",
-    "relink_skipped",
+    "relink_oversized",
     "sampled_pairs",
     "shared_buckets",
     "signatures",
@@ -54,7 +54,7 @@ INSERTED_PAIRS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class HotBuckets:
+class OversizedBuckets:
     """Buckets beyond the cap, as columns of `oversized_bucket`.
 
     Args:
@@ -130,9 +130,9 @@ def bucket_mates(
     return transaction.stream_integers(statements.bucket_mates())
 
 
-def hot_buckets(transaction: Transaction) -> NDArray[np.int64]:
+def oversized_buckets(transaction: Transaction) -> NDArray[np.int64]:
     """Return (band, bucket_hash, num_contents), shape (m, 3), of the buckets that `bucket_mates` last found hot."""
-    return transaction.integers(statements.hot_buckets())
+    return transaction.integers(statements.oversized_buckets())
 
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
@@ -237,7 +237,7 @@ def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> int:
     return int(transaction.execute(delete(pair).where(tuple_(pair.c.left_key, pair.c.right_key).in_(mine))).rowcount)
 
 
-def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
+def put_oversized(transaction: Transaction, hot: OversizedBuckets) -> None:
     """Record the buckets that were too hot to expand. Earlier records of the same buckets are replaced."""
     if not len(hot.bands):
         return
@@ -248,7 +248,7 @@ def put_skipped(transaction: Transaction, hot: HotBuckets) -> None:
     transaction.bulk_insert(oversized_bucket, {**rows, "num_contents": hot.num_contents, "num_pairs": hot.num_pairs})
 
 
-def relink_skipped(
+def relink_oversized(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
 ) -> None:
     """Mark contents to be linked again that moved up in hot buckets when these contents were removed from them.
@@ -258,7 +258,7 @@ def relink_skipped(
     transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
     cap, hubs = expansion.cap, expansion.hubs
     moved: set[int] = set()
-    for band, bucket_hash, num_removed in transaction.execute(statements.skipped_among()).all():
+    for band, bucket_hash, num_removed in transaction.execute(statements.oversized_staged()).all():
         place = {"band": band, "bucket_hash": bucket_hash}
         keys = transaction.execute(statements.first_in_bucket(), {**place, "count": cap + 1}).scalars().all()
         moved.update(keys[max(0, hubs - num_removed) : hubs], keys[max(0, cap - num_removed) : cap])

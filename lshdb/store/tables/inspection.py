@@ -20,15 +20,15 @@ from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
-    "HotBucket",
     "Origin",
+    "OversizedBucket",
     "content_with",
     "first_contents",
     "first_document",
     "hottest",
     "num_documents",
     "origin",
-    "skipped_bands",
+    "oversized_bands",
     "stored_pair",
     "unlinked_among",
 ]
@@ -45,7 +45,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class HotBucket:
+class OversizedBucket:
     """A bucket and the number of contents in it; `num_skipped` of its pairs were not expanded."""
 
     num_contents: int
@@ -79,9 +79,9 @@ def unlinked_among(transaction: Transaction, content_keys: Sequence[int]) -> lis
     return list(transaction.execute(mine, {"given": list(content_keys)}).scalars())
 
 
-def skipped_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
+def oversized_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
     """Return the bands in which the bucket of one sketch was too hot to expand. Args: band_keys: shape (1, bands)."""
-    skipped = transaction.execute(statements.skipped_buckets(), {"given": buckets_of(band_keys).tolist()})
+    skipped = transaction.execute(statements.oversized_given(), {"given": buckets_of(band_keys).tolist()})
     return sorted(skipped.scalars())
 
 
@@ -98,30 +98,30 @@ def origin(transaction: Transaction, doc_key: int) -> Origin:
     return Origin(*transaction.execute(statement).one())
 
 
-def hottest(transaction: Transaction, bands: range, count: int) -> list[HotBucket]:
+def hottest(transaction: Transaction, bands: range, count: int) -> list[OversizedBucket]:
     """Return the `count` largest of the buckets that were too hot to expand, or of all buckets if there are none.
 
     Args: bands: the numbers of the bands in `band_bucket`.
     """
-    found = [HotBucket(*row) for row in transaction.execute(_largest_skipped(count))]
+    found = [OversizedBucket(*row) for row in transaction.execute(_largest_oversized(count))]
     if found:
         return found
     each = (_largest(transaction, band, count) for band in bands)
     return nlargest(count, chain.from_iterable(each), key=lambda bucket: bucket.num_contents)
 
 
-def first_contents(transaction: Transaction, bucket: HotBucket, count: int) -> NDArray[np.int64]:
+def first_contents(transaction: Transaction, bucket: OversizedBucket, count: int) -> NDArray[np.int64]:
     """Return the first `count` contents of a bucket, int64, ascending."""
     place = {"band": bucket.band, "bucket_hash": bucket.bucket_hash, "count": count}
     return np.asarray(transaction.execute(statements.first_in_bucket(), place).scalars().all(), dtype=np.int64)
 
 
-def _largest(transaction: Transaction, band: int, count: int) -> list[HotBucket]:
+def _largest(transaction: Transaction, band: int, count: int) -> list[OversizedBucket]:
     parameters = {"band": band, "count": count}
-    return [HotBucket(*row) for row in transaction.execute(statements.largest_buckets(), parameters)]
+    return [OversizedBucket(*row) for row in transaction.execute(statements.largest_buckets(), parameters)]
 
 
-def _largest_skipped(count: int) -> statements.Rows:
+def _largest_oversized(count: int) -> statements.Rows:
     table = oversized_bucket.c
     columns = (table.num_contents, table.num_pairs, table.band, table.bucket_hash)
     return select(*columns).order_by(table.num_contents.desc(), table.band, table.bucket_hash).limit(count)
