@@ -89,6 +89,7 @@ def test_the_equal_and_removed_words_are_the_left_text_and_the_equal_and_added_w
     holds()
 
 
+@pytest.mark.slow
 def test_changes_in_a_long_text_are_found_one_by_one() -> None:
     """Half a million words, far too many for difflib alone."""
     chance = random.Random(7)
@@ -116,12 +117,14 @@ def test_text_after_a_long_insertion_is_still_compared() -> None:
     assert (found.num_removed, found.num_added, found.is_coarse) == (1, 10_001, False)
 
 
+@pytest.mark.slow
 def test_a_passage_that_moved_too_far_to_be_found_makes_the_diff_coarse() -> None:
     words = [str(number) for number in range(50_000)]
     found = diff(" ".join(words), " ".join(words[25_000:] + words[:25_000]))
     assert (found.num_equal, found.num_removed, found.is_coarse) == (0, 50_000, True)
 
 
+@pytest.mark.slow
 def test_texts_that_agree_in_every_other_word_are_compared_in_windows() -> None:
     """difflib alone would take minutes: its time grows with the square of the number of changes."""
     left = " ".join(f"same{number} old{number}" for number in range(10_000))

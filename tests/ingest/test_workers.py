@@ -14,6 +14,8 @@ import pytest
 from lshdb.errors import NothingToRead, WorkerLost
 from lshdb.ingest.workers import Ahead, in_processes
 
+pytestmark = pytest.mark.slow
+
 Put = Callable[[int], None]
 
 

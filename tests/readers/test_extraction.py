@@ -73,6 +73,7 @@ def test_an_ordinary_page_keeps_its_text(page: str) -> None:
     assert "word" in page_text(page, "all")
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_is_rejected_with_the_reason(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_text("<rt>" * 60_000)
@@ -80,6 +81,7 @@ def test_a_page_that_takes_too_long_is_rejected_with_the_reason(tmp_path: Path) 
     assert read(path) == [Rejection(path.as_uri(), "", reason)]
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_much_memory_is_rejected() -> None:
     page = "<p>" + "".join(f"<b a{i}>" for i in range(500)) + "<p>word" * 100_000
     with pytest.raises(Unfit, match=r"^(the parser failed|crashes the parser|takes too long to parse): "):
@@ -92,6 +94,7 @@ def test_a_page_small_enough_for_this_process_is_cheap(page: str) -> None:
     assert seconds_of(page) < processor_seconds(page) + 0.5
 
 
+@pytest.mark.slow
 def test_pages_after_a_rejected_one_have_their_own_text() -> None:
     extractor = Extractor()
     with pytest.raises(Unfit):

@@ -178,6 +178,7 @@ FRAGMENTS = [
 BYTES = st.one_of(st.binary(max_size=500), st.lists(st.sampled_from(FRAGMENTS) | st.binary(max_size=9)).map(b"".join))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 @pytest.mark.parametrize("kind", ["word", "set"])
 @settings(max_examples=300, deadline=2000)
@@ -194,6 +195,7 @@ def test_no_bytes_make_a_reader_fail(reader: Reader, kind: str, raw: bytes, html
             assert item.num_replaced >= 0
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=2000)
 @given(raw=BYTES)
 def test_no_bytes_make_a_stream_fail_and_all_of_them_are_read(raw: bytes) -> None:
