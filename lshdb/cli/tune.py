@@ -11,7 +11,8 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
 from lshdb.cli.render import print_json, print_rows
-from lshdb.errors import IndexMissing
+from lshdb.errors import IndexMissing, UsageError
+from lshdb.model.banding import Banding
 
 if TYPE_CHECKING:
     from lshdb.model.reports import Measurement, Outlook
@@ -19,18 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["EPILOG", "tune"]
 
-COLUMNS = ("bands", "rows", "minima", "recall", "candidates", "bytes", "note")
-
 EPILOG = """[bold]Examples[/bold]\n
   lshdb tune --min-sim 0.7 --recall 0.99\n
   lshdb tune --measure                              recall and similarities of the index's own texts\n
   lshdb tune --plot curve.svg\n
+  lshdb tune --bands 7 --rows 4                     these bands, whatever they find\n
+  lshdb tune --bands 7 --rows 4 --bands 20 --rows 5 --plot curves.svg\n
   lshdb tune --num-perm 256 --contents 5000000      before there is an index\n
 \n
 Columns: candidates is the number of other documents that a document shares a bucket with, bytes the size of its
 signature and buckets. Without an index, or before the first measurement, the similarities are those of a typical crawl.
-The note marks the bands of the index, and those that reband would choose: the cheapest for 100,000 distinct texts or
-more."""
+threshold is (1/bands)^(1/rows), where the S-curve is the steepest. false_positives and false_negatives are the areas
+under the curve below --min-sim and over it above. The note marks the bands of the index, and those that reband would
+choose: the cheapest for 100,000 distinct texts or more."""
 
 
 def tune(
@@ -38,6 +40,14 @@ def tune(
     min_sim: options.MinSim = None,
     recall: options.Recall = None,
     num_perm: options.NumPerm = None,
+    bands: Annotated[
+        list[int] | None,
+        typer.Option("--bands", min=1, help="Show this number of bands, with --rows. Repeat both.", show_default=False),
+    ] = None,
+    rows: Annotated[
+        list[int] | None,
+        typer.Option("--rows", min=1, help="Minima in a band, with --bands.", show_default=False),
+    ] = None,
     contents: Annotated[
         int | None,
         typer.Option(
@@ -64,8 +74,9 @@ def tune(
 
     from lshdb.tuning.prospect import prospect
 
+    named = _named(bands or [], rows or [], recall)
     outlook = _outlook(context, measure, probes, seed)
-    found = prospect(outlook, min_sim=min_sim, recall=recall, num_perm=num_perm, num_contents=contents)
+    found = prospect(outlook, min_sim=min_sim, recall=recall, num_perm=num_perm, num_contents=contents, named=named)
     if plot is not None:
         from lshdb.tuning.plot import draw
 
@@ -74,6 +85,15 @@ def tune(
         print_json(found.as_json())
     else:
         _show(found, form or ("table" if sys.stdout.isatty() else "tsv"))
+
+
+def _named(bands: list[int], rows: list[int], recall: float | None) -> list[Banding]:
+    """Return the bandings that --bands and --rows name. Raises: UsageError."""
+    if len(bands) != len(rows):
+        raise UsageError(reason="give --bands and --rows together; repeat both for several curves")
+    if bands and recall is not None:
+        raise UsageError(reason="--recall chooses the bands; leave it out if you name --bands and --rows")
+    return [Banding(*banding) for banding in zip(bands, rows, strict=True)]
 
 
 def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: int) -> Outlook | None:
@@ -92,6 +112,8 @@ def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: in
 
 
 def _show(found: Prospect, form: options.Format) -> None:
+    from lshdb.tuning.prospect import COLUMNS
+
     print_rows(COLUMNS, found.rows(), form)
     if form == "table":
         typer.echo("\n".join(["", *found.curve_lines(), *_measured(found.measured)]))

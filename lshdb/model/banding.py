@@ -6,6 +6,7 @@ Owns the typical distribution of similarities. Pure arithmetic without NumPy, be
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import mul
 from typing import Final
@@ -28,6 +29,9 @@ TYPICAL_CONTENTS: Final = 100_000
 
 # With more minima, the exact count takes seconds, and treating the bands as independent is as accurate.
 MAX_COUNTED_PERM: Final = 512
+
+# Steps of a numerical integral; an even number.
+AREA_STEPS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,25 @@ class Banding:
         """
         return 1.0 - (1.0 - similarity**self.rows) ** self.bands
 
+    @property
+    def threshold(self) -> float:
+        """The similarity at which the S-curve is about the steepest.
+
+        Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.2: (1/b)^(1/r).
+        """
+        return float((1.0 / self.bands) ** (1.0 / self.rows))
+
+    def false_positive_area(self, min_sim: float) -> float:
+        """Return the area under the S-curve below `min_sim`: candidates that are not pairs.
+
+        It is a share of all pairs only if every similarity is equally frequent. In a corpus, low ones are.
+        """
+        return _area(self.candidate_probability, 0.0, min_sim)
+
+    def false_negative_area(self, min_sim: float) -> float:
+        """Return the area over the S-curve from `min_sim` to 1: pairs that are missed."""
+        return _area(lambda similarity: (1.0 - similarity**self.rows) ** self.bands, min_sim, 1.0)
+
     def sharing(self, num_perm: int) -> list[float]:
         """Return, for k = 0 ... num_perm, the probability that a pair with k equal minima shares a bucket.
 
@@ -70,6 +93,13 @@ class Banding:
         x, mask = 1 << width, (1 << width) - 1
         without = ((1 + x) ** self.rows - x**self.rows) ** self.bands * (1 + x) ** (num_perm - self.rows * self.bands)
         return [1.0 - ((without >> width * k) & mask) / math.comb(num_perm, k) for k in range(num_perm + 1)]
+
+
+def _area(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return the integral of a function, by Simpson's rule."""
+    width = (high - low) / AREA_STEPS
+    values = [function(low + step * width) for step in range(AREA_STEPS + 1)]
+    return width / 3 * (values[0] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2]) + values[-1])
 
 
 @dataclass(frozen=True, slots=True)

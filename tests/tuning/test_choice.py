@@ -49,6 +49,20 @@ def test_the_candidates_of_a_content_are_its_neighbours_by_their_chance() -> Non
     assert similarities.candidates(Banding(1, 2)) == pytest.approx(1.0)
 
 
+def test_the_areas_of_an_s_curve_are_its_integrals() -> None:
+    # With one band, the curve is s^r; with bands of one row, it is 1 - (1-s)^b.
+    assert Banding(1, 3).false_positive_area(0.8) == pytest.approx(0.8**4 / 4)
+    assert Banding(1, 3).false_negative_area(0.8) == pytest.approx(0.2 - (1 - 0.8**4) / 4)
+    assert Banding(5, 1).false_positive_area(0.4) == pytest.approx(0.4 - (1 - 0.6**6) / 6)
+    assert Banding(5, 1).false_negative_area(0.4) == pytest.approx(0.6**6 / 6)
+
+
+def test_the_threshold_is_near_the_steepest_point_of_the_s_curve() -> None:
+    # Source: Mining of Massive Datasets, section 3.4.2: about 1/2 for 16 bands of 4 rows.
+    assert Banding(16, 4).threshold == pytest.approx(0.5)
+    assert Banding(20, 5).threshold == pytest.approx(0.549, abs=5e-4)
+
+
 def test_a_corpus_twice_as_large_has_twice_the_candidates() -> None:
     small, large = typical(1_001), typical(2_001)
     assert small.of_contents(2_001).candidates(Banding(20, 5)) == pytest.approx(large.candidates(Banding(20, 5)), 1e-3)
