@@ -134,9 +134,15 @@ class Reading:
     base: Annotated[
         Path | None, _reading(metavar="FOLDER", help="Name files relative to this folder. Default: absolute names.")
     ] = None
-    id_prefix: Annotated[str, _reading(metavar="TEXT", help="Put this before every id.", show_default=False)] = ""
-    id_field: Annotated[str, _reading(metavar="NAME", help="JSON field of the id.")] = "id"
-    text_field: Annotated[str, _reading(metavar="NAME", help="JSON field of the text.")] = "text"
+    id_prefix: Annotated[
+        str,
+        _reading(metavar="TEXT", help="Put this before every id; may hold {path}, {name}, {stem}.", show_default=False),
+    ] = ""
+    id_field: Annotated[
+        str | None,
+        _reading(metavar="NAME", help="Field or column of the id. Default: id, or else FILE#LINE.", show_default=False),
+    ] = None
+    text_field: Annotated[str, _reading(metavar="NAME", help="Field or column of the text.")] = "text"
     input_format: InputFormat = None
     max_text: Annotated[str, _reading(metavar="SIZE", help="Reject documents with a larger text.")] = "10MB"
     captures: Annotated[

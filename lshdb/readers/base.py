@@ -8,6 +8,7 @@ read options of each source as JSON. A file that is read with other options coun
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from lshdb.model.values import Document, Rejection
 __all__ = [
     "MAX_LINE_BYTES",
     "MAX_PAGE_BYTES",
+    "PLACEHOLDER",
     "STDIN_NAME",
     "STDIN_URI",
     "Deferred",
@@ -35,7 +37,6 @@ __all__ = [
     "Unfit",
     "absolute",
     "column_names",
-    "file_doc_id",
     "megabytes",
     "reason_of",
     "record",
@@ -50,6 +51,10 @@ MAX_PAGE_BYTES: Final = 10_000_000
 MAX_LINE_BYTES: Final = 64_000_000
 # JSON may encode one byte of text as ``\u0000``.
 MAX_BYTES_A_BYTE: Final = 6
+
+# What an id prefix may take from the name of a file.
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+PLACEHOLDERS: Final = ("path", "name", "stem")
 
 # The name of standard input among paths, and its URI among sources.
 STDIN_NAME: Final = "-"
@@ -128,19 +133,23 @@ class ReadOptions:
 
     Args:
         html: ``main`` content of a page, or ``all`` its text.
-        id_field, text_field: the fields of a JSON record, the columns of a table.
+        id_field: the field of a JSON record or the column of a table that holds the id. A record without one is
+            rejected. With None it is ``id``, and a record without one is named by its file and place: ``FILE#17``.
+        text_field: the field or column of the text.
         input_format: the name of the reader for every source; None chooses by suffix and content.
         base: the folder that doc_ids of files are relative to; None for absolute paths.
         kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
         max_text: the largest text of a document in bytes of UTF-8; larger ones are rejected.
-        id_prefix: prepended to the doc_id of every document.
+        id_prefix: prepended to the doc_id of every document. ``{path}``, ``{name}`` and ``{stem}`` stand for the doc_id
+            of its file, the name of the file, and that name without its suffixes.
         captures: of an address in WARC files, the ``newest`` capture, or ``all``, whose ids end with their date.
 
-    Raises: InvalidParams: the field names are empty, equal, or impossible in JSON; the prefix contains a NUL character.
+    Raises: InvalidParams: the field names are empty, equal, or impossible in JSON; the prefix contains a NUL character
+        or an unknown placeholder.
     """
 
     html: HtmlText = "main"
-    id_field: str = "id"
+    id_field: str | None = None
     text_field: str = "text"
     input_format: str | None = None
     base: Path | None = None
@@ -150,16 +159,21 @@ class ReadOptions:
     captures: Captures = "newest"
 
     @property
+    def id_name(self) -> str:
+        """The field of the id, whether or not records must have it."""
+        return self.id_field or "id"
+
+    @property
     def max_line(self) -> int:
         """The longest line that is read, in bytes; long enough for any text within the limit."""
         return max(MAX_LINE_BYTES, MAX_BYTES_A_BYTE * self.max_text)
 
     def __post_init__(self) -> None:
-        if "\0" in self.id_prefix:
-            raise InvalidParams(name="id_prefix", value=repr(self.id_prefix), reason="it holds a NUL character")
-        _check_field("id_field", self.id_field)
+        _check_prefix(self.id_prefix)
+        if self.id_field is not None:
+            _check_field("id_field", self.id_field)
         _check_field("text_field", self.text_field)
-        if self.id_field == self.text_field:
+        if self.id_name == self.text_field:
             raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is also the id_field")
 
 
@@ -208,19 +222,6 @@ def absolute(path: str | Path) -> str:
     return os.path.abspath(path)  # noqa: PTH100
 
 
-def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
-    r"""Return the doc_id of a file that is one document: its path, relative to ``options.base`` if it is in that
-    folder.
-
-    Bytes of the name that are not UTF-8 become ``\xff``.
-    """
-    path = source.path
-    if options.base is not None:
-        base = absolute(options.base)
-        path = path.relative_to(base) if path.is_relative_to(base) else path
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
 def reason_of(error: OSError) -> str:
     """Return the error message of the system, without the path."""
     return error.strerror or str(error) or type(error).__name__
@@ -238,9 +239,13 @@ def too_large(max_text: int, num_bytes: int | None = None) -> str:
 
 
 def column_names(names: Sequence[str]) -> str:
-    """Return the first twenty columns of a table, for a message."""
-    shown = ", ".join(name[:40] for name in names[:20])
+    """Return the first twenty fields of a record or columns of a table, for a message."""
+    shown = ", ".join(_printable(name[:40]) for name in names[:20])
     return shown + (", ..." if len(names) > 20 else "")
+
+
+def _printable(name: str) -> str:
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in name)
 
 
 def _check_field(name: str, value: str) -> None:
@@ -249,8 +254,17 @@ def _check_field(name: str, value: str) -> None:
         raise InvalidParams(name=name, value=repr(value), reason=reason)
 
 
+def _check_prefix(prefix: str) -> None:
+    if "\0" in prefix:
+        raise InvalidParams(name="id_prefix", value=repr(prefix), reason="it holds a NUL character")
+    for name in PLACEHOLDER.findall(prefix):
+        if name not in PLACEHOLDERS:
+            reason = f"{{{name}}} is unknown; a prefix may contain {{path}}, {{name}} and {{stem}}"
+            raise InvalidParams(name="id_prefix", value=repr(prefix), reason=reason)
+
+
 class _Recorded(msgspec.Struct, frozen=True):
-    id_field: str = "id"
+    id_field: str | None = None
     text_field: str = "text"
     input_format: str | None = None
     base: str | None = None

@@ -27,6 +27,7 @@ from lshdb.readers.base import (
 )
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_lines
+from lshdb.readers.naming import file_doc_id, record_doc_id
 
 __all__ = ["DelimitedReader"]
 
@@ -49,7 +50,7 @@ class DelimitedReader:
         """Yield a Document or a Rejection for every row that is not blank; one Rejection if a column is missing."""
         rows = _Rows(stream, self._delimiter, options)
         try:
-            columns = _Columns(next(rows, []), options)
+            columns = _Columns(next(rows, []), options, file_doc_id(source, options))
         except Unfit as error:
             yield Rejection(source.uri, rows.locator, str(error))
             return
@@ -104,16 +105,20 @@ class _Rows:
 
 
 class _Columns:
-    """The places of the two columns in a row."""
+    """The places of the two columns in a row; records without an id are named after their `file`."""
 
-    def __init__(self, header: list[str], options: ReadOptions) -> None:
+    def __init__(self, header: list[str], options: ReadOptions, file: str) -> None:
         """Raises: Unfit: the header lacks one of them, or has it twice."""
         names = [name.strip() for name in header]
-        for name in (options.id_field, options.text_field):
-            if names.count(name) != 1:
-                few = "no column" if name not in names else "more than one column"
-                raise Unfit(f'{few} "{name}"; the columns are: {column_names(names)}')
-        self._id, self._text = names.index(options.id_field), names.index(options.text_field)
+        self._names_rows = options.id_field is None
+        self._file = file
+        for name in (options.id_name, options.text_field):
+            if names.count(name) > 1:
+                raise Unfit(f'more than one column "{name}"; the columns are: {column_names(names)}')
+            if name not in names and not (self._names_rows and name == options.id_name):
+                raise Unfit(f'no column "{name}"; the columns are: {column_names(names)}')
+        self._id = names.index(options.id_name) if options.id_name in names else None
+        self._text = names.index(options.text_field)
         self._num_columns = len(names)
         self._holds_set = options.kind == "set"
 
@@ -121,9 +126,13 @@ class _Columns:
         """Return the document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
             raise Unfit(f"the row has {len(row)} fields, the header {self._num_columns}")
-        doc_id, content = checked_doc_id(row[self._id]), row[self._text]
+        doc_id, content = self._doc_id(row, rows.locator), row[self._text]
         text, features = ("", tuple(content.split())) if self._holds_set else (content, None)
         return Document(doc_id, text, features, uri, rows.locator, rows.num_replaced)
+
+    def _doc_id(self, row: list[str], locator: str) -> str:
+        given = "" if self._id is None else row[self._id]
+        return record_doc_id(self._file, locator) if self._names_rows and not given else checked_doc_id(given)
 
 
 def _documents(source: SourceFile, rows: _Rows, columns: _Columns) -> Iterator[Document | Rejection]:

@@ -21,13 +21,13 @@ from lshdb.readers.base import (
     ReadOptions,
     Rejection,
     SourceFile,
-    file_doc_id,
     megabytes,
 )
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.bytes.sniffing import looks_like_html
 from lshdb.readers.bytes.streams import read_whole
 from lshdb.readers.extraction import page_text
+from lshdb.readers.naming import file_doc_id
 
 __all__ = ["HtmlReader", "declared_charset"]
 

@@ -18,10 +18,11 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 import msgspec
 
 from lshdb.model.values import Document
-from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit
+from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit, column_names
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.bytes.sniffing import looks_like_json_lines
 from lshdb.readers.lines import checked_doc_id, read_documents
+from lshdb.readers.naming import file_doc_id, record_doc_id
 
 __all__ = ["JsonLinesReader"]
 
@@ -43,24 +44,28 @@ class JsonLinesReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
         """Yield a Document or a Rejection for every line that is not blank."""
-        return read_documents(source, stream, options, _record_parser(options).parse)
+        return read_documents(source, stream, options, _RecordParser(options, file_doc_id(source, options)).parse)
 
 
 class _Record(Protocol):
-    doc_id: str | int
+    doc_id: str | int | None
     content: str | list[str | int]
 
 
 class _RecordParser:
-    def __init__(self, options: ReadOptions) -> None:
+    """Parses the lines of one file. Args: file: its doc_id, from which records without an id get theirs."""
+
+    def __init__(self, options: ReadOptions, file: str) -> None:
         self._options = options
-        self._id_field, self._text_field = options.id_field, options.text_field
+        self._file = file
+        self._id_field, self._text_field = options.id_name, options.text_field
+        self._names_records = options.id_field is None
         self._holds_set = options.kind == "set"
         self._record = _record_decoder(options)
 
     def __reduce__(self) -> tuple[object, ...]:
         # The compiled decoder cannot be pickled, so another process creates its own.
-        return _record_parser, (self._options,)
+        return _RecordParser, (self._options, self._file)
 
     def parse(self, line: bytes, uri: str, locator: str) -> Document:
         """Return the document of a line. Raises: Unfit."""
@@ -68,7 +73,7 @@ class _RecordParser:
             record = self._record.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._parse_fully(line, uri, locator)
-        doc_id, content = _doc_id(record.doc_id, self._id_field), record.content
+        doc_id, content = self._doc_id(record.doc_id, locator), record.content
         # The compiled parser has checked the type and refuses lone surrogates.
         if type(content) is str:
             return Document(doc_id, content, None, uri, locator)
@@ -77,23 +82,29 @@ class _RecordParser:
     def _parse_fully(self, line: bytes, uri: str, locator: str) -> Document:
         text, num_replaced = decode(line)
         record = _json_object(text)
-        doc_id = _doc_id(_field(record, self._id_field), self._id_field)
+        value = record.get(self._id_field) if self._names_records else _field(record, self._id_field)
+        doc_id = self._doc_id(value, locator)
         content = _field(record, self._text_field)
         if self._holds_set:
             return Document(doc_id, "", _features(content, self._text_field), uri, locator, num_replaced)
         return Document(doc_id, _text(content, self._text_field), None, uri, locator, num_replaced)
 
+    def _doc_id(self, value: object, locator: str) -> str:
+        if self._names_records and (value is None or value == ""):
+            return record_doc_id(self._file, locator)
+        return _doc_id(value, self._id_field)
+
 
 @functools.cache
-def _record_parser(options: ReadOptions) -> _RecordParser:
-    return _RecordParser(options)
-
-
 def _record_decoder(options: ReadOptions) -> msgspec.json.Decoder[_Record]:
-    content = list[str | int] if options.kind == "set" else str
-    rename = {"doc_id": options.id_field, "content": options.text_field}
-    # gc=False: a record has no cycles, and tens of thousands per second would keep the collector busy.
-    record = msgspec.defstruct("Record", [("doc_id", str | int), ("content", content)], rename=rename, gc=False)
+    doc_id: tuple[object, ...] = ("doc_id", str | int)
+    if options.id_field is None:
+        doc_id = ("doc_id", str | int | None, None)
+    content = ("content", list[str | int] if options.kind == "set" else str)
+    rename = {"doc_id": options.id_name, "content": options.text_field}
+    # gc=False: a record has no cycles, and tens of thousands per second would keep the collector busy. Keywords only,
+    # because a required field follows an optional one.
+    record = msgspec.defstruct("Record", [doc_id, content], rename=rename, gc=False, kw_only=True)  # type: ignore[list-item]
     return cast("msgspec.json.Decoder[_Record]", msgspec.json.Decoder(record))
 
 
@@ -115,7 +126,7 @@ def _field(record: dict[str, Any], name: str) -> object:
     try:
         return record[name]
     except KeyError:
-        raise Unfit(f'no field "{name}"') from None
+        raise Unfit(f'no field "{name}"; the fields are: {column_names(list(record))}') from None
 
 
 def _doc_id(value: object, name: str) -> str:

@@ -28,13 +28,14 @@ from lshdb.readers.base import (
     reason_of,
     too_large,
 )
-from lshdb.readers.bytes.compression import COMPRESSION_SUFFIXES, compression_of, decompress
+from lshdb.readers.bytes.compression import compression_of, decompress, without_compression
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, Fingerprint, open_regular, open_stdin
 from lshdb.readers.delimited import DelimitedReader
 from lshdb.readers.html import HtmlReader
 from lshdb.readers.installed import installed_readers
 from lshdb.readers.jsonl import JsonLinesReader
+from lshdb.readers.naming import prefixed
 from lshdb.readers.parquet import ParquetReader
 from lshdb.readers.sets import SetsReader
 from lshdb.readers.text import TextReader
@@ -205,10 +206,7 @@ def _unread(source: SourceFile, reason: str) -> Rejection | Skipped:
 def _reader_by_name(name: str, options: ReadOptions) -> Reader | None:
     if options.input_format is not None:
         return reader_named(options.input_format)
-    name = name.lower()
-    while name.endswith(COMPRESSION_SUFFIXES):
-        name = PurePath(name).stem
-    return _readers_by_suffix().get(PurePath(name).suffix)
+    return _readers_by_suffix().get(PurePath(without_compression(name.lower())).suffix)
 
 
 @functools.cache
@@ -240,7 +238,9 @@ def made(step: Item | Deferred, options: ReadOptions) -> Item:
     # A character has at most four bytes, so few texts have to be measured.
     if 4 * len(item.text) > options.max_text and (size := _num_bytes(item.text)) > options.max_text:
         return Rejection(item.source or item.doc_id, item.locator, too_large(options.max_text, size))
-    return replace(item, doc_id=options.id_prefix + item.doc_id) if options.id_prefix else item
+    if not options.id_prefix:
+        return item
+    return replace(item, doc_id=prefixed(item.doc_id, options, item.source or ""))
 
 
 def _num_bytes(text: str) -> int:

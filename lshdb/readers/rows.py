@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Final, cast
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from lshdb.model.values import Document
 from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.lines import checked_doc_id
+from lshdb.readers.naming import file_doc_id, record_doc_id
 
 __all__ = ["read_rows"]
 
@@ -25,7 +27,7 @@ def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iter
     """Yield the items of an open Parquet file; of a damaged file, those of intact row groups."""
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
-        columns = _Columns(opened.schema_arrow, options)
+        columns = _Columns(opened.schema_arrow, options, file_doc_id(source, options))
     except Unfit as error:
         yield Rejection(source.uri, "", str(error))
         return
@@ -76,40 +78,55 @@ def _first_line(error: Exception) -> str:
 
 
 class _Columns:
-    """The two columns, their types, and the document of a row."""
+    """The columns that are read, their types, and the document of a row.
 
-    def __init__(self, schema: pa.Schema, options: ReadOptions) -> None:
+    Attributes: names: the column of the text, and before it that of the id, if there is one.
+    """
+
+    def __init__(self, schema: pa.Schema, options: ReadOptions, file: str) -> None:
         """Raises: Unfit: the schema lacks a column, or its type is not text."""
-        self.names = [options.id_field, options.text_field]
+        self._names_rows = options.id_field is None
+        self._file = file
+        self._id_name, self._text_name = options.id_name, options.text_field
+        has_id = not self._names_rows or self._id_name in schema.names
+        self.names = [self._id_name, self._text_name] if has_id else [self._text_name]
         self._holds_set = options.kind == "set"
         self._max_text = options.max_text
         for name in self.names:
             if schema.names.count(name) != 1:
                 few = "no column" if name not in schema.names else "more than one column"
                 raise Unfit(f'{few} "{name}"; the columns are: {column_names(schema.names)}')
-        self._check(schema.field(options.id_field), _is_id, "strings or integers")
+        if has_id:
+            self._check(schema.field(self._id_name), _is_id, "strings or integers")
         if self._holds_set:
-            self._check(schema.field(options.text_field), _is_features, "lists of strings or integers")
+            self._check(schema.field(self._text_name), _is_features, "lists of strings or integers")
         else:
-            self._check(schema.field(options.text_field), _is_text, "strings")
+            self._check(schema.field(self._text_name), _is_text, "strings")
 
     def values(self, batch: pa.RecordBatch) -> Iterator[tuple[object, object]]:
         """Yield the id and content of every row. Strings are bytes, because some writers do not check their UTF-8."""
-        return zip(*(_bytes_of(batch.column(name)).to_pylist() for name in self.names), strict=True)
+        *ids, contents = (_bytes_of(batch.column(name)).to_pylist() for name in self.names)
+        return zip(ids[0] if ids else repeat(None, len(contents)), contents, strict=True)
 
     def document(self, doc_id: object, content: object, uri: str, locator: str) -> Document:
         """Return the document of a row. Raises: Unfit."""
-        for name, value in zip(self.names, (doc_id, content), strict=True):
-            if value is None:
-                raise Unfit(f'column "{name}" is null')
-        named = checked_doc_id(_decoded(doc_id)[0])
+        named = self._doc_id(doc_id, locator)
+        if content is None:
+            raise Unfit(f'column "{self._text_name}" is null')
         if self._holds_set:
             features = tuple(_decoded(element)[0] for element in cast("list[object]", content) if element is not None)
-            return Document(named, "", _checked(features, self.names[1]), uri, locator)
+            return Document(named, "", _checked(features, self._text_name), uri, locator)
         if (size := len(cast(bytes, content))) > self._max_text:
             raise Unfit(too_large(self._max_text, size))
         text, num_replaced = _decoded(content)
         return Document(named, text, None, uri, locator, num_replaced)
+
+    def _doc_id(self, value: object, locator: str) -> str:
+        if self._names_rows and (value is None or value == b""):
+            return record_doc_id(self._file, locator)
+        if value is None:
+            raise Unfit(f'column "{self._id_name}" is null')
+        return checked_doc_id(_decoded(value)[0])
 
     @staticmethod
     def _check(field: pa.Field, is_fit: Callable[[pa.DataType], bool], expected: str) -> None:

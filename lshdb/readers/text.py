@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from lshdb.model.values import Document
-from lshdb.readers.base import ReadOptions, Rejection, SourceFile, file_doc_id, too_large
+from lshdb.readers.base import ReadOptions, Rejection, SourceFile, too_large
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.bytes.sniffing import looks_like_text
 from lshdb.readers.bytes.streams import ByteStream, read_whole
+from lshdb.readers.naming import file_doc_id
 
 __all__ = ["TextReader"]
 

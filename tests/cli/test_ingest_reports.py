@@ -32,12 +32,12 @@ def test_rejections_are_told_by_their_reasons(lshdb: Run, url: str, tmp_path: Pa
     lines = ["{not json", '{"id": "b"}', '{"id": "c"', '{"id": "d", "text": "' + "x" * 2_000 + '"}', '{"text": 1}']
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join([*lines, json.dumps({"id": "a", "text": TEN})]))
-    ended = lshdb(url, "ingest", "--max-text", "2kB", path)
+    ended = lshdb(url, "ingest", "--id-field", "id", "--max-text", "2kB", path)
     assert ended.out.startswith(
         'run 1: 2 added, 4 rejected (2 not JSON, 1 no field "text", 1 no field "id"); 0 pairs added'
     )
     path.write_text(path.read_text() + "\n")
-    report = json.loads(lshdb(url, "ingest", "--json", "--max-text", "1kB", path).out)
+    report = json.loads(lshdb(url, "ingest", "--json", "--id-field", "id", "--max-text", "1kB", path).out)
     assert report["documents"]["rejected"] == 5
     assert report["rejected_by_reason"] == {
         "not JSON": 2, 'no field "text"': 1, "text larger than the 1 kB of --max-text": 1, 'no field "id"': 1,

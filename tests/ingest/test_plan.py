@@ -25,7 +25,7 @@ def num_bytes_read(url: str, file: Path, read: ReadOptions) -> int:
 def test_options_that_are_written_out_are_the_defaults_they_equal(url: str, tmp_path: Path) -> None:
     write_records(tmp_path / "a.jsonl", 3)
     # As parsed from a command line: equal to the defaults, but not identical.
-    written_out = ReadOptions(id_field="".join("id"), text_field="".join("text"), max_text=int("10000000"))
+    written_out = ReadOptions(text_field="".join("text"), max_text=int("10000000"))
     assert num_bytes_read(url, tmp_path / "a.jsonl", ReadOptions()) > 0
     assert num_bytes_read(url, tmp_path / "a.jsonl", written_out) == 0
 

@@ -83,15 +83,13 @@ def test_an_empty_file_has_no_documents(tmp_path: Path) -> None:
         ('{"id": "b", "text": "x\ty"}', "not JSON: Invalid control character at at character 23"),
         ('["b", "x"]', "not a JSON object but an array"),
         ("null", "not a JSON object but null"),
-        ('{"id": "b"}', 'no field "text"'),
-        ('{"text": "x"}', 'no field "id"'),
+        ('{"id": "b"}', 'no field "text"; the fields are: id'),
+        ('{"id": "b", "a\\nb": 1, "née": 2}', r'no field "text"; the fields are: id, a\nb, née'),
         ('{"id": "b", "text": null}', 'field "text" is null, not a string'),
         ('{"id": "b", "text": 5}', 'field "text" is a number, not a string'),
         ('{"id": "b", "text": ["x"]}', 'field "text" is an array, not a string'),
-        ('{"id": null, "text": "x"}', 'field "id" is null, not a string or an integer'),
         ('{"id": 1.5, "text": "x"}', 'field "id" is a number, not a string or an integer'),
         ('{"id": true, "text": "x"}', 'field "id" is a boolean, not a string or an integer'),
-        ('{"id": "", "text": "x"}', "the id is empty"),
         (r'{"id": "b\u0000", "text": "x"}', "the id holds a NUL character"),
         (r'{"id": "b", "text": "x\ud800"}', 'field "text" holds a lone surrogate at character 2'),
         (r'{"id": "\udfff", "text": "x"}', 'field "id" holds a lone surrogate at character 1'),
@@ -104,6 +102,30 @@ def test_a_bad_line_is_rejected_with_its_reason_and_the_others_are_read(
     tmp_path: Path, line: str, expected: str
 ) -> None:
     assert reason(tmp_path / "a.jsonl", line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"id": "b", "text": "x"}', 'no field "uid"; the fields are: id, text'),
+        ('{"uid": null, "text": "x"}', 'field "uid" is null, not a string or an integer'),
+        ('{"uid": "", "text": "x"}', "the id is empty"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_record_without_the_chosen_id_is_rejected(tmp_path: Path, line: str, expected: str) -> None:
+    path = write(tmp_path / "a.jsonl", line)
+    [rejection] = read(path, ReadOptions(id_field="uid"))
+    assert isinstance(rejection, Rejection)
+    assert rejection.reason == expected
+
+
+def test_the_fields_that_a_reason_lists_are_bounded(tmp_path: Path) -> None:
+    record = {f"{number:03} " + "x" * 1_000: 1 for number in range(500)}
+    [rejection] = read(write(tmp_path / "a.jsonl", json.dumps(record)))
+    assert isinstance(rejection, Rejection)
+    assert len(rejection.reason) < 1_000
+    assert rejection.reason.endswith(", 019 " + "x" * 36 + ", ...")
 
 
 @pytest.mark.parametrize("other", ["NaN", r'"\ud800"', "1e999", "[" * 200 + "]" * 200, '"\\u0000"'])

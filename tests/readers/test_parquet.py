@@ -68,7 +68,7 @@ def test_the_options_name_the_columns(tmp_path: Path) -> None:
     [item] = read(path, ReadOptions(id_field="url", text_field="body"))
     assert isinstance(item, Document)
     assert (item.doc_id, item.text) == ("u", "one")
-    assert only_reason(path) == 'no column "id"; the columns are: url, body'
+    assert only_reason(path) == 'no column "text"; the columns are: url, body'
 
 
 def test_a_column_of_another_type_is_one_rejection(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_column_of_another_type_is_one_rejection(tmp_path: Path) -> None:
 
 
 def test_rows_without_id_or_text_are_rejected_and_the_others_are_read(tmp_path: Path) -> None:
-    options = ReadOptions(max_text=1_000_000)
+    options = ReadOptions(id_field="id", max_text=1_000_000)
     long = "x" * 1_000_001
     columns = {"id": ["a", None, "c", "", "e\0", "f"], "text": [None, "x", "three", "x", "x", long]}
     path = write(tmp_path / "a.parquet", columns)

@@ -21,7 +21,6 @@ import zstandard
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged
 
 __all__ = [
-    "COMPRESSION_SUFFIXES",
     "Compression",
     "Source",
     "compression_of",
@@ -29,10 +28,11 @@ __all__ = [
     "inflate",
     "member",
     "skip_padding",
+    "without_compression",
 ]
 
 Compression: TypeAlias = Literal["gzip", "zstd", "bzip2", "xz"]
-COMPRESSION_SUFFIXES: Final = (".gz", ".zst", ".bz2", ".xz")
+SUFFIXES: Final = (".gz", ".zst", ".bz2", ".xz")
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 XZ_MAGIC: Final = b"\xfd7zXZ\x00"
@@ -59,6 +59,13 @@ def compression_of(head: bytes) -> Compression | None:
     if head.startswith(b"BZh") and head[3:4] in b"123456789" and head[4:10] in BZIP2_BLOCKS:
         return "bzip2"
     return "xz" if head.startswith(XZ_MAGIC) else None
+
+
+def without_compression(name: str) -> str:
+    """Return the name of a file without its compression suffixes; a name that is nothing but a suffix stays."""
+    while (shorter := name[: name.rfind(".")]) and name.lower().endswith(SUFFIXES):
+        name = shorter
+    return name
 
 
 def decompress(stream: ByteStream, compression: Compression | None) -> ByteStream:
