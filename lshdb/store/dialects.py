@@ -17,7 +17,7 @@ def dialect_for(url: URL) -> Dialect:
         case "sqlite":
             from lshdb.store.sqlite.dialect import Sqlite
 
-            return Sqlite()
+            return Sqlite(url)
         case "postgresql":
             from lshdb.store.postgres.dialect import Postgres
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sqlalchemy import URL, make_url
@@ -9,23 +10,53 @@ from sqlalchemy.exc import ArgumentError
 
 from lshdb.errors import UsageError
 
-__all__ = ["for_libpq", "masked", "parse"]
+__all__ = ["for_libpq", "masked", "parse", "reads_only"]
 
 # libpq takes secrets as query parameters too.
 _SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
+
+_FORMS = "write postgresql://USER@HOST/NAME or a plain path"
+# A connection string of libpq: host=... password=...
+_KEYWORD = re.compile(r"^\s*(host|hostaddr|port|user|dbname|password|passfile|service|sslmode)\s*=")
+# A scheme without "://", or a password before a host.
+_SERVER = re.compile(r"^\s*(postgres|postgresql|mysql|mariadb|sqlite)(\+\w+)?:|^postgres(ql)?/+.*@|:[^/@]+@[^/]")
 
 
 def parse(address: str) -> URL:
     """Parse a SQLAlchemy URL, or a plain path (SQLite).
 
-    Raises: UsageError: the URL is invalid. The error does not repeat it, because it may contain a password.
+    Raises: UsageError: the address is invalid, or a path that looks like the URL or the connection string of a server.
+        The error does not repeat it, because it may contain a password.
     """
+    if not address.strip():
+        raise UsageError(reason=f"--db is empty, as an unset variable is; {_FORMS}")
+    if _KEYWORD.search(address) or ("://" not in address and _SERVER.search(address)):
+        raise UsageError(reason=f"--db: this looks like a server and its password, but is not a URL; {_FORMS}")
     if "://" not in address:
-        return URL.create("sqlite", database=str(Path(address).expanduser()))
+        return _required(URL.create("sqlite", database=str(Path(address).expanduser())))
     try:
-        return make_url(address.replace("postgres://", "postgresql://", 1))
+        return _required(make_url(address.replace("postgres://", "postgresql://", 1)))
     except (ArgumentError, ValueError):
-        raise UsageError(reason="--db: not a database URL; write postgresql://USER@HOST/NAME or a plain path") from None
+        raise UsageError(reason=f"--db: not a database URL; {_FORMS}") from None
+
+
+def _required(url: URL) -> URL:
+    """Return a URL that lshdb can open. Raises: UsageError."""
+    if url.get_backend_name() != "sqlite":
+        # An @ in a password ends it too early: the rest becomes part of the host or of the name.
+        if "@" in f"{url.host}{url.database}":
+            raise UsageError(reason="--db: the URL has two @; write the one in the password as %40, and / as %2F")
+        return url
+    if (url.database or ":memory:") == ":memory:":
+        raise UsageError(reason="--db: an index in memory would be lost at once; name a file")
+    if wrong := sorted(url.query.items() - {("mode", "ro")}):
+        raise UsageError(reason=f"--db: {wrong[0][0]} is no option of a SQLite index; the only one is ?mode=ro")
+    return url
+
+
+def reads_only(url: URL) -> bool:
+    """Return whether the URL asks for an index that is only read."""
+    return url.query.get("mode") == "ro"
 
 
 def for_libpq(url: URL) -> str:

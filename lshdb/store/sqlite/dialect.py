@@ -30,6 +30,7 @@ from lshdb.model.banding import SQLITE_SIZES, Sizes
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
 from lshdb.store.files import replacing, require_free
 from lshdb.store.sqlite import file, lock
+from lshdb.store.url import reads_only
 
 __all__ = ["Sqlite"]
 
@@ -71,16 +72,19 @@ class Sqlite(Dialect):
     sizes: ClassVar[Sizes] = SQLITE_SIZES
     load_seconds: ClassVar[float] = LOAD_SECONDS
 
+    def __init__(self, url: URL) -> None:
+        self._read_only = reads_only(url)
+
     def normalised(self, url: URL) -> URL:
         # Absolute, as SQLAlchemy makes it for its connections: the ingest lock must not follow a later os.chdir.
-        return url.set(database=os.path.abspath(url.database)) if url.database else url  # noqa: PTH100
+        return URL.create("sqlite", database=os.path.abspath(url.database or ""))  # noqa: PTH100
 
     def engine_options(self) -> dict[str, Any]:
         # Reuse the connection that was used last, because every open connection keeps a separate cache.
         return {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}, "pool_use_lifo": True}
 
     def prepare(self, engine: Engine) -> None:
-        event.listen(engine, "do_connect", _connect)
+        event.listen(engine, "do_connect", self._connect)
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
 
@@ -135,7 +139,7 @@ class Sqlite(Dialect):
 
     @contextmanager
     def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
-        _require_writable(url)
+        self._require_writable(url)
         with lock.sole_ingest(Path(url.database or ""), wait):
             yield
 
@@ -187,7 +191,7 @@ class Sqlite(Dialect):
             connection.close()
 
     def require_writable(self, connection: Connection) -> None:
-        _require_writable(connection.engine.url)
+        self._require_writable(connection.engine.url)
 
     def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
         found = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if full else 'quick_check'}").scalars().all()
@@ -213,10 +217,12 @@ class Sqlite(Dialect):
                 return kind, message
         return failed(error)
 
+    def _require_writable(self, url: URL) -> None:
+        if reason := file.why_unwritable(Path(url.database or ""), read_only=self._read_only):
+            raise IndexReadOnly(url=str(url.database), reason=reason)
 
-def _require_writable(url: URL) -> None:
-    if reason := file.why_unwritable(Path(url.database or "")):
-        raise IndexReadOnly(url=str(url.database), reason=reason)
+    def _connect(self, _dialect: object, _record: object, arguments: list[str], options: dict[str, Any]) -> object:
+        return file.connection_for_reading(Path(arguments[0]), options, read_only=self._read_only)
 
 
 def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
@@ -277,10 +283,6 @@ def _set(cursor: DBAPICursor, setting: str) -> None:
             time.sleep(RETRY_SECONDS)
         else:
             return
-
-
-def _connect(_dialect: object, _record: object, arguments: list[str], options: dict[str, Any]) -> object:
-    return file.connection_for_reading(Path(arguments[0]), options)
 
 
 def _on_connect(connection: sqlite3.Connection, _record: object) -> None:

@@ -25,8 +25,13 @@ STEP_PAGES: Final = 1_024
 REVISION: Final = "SELECT version_num FROM lshdb_revision"
 
 
-def why_unwritable(path: Path) -> str | None:
-    """Return why this process cannot write the index; None if it can, or if there is no index yet."""
+def why_unwritable(path: Path, *, read_only: bool) -> str | None:
+    """Return why this process cannot write the index; None if it can, or if there is no index yet.
+
+    Args: read_only: its URL asks for reading only.
+    """
+    if read_only:
+        return "its URL says mode=ro"
     if not path.exists() or not path.is_file():
         return None
     if not _may_write(path):
@@ -35,13 +40,15 @@ def why_unwritable(path: Path) -> str | None:
     return None if _may_write(path.absolute().parent) else "its folder is read-only"
 
 
-def connection_for_reading(path: Path, arguments: dict[str, Any]) -> sqlite3.Connection | None:
-    """Return a read-only connection if this process cannot write the index; None if it can.
+def connection_for_reading(
+    path: Path, arguments: dict[str, Any], *, read_only: bool = False
+) -> sqlite3.Connection | None:
+    """Return a read-only connection if this process cannot or must not write the index; None if it may.
 
-    Args: arguments: the arguments of sqlite3.connect.
+    Args: arguments: the arguments of sqlite3.connect. read_only: its URL asks for reading only.
     Raises: FileUnusable: the log has commits that cannot be read without write access.
     """
-    if why_unwritable(path) is None:
+    if why_unwritable(path, read_only=read_only) is None:
         return None
     log, shared = _beside(path)
     mode = "mode=ro"

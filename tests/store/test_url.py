@@ -1,0 +1,62 @@
+"""The address of an index: what it may be, and that a password in a wrong one is never repeated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lshdb import Document, Index
+from lshdb.errors import IndexReadOnly, UsageError
+from lshdb.store.url import parse
+from tests.cli.conftest import Run, lshdb
+
+__all__ = ["lshdb"]
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("host=localhost password=SEKRET", "looks like a server"),
+        ("dbname = x user=me", "looks like a server"),
+        ("postgres//u:SEKRET@h/x", "looks like a server"),
+        ("postgresql:/u:SEKRET@h/x", "looks like a server"),
+        ("postgresql+psycopg:/u:SEKRET@h/x", "looks like a server"),
+        ("u:SEKRET@h/x", "looks like a server"),
+        ("postgresql://u:SE@SEKRET@h/x", "two @"),
+        ("postgresql://u:SE@KR/SEKRET@h/x", "two @"),
+        ("postgresql://u:SEKRET@h:port/x", "not a database URL"),
+        ("mysql://u:SEKRET@h/x", "mysql is not a database lshdb knows"),
+        ("sqlite:///x.db?cache=SEKRET", "cache is no option"),
+        (":memory:", "an index in memory"),
+        ("sqlite://", "an index in memory"),
+        ("sqlite:///:memory:", "an index in memory"),
+        ("", "--db is empty"),
+        (" ", "--db is empty"),
+    ],
+)
+def test_what_is_no_address_is_refused_without_repeating_it(address: str, reason: str, lshdb: Run) -> None:
+    ended = lshdb(address, "stats")
+    assert (ended.code, ended.out) == (UsageError.exit_code, "")
+    assert reason in ended.err
+    assert "SEKRET" not in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", ["a@b.db", "/data/me@host/a:b.db", "/data/password=1.db", "postgres.db", "C.db"])
+def test_unusual_names_of_files_are_paths(path: str) -> None:
+    assert parse(path).database == path
+
+
+def test_an_index_whose_url_says_mode_ro_answers_and_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    texts = ["one two three four five six seven", "one two three four five six seven!"]
+    with Index.create(path) as index:
+        index.add([Document(text, text) for text in texts])
+    before = path.read_bytes()
+    with Index.open(f"sqlite:///{path}?mode=ro") as index:
+        assert [pair.similarity for pair in index.pairs()] == [1.0]
+        for change in (lambda: index.remove(texts[0]), lambda: index.ingest(tmp_path), index.vacuum):
+            with pytest.raises(IndexReadOnly, match="its URL says mode=ro"):
+                change()
+    assert path.read_bytes() == before
