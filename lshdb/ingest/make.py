@@ -15,7 +15,7 @@ from lshdb.errors import BadDocument
 from lshdb.ingest.options import Budgets
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection, Sketches
-from lshdb.readers import Deferred, Item, Reading, ReadOptions, SourceFile, made
+from lshdb.readers import Deferred, Item, Reading, ReadOptions, Revisit, SourceFile, made
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 
 __all__ = ["Chunk", "Files", "Records", "SourceProgress", "Task", "Work", "cut", "make"]
@@ -89,6 +89,7 @@ class Chunk:
         sources: the progress of every source, in order.
         num_bytes: bytes of files read.
         num_skipped: files and records that are not meant for lshdb.
+        revisits: captures whose page another record holds.
     """
 
     documents: tuple[Document, ...]
@@ -97,6 +98,7 @@ class Chunk:
     sources: tuple[SourceProgress, ...]
     num_bytes: int
     num_skipped: int
+    revisits: tuple[Revisit, ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         # By columns: pickling thousands of documents separately would take as long as sketching them.
@@ -108,6 +110,7 @@ class Chunk:
             self.sources,
             self.num_bytes,
             self.num_skipped,
+            self.revisits,
         )
 
 
@@ -222,6 +225,7 @@ class _Growing:
         self._options = options
         self._documents: list[Document] = []
         self._rejections: list[Rejection] = []
+        self._revisits: list[Revisit] = []
         self._sources: list[SourceProgress] = []
         self._num_bytes = self._num_skipped = self._num_noted = 0
 
@@ -238,6 +242,8 @@ class _Growing:
             self.num_chars += _num_chars(item)
         elif isinstance(item, Rejection):
             self._rejections.append(item)
+        elif isinstance(item, Revisit):
+            self._revisits.append(item)
         else:
             self._num_skipped += 1
 
@@ -257,6 +263,7 @@ class _Growing:
             sources=tuple(self._sources),
             num_bytes=self._num_bytes,
             num_skipped=self._num_skipped,
+            revisits=tuple(self._revisits),
         )
         return _Begun(unpacked, sketching)
 

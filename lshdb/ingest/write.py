@@ -24,6 +24,7 @@ from lshdb.ingest.make import Chunk, SourceProgress
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, resume_position
 from lshdb.ingest.removal import remove, retire
+from lshdb.ingest.revisits import Resolved, put_revisits
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Counts, Document, Rejection, Signatures, Sketches
 from lshdb.readers import record
@@ -123,16 +124,23 @@ class Writer:
         unwalked = [rejection for plan in batch.plans for rejection in plan.unwalked]
         rejections = unwalked + [rejection for chunk in batch.chunks for rejection in chunk.rejections]
         progress = _latest(step for chunk in batch.chunks for step in chunk.sources)
-        counts = self._see(transaction, batch.plans) + Counts(num_rejected=len(rejections))
+        counts = self._see(transaction, batch.plans)
+        num_skipped = sum(plan.num_skipped for plan in batch.plans) + sum(chunk.num_skipped for chunk in batch.chunks)
         num_displaced = 0
         if batch.chunks:
             source_keys = self._put_sources(transaction, list(progress.values()))
             added, num_displaced = self._put_documents(transaction, batch.chunks, source_keys, held)
-            counts += added + self._prune(transaction, progress, source_keys)
+            resolved = self._put_revisits(transaction, batch.chunks, source_keys)
+            progress = _grown(progress, resolved.num_documents)
+            if resolved.num_documents:
+                self._put_sources(transaction, list(progress.values()))
+            rejections += resolved.rejections
+            num_skipped += resolved.num_skipped
+            counts += added + resolved.counts + self._prune(transaction, progress, source_keys)
+        counts += Counts(num_rejected=len(rejections))
         if rejections:
             runs.reject(transaction, self._run_key, rejections)
         runs.record(transaction, self._run_key, counts)
-        num_skipped = sum(plan.num_skipped for plan in batch.plans) + sum(chunk.num_skipped for chunk in batch.chunks)
         return Written(progress, rejections, counts, num_skipped, num_displaced)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
@@ -185,6 +193,11 @@ class Writer:
         )
         return counts, outcome.num_displaced
 
+    def _put_revisits(self, transaction: Transaction, chunks: Sequence[Chunk], source_keys: dict[str, int]) -> Resolved:
+        revisits = list(chain.from_iterable(chunk.revisits for chunk in chunks))
+        place = documents.Place(self._run_key, self._options.collection, source_keys)
+        return put_revisits(transaction, revisits, place, self._store.params)
+
     def _prune(
         self, transaction: Transaction, progress: Mapping[str, SourceProgress], source_keys: Mapping[str, int]
     ) -> Counts:
@@ -221,6 +234,14 @@ def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
             step = replace(step, num_documents=num_documents, opened=before.opened or step.opened)
         latest[step.source.uri] = step
     return latest
+
+
+def _grown(progress: Mapping[str, SourceProgress], num_documents: Mapping[str, int]) -> dict[str, SourceProgress]:
+    """Return the progress of sources with more documents, whose number is given by URI."""
+    return {
+        uri: replace(step, num_documents=step.num_documents + num_documents.get(uri, 0))
+        for uri, step in progress.items()
+    }
 
 
 def _concatenated(parts: Sequence[Sketches], params: Params) -> Sketches:

@@ -32,6 +32,7 @@ __all__ = [
     "ReadOptions",
     "Reader",
     "Rejection",
+    "Revisit",
     "Skipped",
     "SourceFile",
     "Unfit",
@@ -96,6 +97,34 @@ class Skipped:
 
     source: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revisit(Skipped):
+    """A record of a crawl that holds no page, but names the capture whose page it found again.
+
+    Only the index can tell which page that is. Elsewhere, the record is one that is skipped.
+
+    Args:
+        capture: the document that it would be, without its text.
+        first_id, end_id: the ids from the first one to before the other are those that the named capture may have.
+            The last one that exists counts.
+        named: the address of the named capture.
+        named_at: its date, in microseconds since 1970 UTC; None if the record does not tell.
+        is_page: whether the record says that it is a page. Otherwise it may be an image.
+    """
+
+    capture: Document
+    first_id: str
+    end_id: str
+    named: str
+    named_at: int | None
+    is_page: bool
+
+    def renamed(self, rename: Callable[[str], str]) -> Revisit:
+        """Return the same with all ids renamed by a function that prepends a prefix."""
+        capture = replace(self.capture, doc_id=rename(self.capture.doc_id))
+        return replace(self, capture=capture, first_id=rename(self.first_id), end_id=rename(self.end_id))
 
 
 @dataclass(frozen=True, slots=True)

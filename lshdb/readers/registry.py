@@ -23,6 +23,7 @@ from lshdb.readers.base import (
     Reader,
     ReadOptions,
     Rejection,
+    Revisit,
     Skipped,
     SourceFile,
     reason_of,
@@ -233,6 +234,8 @@ def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader
 def made(step: Item | Deferred, options: ReadOptions) -> Item:
     """Return the item of a step with its id prefixed, or a Rejection if its text is too large."""
     item = step.make() if isinstance(step, Deferred) else step
+    if isinstance(item, Revisit) and options.id_prefix:
+        return item.renamed(functools.partial(prefixed, options=options, uri=item.source))
     if not isinstance(item, Document):
         return item
     # A character has at most four bytes, so few texts have to be measured.

@@ -27,6 +27,7 @@ __all__ = [
     "staged_key",
     "staged_pair",
     "staged_probe",
+    "staged_range",
     "staged_source",
 ]
 
@@ -76,6 +77,16 @@ staged_source = Table(
     Column("options", Json, nullable=False),
     Column("reading_run", BigInteger, nullable=False),
     # No key: with an index on uri, SQLite would scan all sources of the collection and look each one up here.
+    prefixes=_TEMPORARY,
+)
+
+staged_range = Table(
+    "staged_range",
+    _metadata,
+    Column("ordinal", Key, nullable=False),
+    Column("first_id", Name, nullable=False),
+    Column("end_id", Name, nullable=False),
+    PrimaryKeyConstraint("ordinal"),
     prefixes=_TEMPORARY,
 )
 

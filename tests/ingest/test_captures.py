@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from lshdb import Index, IngestOptions
-from lshdb.model.values import Counts
+from lshdb.model.values import Counts, Rejection
 from lshdb.readers import ReadOptions
-from tests.readers.crawls import crawl
+from lshdb.readers.warc.capture_ids import timestamp
+from tests.readers.crawls import crawl, page, response, revisit
 
 NewUrl = Callable[[], str]
 MAY, JUNE, JULY = (f"2024-0{month}-01T00:00:00" for month in (5, 6, 7))
@@ -51,3 +54,139 @@ def test_the_same_capture_in_two_files_is_one_document(new_url: NewUrl, tmp_path
     copied = write(tmp_path / "copy.warc", *crawl(2, gzip=False))
     with Index.create(new_url()) as index:
         assert ingested(index, first, copied, captures="all") == (2, 0, 2)
+
+
+def dated(index: Index, doc_id: str) -> str:
+    """Return the date of a document."""
+    found = index.get(doc_id)
+    assert found is not None
+    assert found.dated_at is not None
+    return timestamp(found.dated_at)
+
+
+def test_with_all_captures_a_revisit_has_the_text_of_the_capture_that_it_names(new_url: NewUrl, tmp_path: Path) -> None:
+    first = write(
+        tmp_path / "1.warc.gz",
+        response("http://a.org/", page(1), date=f"{MAY}Z"),
+        response("http://a.org/", page(2), date=f"{JUNE}Z"),
+    )
+    second = write(
+        tmp_path / "2.warc.gz",
+        revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JULY}Z"),
+        revisit("http://copy.org/", refers_to=("http://a.org/", f"{JUNE}Z"), date=f"{JULY}Z"),
+    )
+    with Index.create(new_url()) as index:
+        assert ingested(index, first, second, captures="all") == (4, 0, 0)
+        assert index.stats().figures.num_contents == 2
+        again, copied = index.get("http://a.org/@20240701000000"), index.get("http://copy.org/@20240701000000")
+        assert again is not None
+        assert again.text.startswith("Page 1.")
+        assert (again.source, again.locator) == (second.as_uri(), "offset 0")
+        assert copied is not None
+        assert copied.text.startswith("Page 2.")
+        assert ingested(index, first, second, captures="all") == (0, 0, 4)
+
+
+def test_with_the_newest_capture_a_revisit_makes_the_document_newer(new_url: NewUrl, tmp_path: Path) -> None:
+    first = write(tmp_path / "1.warc.gz", response("http://a.org/", page(1), date=f"{MAY}Z"))
+    for number, date in enumerate((JULY, JUNE)):  # The older one comes last.
+        made = revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{date}Z")
+        write(tmp_path / f"2{number}.warc.gz", made)
+    with Index.create(new_url()) as index:
+        assert ingested(index, first, *sorted(tmp_path.glob("2?.warc.gz"))) == (1, 0, 2)
+        assert dated(index, "http://a.org/") == "20240701000000"
+        found = index.get("http://a.org/")
+        assert found is not None
+        assert found.source == first.as_uri()
+        older = write(tmp_path / "3.warc.gz", response("http://a.org/", page(2), date=f"{JUNE}Z"))
+        assert ingested(index, older) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("captures", ["newest", "all"])
+def test_a_revisit_may_come_before_its_page_in_a_file(captures: str, new_url: NewUrl, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "1.warc.gz",
+        revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JUNE}Z"),
+        response("http://a.org/", page(1), date=f"{MAY}Z"),
+    )
+    with Index.create(new_url()) as index:
+        assert sum(ingested(index, path, captures=captures)) == 2
+        assert dated(index, "http://a.org/" if captures == "newest" else "http://a.org/@20240601000000")[:6] == "202406"
+
+
+@pytest.mark.parametrize("captures", ["newest", "all"])
+def test_a_revisit_without_its_page_is_rejected_and_one_of_anything_is_skipped(
+    captures: str, new_url: NewUrl, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path / "1.warc.gz",
+        revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JUNE}Z"),
+        revisit("http://a.org/logo", refers_to=("http://a.org/logo", f"{MAY}Z"), status="", date=f"{JUNE}Z"),
+    )
+    with Index.create(new_url()) as index:
+        report = index.ingest([path], IngestOptions(read=ReadOptions(captures=captures)))  # type: ignore[arg-type]
+        assert (report.counts.num_rejected, report.num_skipped, len(index)) == (1, 1, 0)
+        assert report.rejected_by_reason == {"revisit of a capture that the index does not have": 1}
+        [rejection] = index.rejections(report.run)
+        reason = "revisit of a capture that the index does not have: http://a.org/ of 20240501000000"
+        assert rejection == Rejection(path.as_uri(), "offset 0", reason)
+
+
+def test_with_the_newest_capture_a_revisit_of_a_replaced_page_of_another_address_is_rejected(
+    new_url: NewUrl, tmp_path: Path
+) -> None:
+    """The index has thrown away the text that it means."""
+    write(tmp_path / "1.warc.gz", response("http://a.org/", page(1), date=f"{MAY}Z"))
+    write(tmp_path / "2.warc.gz", response("http://a.org/", page(2), date=f"{JUNE}Z"))
+    write(tmp_path / "3.warc.gz", revisit("http://b.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JULY}Z"))
+    write(tmp_path / "4.warc.gz", revisit("http://c.org/", refers_to=("http://a.org/", f"{JUNE}Z"), date=f"{JULY}Z"))
+    with Index.create(new_url()) as index:
+        report = index.ingest([tmp_path])
+        assert report.counts.num_rejected == 1
+        assert "http://b.org/" not in index
+        found = index.get("http://c.org/")
+        assert found is not None
+        assert found.text.startswith("Page 2.")
+
+
+def test_a_revisit_older_than_what_it_names_changes_nothing(new_url: NewUrl, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "1.warc.gz",
+        response("http://a.org/", page(1), date=f"{MAY}Z"),
+        revisit("http://a.org/", refers_to=("http://a.org/", f"{JUNE}Z"), date=f"{JULY}Z"),
+    )
+    with Index.create(new_url()) as index:
+        assert index.ingest([path]).counts.num_rejected == 1
+        assert dated(index, "http://a.org/") == "20240501000000"
+
+
+@pytest.mark.parametrize("captures", ["newest", "all"])
+def test_prune_keeps_what_a_revisit_has_confirmed(captures: str, new_url: NewUrl, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    page_of = response("http://a.org/", page(1), date=f"{MAY}Z")
+    first = write(folder / "1.warc.gz", page_of)
+    write(folder / "2.warc.gz", revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JUNE}Z"))
+    options = IngestOptions(prune=True, read=ReadOptions(captures=captures))  # type: ignore[arg-type]
+    with Index.create(new_url()) as index:
+        index.ingest([folder], options)
+        num_documents = len(index)
+        write(first, response("http://b.org/", page(2)), page_of)  # The record moves within its file.
+        report = index.ingest([folder], options)
+        assert (report.counts.num_removed, len(index)) == (0, num_documents + 1)
+        found = index.get("http://a.org/" if captures == "newest" else "http://a.org/@20240501000000")
+        assert found is not None
+        assert found.locator == f"offset {len(response('http://b.org/', page(2)))}"
+        write(folder / "2.warc.gz", revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JULY}Z"))
+        assert index.ingest([folder], options).counts.num_removed == (1 if captures == "all" else 0)
+
+
+def test_files_that_did_not_change_count_their_revisits_as_documents(new_url: NewUrl, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "1.warc.gz",
+        response("http://a.org/", page(1), date=f"{MAY}Z"),
+        revisit("http://a.org/", refers_to=("http://a.org/", f"{MAY}Z"), date=f"{JUNE}Z"),
+    )
+    with Index.create(new_url()) as index:
+        assert ingested(index, path, captures="all") == (2, 0, 0)
+        assert ingested(index, path, captures="all") == (0, 0, 2)

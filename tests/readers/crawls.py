@@ -55,6 +55,25 @@ Content-Type: {kind}
     return zlib.compress(raw, wbits=31) if gzip else raw
 
 
+def revisit(
+    uri: str,
+    *,
+    refers_to: tuple[str, str] | None = None,
+    profile: str = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
+    status: str = "200 OK",
+    kind: str = "text/html",
+    date: str = DATE,
+) -> bytes:
+    """Return a revisit record with the header of a response. Args: refers_to: the address and date of a capture."""
+    fields = [("WARC-Profile", profile)]
+    if refers_to is not None:
+        named, named_at = refers_to
+        fields += [("WARC-Refers-To-Target-URI", named), ("WARC-Refers-To-Date", named_at)]
+    header = f"HTTP/1.1 {status}\r\n" + (f"Content-Type: {kind}\r\n" if kind else "") + "\r\n"
+    block = header.encode() if status else b""
+    return record("revisit", uri, block, *fields, kind="application/http; msgtype=response", date=date)
+
+
 def crawl(count: int, *, gzip: bool = True, date: str = DATE) -> list[bytes]:
     """Return the records of pages ``http://a.org/0``, ``http://a.org/1``, ..."""
     return [response(f"http://a.org/{number}", page(number), gzip=gzip, date=date) for number in range(count)]

@@ -17,9 +17,9 @@ from fastwarc.stream_io import BrotliWriter
 from warcio.archiveiterator import ArchiveIterator
 
 from lshdb.model.values import Document
-from lshdb.readers import Reading, ReadOptions, Rejection, Skipped, digest, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, Revisit, Skipped, digest, source_file
 from lshdb.readers.warc.capture_ids import capture_id, microseconds, split, timestamp
-from tests.readers.crawls import crawl, page, record, response, shared_folder
+from tests.readers.crawls import crawl, page, record, response, revisit, shared_folder
 from tests.readers.reading_files import read
 
 
@@ -207,12 +207,51 @@ def test_a_charset_that_nothing_declares_is_guessed(tmp_path: Path) -> None:
         (response("u", b"\x89PNG\r\n\x1a\n\0\0"), "binary, although declared as text/html"),
         (record("resource", "dns:a.org", b"a.org 1.2.3.4", kind="text/dns"), "media type text/dns"),
         (record("continuation", "u", b"words"), "record type continuation"),
-        (record("revisit", "u", b""), "revisit of a page that another record holds"),
+        (revisit("u", kind="image/png"), "media type image/png"),
+        (revisit("u", status="404 Not Found"), "HTTP status 404"),
+        (revisit("u", profile="http://example.org/other"), "revisit with the profile other"),
     ],
 )
 def test_what_is_no_page_is_skipped_and_counted(tmp_path: Path, made: bytes, reason: str) -> None:
     path = tmp_path / "a.warc.gz"
     assert only(path, made) == Skipped(path.as_uri(), reason)
+
+
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+
+@pytest.mark.parametrize(
+    ("made", "newest", "all_captures"),
+    [
+        (
+            revisit("u", refers_to=("v", "2024-01-02T03:04:05Z")),
+            ("v", "v\x01"),
+            ("v@20240102030405", "v@20240102030405:"),
+        ),
+        (revisit("u", profile=NOT_MODIFIED, status="304 Not Modified"), ("u", "u\x01"), ("u@", "u@20240506070809")),
+        # The record before it has the same address and second: the named capture cannot be the revisit itself.
+        (
+            revisit("u", refers_to=("u", "2024-05-06T07:08:09Z"), date="2024-05-06T07:08:09.5Z"),
+            ("u", "u\x01"),
+            ("u@20240506070809", "u@20240506070809500000"),
+        ),
+        (revisit("u", refers_to=("<v>", "")), ("v", "v\x01"), ("v@", "v@20240506070809")),
+    ],
+)
+def test_a_revisit_names_a_capture_by_a_range_of_ids(
+    tmp_path: Path, made: bytes, newest: tuple[str, str], all_captures: tuple[str, str]
+) -> None:
+    path = write(tmp_path / "a.warc.gz", [made])
+    for captures, expected in (("newest", newest), ("all", all_captures)):
+        [item] = read(path, ReadOptions(captures=captures))  # type: ignore[arg-type]
+        assert isinstance(item, Revisit)
+        assert (item.first_id, item.end_id) == expected
+
+
+def test_the_ids_of_a_revisit_get_the_prefix(tmp_path: Path) -> None:
+    [item] = read(write(tmp_path / "a.warc.gz", [revisit("u", refers_to=("v", ""))]), ReadOptions(id_prefix="p/"))
+    assert isinstance(item, Revisit)
+    assert (item.capture.doc_id, item.first_id, item.end_id) == ("p/u", "p/v", "p/v\x01")
 
 
 @pytest.mark.parametrize("name", ["warcinfo", "request", "metadata"])

@@ -29,6 +29,7 @@ from lshdb.model.values import CandidatePairs, Document, Signatures, VerifiedPai
 from lshdb.sketch.banding import band_keys
 from lshdb.store.schema import band_bucket, content, content_text, document, metadata, pair, source, unlinked
 from lshdb.store.statements import audit as audit_statements
+from lshdb.store.statements import captures as capture_statements
 from lshdb.store.statements import clusters as cluster_statements
 from lshdb.store.statements import document_pairs, rules, statements
 from lshdb.store.store import Store
@@ -36,6 +37,7 @@ from lshdb.store.tables import (
     answers,
     audit,
     bands,
+    captures,
     clusters,
     collections,
     documents,
@@ -46,6 +48,7 @@ from lshdb.store.tables import (
     sources,
 )
 from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.captures import Range
 from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
@@ -63,7 +66,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "merits": ("newest",),
     "first_document": (pair.c.left_key,),
 }
-MODULES = (statements, cluster_statements, document_pairs, audit_statements)
+MODULES = (statements, cluster_statements, document_pairs, audit_statements, capture_statements)
 
 
 def is_function(member: Any) -> bool:
@@ -329,6 +332,25 @@ def new_documents(transaction: Transaction) -> None:
     documents.put(transaction, batch, sketches, documents.Place(2, "default", {}))
 
 
+def captures_of_some(transaction: Transaction) -> None:
+    """Find the documents that some ranges of ids contain."""
+    ranges = [Range(f"/crawl/{key}.txt", f"/crawl/{key}.txt:") for key in (7, 70, 700, NUM_DOCUMENTS + 1)]
+    found = captures.last_in(transaction, ranges, "default")
+    assert {at: named.doc_id for at, named in found.items()} == {
+        0: "/crawl/7.txt",
+        1: "/crawl/70.txt",
+        2: "/crawl/700.txt",
+    }
+
+
+def older_documents(transaction: Transaction) -> None:
+    """Make a document newer, and then store an older record of it."""
+    newer, older = Document("/crawl/7.txt", dated_at=2), Document("/crawl/7.txt", dated_at=1)
+    place = documents.Place(2, "default", {})
+    documents.confirm(transaction, [newer], place)
+    assert documents.put_known(transaction, [older], [7], place).num_unchanged == 1
+
+
 def delta(transaction: Transaction) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Any]:
     """The unlinked contents and their buckets."""
     keys = graph.unlinked_keys(transaction)
@@ -398,6 +420,8 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
     "lost.sources": lambda transaction: list(lost.sources(transaction, SPREAD)),
     "documents.put": new_documents,
+    "documents.put_known": older_documents,
+    "captures.last_in": captures_of_some,
     "documents.remove": lambda transaction: documents.remove(transaction, SPREAD.tolist()),
     "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),
     "documents.delete_contents": delete_contents,

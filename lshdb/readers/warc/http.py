@@ -24,7 +24,7 @@ from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_like_html, looks_lik
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
 from lshdb.readers.warc.records import Fields, parse_fields, read_header
 
-__all__ = ["Response", "media_type", "named_charset", "read_response"]
+__all__ = ["Response", "media_type", "named_charset", "read_head", "read_response"]
 
 STATUS_LINE: Final = re.compile(r"\s*HTTP/[0-9.]+[ \t]+([0-9]{3})\b", re.IGNORECASE)
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
@@ -47,11 +47,20 @@ def read_response(block: ByteStream) -> Response:
 
     Raises: Unfit: it has no HTTP header, one that is too long, or an unknown coding.
     """
+    status, fields = read_head(block)
+    return Response(status, fields, _decoded(block, fields))
+
+
+def read_head(block: ByteStream) -> tuple[int, Fields]:
+    """Return the status of a response (0 if the status line has none), and its header fields.
+
+    Raises: Unfit: it has no HTTP header, or one that is too long.
+    """
     if block.peek(5).upper() != b"HTTP/":
         raise Unfit("a response without an HTTP header")
     lines = read_header(block)
-    status, fields = STATUS_LINE.match(lines[0]), parse_fields(lines[1:])
-    return Response(0 if status is None else int(status[1]), fields, _decoded(block, fields))
+    status = STATUS_LINE.match(lines[0])
+    return 0 if status is None else int(status[1]), parse_fields(lines[1:])
 
 
 def media_type(fields: Fields) -> str:

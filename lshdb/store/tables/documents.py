@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, case, delete, exists, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, tuple_, update
 
 from lshdb.model.values import BandKeys, Counts, Document, Sketches
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
@@ -21,7 +21,18 @@ from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Place", "PutOutcome", "delete_buckets", "delete_contents", "orphans", "put", "remove", "stale"]
+__all__ = [
+    "Place",
+    "PutOutcome",
+    "confirm",
+    "delete_buckets",
+    "delete_contents",
+    "orphans",
+    "put",
+    "put_known",
+    "remove",
+    "stale",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +91,26 @@ def put(
         held: collects the buckets of new contents. The caller must write them before the transaction ends.
     """
     content_keys, num_contents = _put_contents(transaction, sketches, held)
-    last = _newest(documents)
+    return replace(put_known(transaction, documents, content_keys, place), num_contents=num_contents)
+
+
+def put_known(
+    transaction: Transaction, documents: Sequence[Document], content_keys: Sequence[int | None], place: Place
+) -> PutOutcome:
+    """Add or update documents whose contents are in the index, as `put` does.
+
+    Args: content_keys: of the documents, in the same order; None for an empty document.
+    """
     collection_key = collections.ensure(transaction, place.collection)
-    _stage_documents(transaction, documents, content_keys, place, list(last.values()))
+    last = _stage_newest(transaction, documents, content_keys, place)
     known = _known_documents(transaction, collection_key)
     fresh = [index for index in last.values() if index not in known]
+    outdated = {index for index, old in known.items() if _is_older(documents[index], old.dated_at)}
     if known:
         _update_documents(transaction, place, collection_key)
+    if outdated:
+        _see_outdated(transaction, place, collection_key)
     _insert_documents(transaction, documents, content_keys, place, collection_key, fresh)
-    outdated = {index for index, old in known.items() if _is_older(documents[index], old.dated_at)}
     moved = [index for index, old in known.items() if old.content_key != content_keys[index] and index not in outdated]
     replaced = set(range(len(documents))).difference(last.values()) | outdated
     released = {known[index].content_key for index in moved} | {content_keys[index] for index in replaced}
@@ -97,12 +119,25 @@ def put(
         num_added=len(fresh),
         num_updated=num_updated,
         num_unchanged=len(documents) - len(fresh) - num_updated,
-        num_contents=num_contents,
-        num_empty=int((sketches.num_shingles == 0).sum()),
+        num_contents=0,
+        num_empty=sum(key is None for key in content_keys),
         num_displaced=_num_displaced_within(documents, content_keys, last)
         + sum(_displaces(documents[index], known[index], place) for index in moved),
         released=np.asarray(sorted(key for key in released if key is not None), dtype=np.int64),
     )
+
+
+def confirm(transaction: Transaction, captures: Sequence[Document], place: Place) -> None:
+    """Give documents the dates at which a crawler found them unchanged, if these are newer than their own.
+
+    Their source stays the file that holds the text.
+    """
+    collection_key = collections.ensure(transaction, place.collection)
+    _stage_newest(transaction, captures, [None] * len(captures), place)
+    date = staged_document.c.dated_at
+    is_newer = or_(document.c.dated_at.is_(None), document.c.dated_at < date)
+    statement = update(document).values(dated_at=date).where(date.is_not(None), is_newer)
+    transaction.execute(statement.where(_is_staged(collection_key)))
 
 
 def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int64]:
@@ -214,17 +249,15 @@ def _insert_contents(
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 
-def _stage_documents(
-    transaction: Transaction,
-    documents: Sequence[Document],
-    content_keys: Sequence[int | None],
-    place: Place,
-    indices: Sequence[int],
-) -> None:
-    transaction.stage(
-        staged_document,
-        {"ordinal": indices, **_document_columns(documents, content_keys, place, indices)},
-    )
+def _stage_newest(
+    transaction: Transaction, documents: Sequence[Document], content_keys: Sequence[int | None], place: Place
+) -> dict[str, int]:
+    """Stage the document to keep for each doc_id. Returns: its index."""
+    newest = _newest(documents)
+    indices = list(newest.values())
+    columns = _document_columns(documents, content_keys, place, indices)
+    transaction.stage(staged_document, {"ordinal": indices, **columns})
+    return newest
 
 
 def _insert_documents(
@@ -301,7 +334,7 @@ def _known_documents(transaction: Transaction, collection_key: int) -> dict[int,
     statement = select(staged_document.c.ordinal, *columns).join_from(
         staged_document,
         document,
-        and_(document.c.collection_key == collection_key, document.c.doc_id == staged_document.c.doc_id),
+        _is_staged(collection_key),
     )
     return {ordinal: _Known(*old) for ordinal, *old in transaction.execute(statement)}
 
@@ -336,12 +369,35 @@ def _update_documents(transaction: Transaction, place: Place, collection_key: in
             locator=staged_document.c.locator,
             content_key=staged_document.c.content_key,
             dated_at=staged_document.c.dated_at,
-            # If two runs overlap, the earlier one may write last.
-            last_seen_run=case(
-                (document.c.last_seen_run > place.run_key, document.c.last_seen_run), else_=place.run_key
-            ),
+            last_seen_run=_latest(place.run_key),
         )
         .where(or_(staged_document.c.dated_at.is_(None), document.c.dated_at.is_(None), ~is_older))
-        .where(document.c.collection_key == collection_key, document.c.doc_id == staged_document.c.doc_id)
+        .where(_is_staged(collection_key))
     )
     transaction.execute(statement)
+
+
+def _see_outdated(transaction: Transaction, place: Place, collection_key: int) -> None:
+    """Record as seen the documents whose own file holds an older record of them.
+
+    A revisit has made such a document newer than the record of its text. Without this, `prune` would remove it as soon
+    as the file is read again.
+    """
+    is_same_text = document.c.content_key == staged_document.c.content_key
+    moved = case((is_same_text, staged_document.c.locator), else_=document.c.locator)
+    statement = (
+        update(document)
+        .values(locator=moved, last_seen_run=_latest(place.run_key))
+        .where(staged_document.c.dated_at < document.c.dated_at)
+        .where(_is_staged(collection_key), document.c.source_key == staged_document.c.source_key)
+    )
+    transaction.execute(statement)
+
+
+def _is_staged(collection_key: int) -> ColumnElement[bool]:
+    return and_(document.c.collection_key == collection_key, document.c.doc_id == staged_document.c.doc_id)
+
+
+def _latest(run_key: int) -> ColumnElement[int]:
+    """Return the later of this run and the last that saw a document: overlapping runs may write in any order."""
+    return case((document.c.last_seen_run > run_key, document.c.last_seen_run), else_=run_key)

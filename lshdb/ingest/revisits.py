@@ -1,0 +1,86 @@
+"""Write the revisits of a batch: captures whose page another record holds.
+
+A revisit becomes a document with the content of the capture that it names, if the index has that capture. If the named
+capture is the document itself, as with ``captures="newest"``, the document only becomes newer. Revisits are written
+after the pages of their batch, so within a batch their order makes no difference.
+
+With ``captures="newest"`` the index no longer has the older texts of an address. A revisit of its own address
+therefore means the text that the index has, if that is not older than the named capture. A revisit of another address
+means the text that the index has only if it has that very capture.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lshdb.ingest.removal import retire
+from lshdb.model.params import Params
+from lshdb.model.values import Counts, Rejection
+from lshdb.readers import Revisit
+from lshdb.readers.warc.capture_ids import timestamp
+from lshdb.store.tables import captures, documents
+from lshdb.store.tables.captures import Named, Range
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Resolved", "put_revisits"]
+
+SECOND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What became of the revisits of a batch.
+
+    Args:
+        rejections: the pages whose capture the index does not have.
+        num_skipped: the other revisits without a capture. They may repeat images, which the index never has.
+        num_documents: the number of revisits that are documents now, by the URI of their source.
+    """
+
+    counts: Counts
+    rejections: tuple[Rejection, ...]
+    num_skipped: int
+    num_documents: Mapping[str, int]
+
+
+def put_revisits(
+    transaction: Transaction, revisits: Sequence[Revisit], place: documents.Place, params: Params
+) -> Resolved:
+    """Write revisits as documents with the contents of the captures that they name."""
+    if not revisits:
+        return Resolved(Counts(), (), 0, {})
+    ranges = [Range(one.first_id, one.end_id) for one in revisits]
+    found = captures.last_in(transaction, ranges, place.collection)
+    named = {at: one for at, one in found.items() if _is_named(revisits[at], one)}
+    confirmed = [revisits[at].capture for at, one in named.items() if one.doc_id == revisits[at].capture.doc_id]
+    others = {at: one for at, one in named.items() if one.doc_id != revisits[at].capture.doc_id}
+    documents.confirm(transaction, confirmed, place)
+    outcome = documents.put_known(
+        transaction, [revisits[at].capture for at in others], [one.content_key for one in others.values()], place
+    )
+    retire(transaction, outcome.released, params)
+    lost = [one for at, one in enumerate(revisits) if at not in named]
+    return Resolved(
+        counts=outcome.counts + Counts(num_unchanged=len(confirmed)),
+        rejections=tuple(_rejection(one) for one in lost if one.is_page),
+        num_skipped=sum(not one.is_page for one in lost),
+        num_documents=Counter(revisits[at].source for at in named),
+    )
+
+
+def _is_named(revisit: Revisit, found: Named) -> bool:
+    """Return whether the document found still has the text that the revisit means."""
+    if revisit.named_at is None or found.dated_at is None:
+        return True
+    if found.doc_id == revisit.capture.doc_id:
+        return found.dated_at >= revisit.named_at
+    # The named date may lack the fraction of a second.
+    return found.dated_at // SECOND == revisit.named_at // SECOND
+
+
+def _rejection(revisit: Revisit) -> Rejection:
+    date = "" if revisit.named_at is None else f" of {timestamp(revisit.named_at)}"
+    reason = f"revisit of a capture that the index does not have: {revisit.named}{date}"
+    return Rejection(revisit.source, revisit.capture.locator, reason)

@@ -1,0 +1,38 @@
+"""Which media types hold a text, and which records are not meant for lshdb."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary, looks_like_html, looks_like_text
+from lshdb.readers.bytes.streams import ByteStream
+from lshdb.readers.warc.http import media_type
+from lshdb.readers.warc.records import Fields
+
+__all__ = ["Unwanted", "is_html", "require_text"]
+
+HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+# DNS answers, which Heritrix stores with the pages.
+NO_TEXT_TYPES: Final = frozenset({"text/dns"})
+
+
+class Unwanted(ValueError):
+    """Raised for a record that is not meant for lshdb. The message becomes the reason of its Skipped."""
+
+
+def is_html(body: ByteStream, fields: Fields) -> bool:
+    """Return whether a body is a page rather than plain text. Raises: Unwanted: it is neither."""
+    declared, head = media_type(fields), body.peek(SNIFF_BYTES)
+    if declared:
+        require_text(declared)
+    elif not (looks_like_html(head) or looks_like_text(head)):
+        raise Unwanted("media type unknown")
+    if looks_binary(head):
+        raise Unwanted(f"binary, although declared as {declared[:60]}")
+    return declared in HTML_TYPES or (not declared and looks_like_html(head))
+
+
+def require_text(declared: str) -> None:
+    """Return if a media type is that of a page or a text. Raises: Unwanted: it is another one."""
+    if declared in NO_TEXT_TYPES or not (declared in HTML_TYPES or declared.startswith("text/")):
+        raise Unwanted(f"media type {declared[:60]}")
