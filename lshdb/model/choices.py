@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["Captures", "ExportFormat", "HtmlText", "Keep", "Linkage", "Scheme", "ShingleKind", "TableVersion", "What"]
+__all__ = [
+    "Captures",
+    "ExportFormat",
+    "HtmlText",
+    "Keep",
+    "Linkage",
+    "PairOrder",
+    "Scheme",
+    "ShingleKind",
+    "TableVersion",
+    "What",
+]
 
 # How the minima of a signature are made.
 Scheme = Literal["fss1", "universal"]
@@ -26,6 +37,9 @@ Keep = Literal["first", "longest", "newest", "shortest-id"]
 
 # What makes documents a cluster: a chain of pairs, or that each is itself similar to the one kept.
 Linkage = Literal["single", "complete-to-keep"]
+
+# The order of pairs: the most similar first, or by the ids of the left and the right document.
+PairOrder = Literal["similarity", "id"]
 
 # What is exported.
 What = Literal["kept", "dropped", "records"]
