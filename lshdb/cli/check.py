@@ -25,7 +25,7 @@ LEFT = "What is left cannot be derived from the index; the column repair says wh
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb check\n
-  lshdb check --all --format csv > faults.csv      recompute every text and every pair\n
+  lshdb check --all --format csv > faults.csv  # recompute everything\n
   lshdb check --repair\n
 \n
 Exits with status 26 if it finds faults, with --repair if some are left. An ingest may run meanwhile."""

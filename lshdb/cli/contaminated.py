@@ -22,7 +22,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest --collection corpus ./corpus\n
   lshdb ingest --collection benchmark questions.jsonl\n
   lshdb contaminated --train corpus --test benchmark\n
-  lshdb contaminated --train corpus --test benchmark --max-share 0.001 --format csv > found.csv\n
+  lshdb contaminated --train corpus --test exam --max-share 0.001 -f csv\n
 \n
 Exits with status 1 if more documents than --max-share allows are contaminated, so you can use it in CI."""
 

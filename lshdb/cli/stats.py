@@ -27,7 +27,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb stats\n
   lshdb stats --json | jq .figures.pairs\n
   lshdb stats --rejected 3\n
-  lshdb stats --hot --limit 5         what fills the largest buckets"""
+  lshdb stats --hot --limit 5  # what fills the largest buckets"""
 
 
 def stats(

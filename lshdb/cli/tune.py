@@ -21,11 +21,11 @@ __all__ = ["EPILOG", "tune"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb tune --min-sim 0.7 --recall 0.99\n
-  lshdb tune --measure                              recall and similarities of the index's own texts\n
+  lshdb tune --measure                          # of the index's own texts\n
   lshdb tune --plot curve.svg\n
-  lshdb tune --bands 7 --rows 4                     these bands, whatever they find\n
+  lshdb tune --bands 7 --rows 4                 # these bands and no others\n
   lshdb tune --bands 7 --rows 4 --bands 20 --rows 5 --plot curves.svg\n
-  lshdb tune --num-perm 256 --contents 5000000      before there is an index\n
+  lshdb tune --num-perm 256 --contents 5000000  # before there is an index\n
 \n
 Columns: candidates is the number of other documents that a document shares a bucket with, bytes the size of its
 signature and buckets. Without an index, or before the first measurement, the similarities are those of a typical crawl.

@@ -125,10 +125,13 @@ def test_the_next_ingest_tells_what_changed(lshdb: Run, url: str, crawl: Path) -
     assert again.out.startswith("run 3: 5 unchanged; 0 pairs added; 0.0 MB in ")
 
 
-def test_quiet_says_nothing(lshdb: Run, url: str, crawl: Path) -> None:
-    (crawl / "bad.jsonl").write_text("{not json\n")
+def test_quiet_says_nothing_unless_data_is_lost(lshdb: Run, url: str, crawl: Path) -> None:
     ended = lshdb(url, "--quiet", "ingest", crawl)
     assert (ended.code, ended.out, ended.err) == (0, "", "")
+    (crawl / "bad.jsonl").write_text(f'{{not json\n{{"id": "g", "text": "{TEN}"}}\n')
+    ended = lshdb(url, "--quiet", "ingest", crawl)
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == "warning  1 rejected (1 not JSON); lshdb stats --rejected 2 lists them\n"
 
 
 def test_an_index_in_the_folder_that_is_ingested_is_no_document(lshdb: Run, crawl: Path) -> None:
@@ -567,7 +570,7 @@ def test_an_answer_while_another_process_writes_says_what_is_missing(
         ended = lshdb(url, "dupes")
         busy = lshdb(url, "ingest", crawl)
     assert (ended.code, len(ended.rows)) == (0, 2)
-    assert ended.err == "note  1 contents are not linked yet and are missing from this answer\n"
+    assert ended.err == "warning  1 contents are not linked yet and are missing from this answer\n"
     assert busy.code == 18
     assert "Another process is writing to index" in busy.err
     assert len(lshdb(url, "dupes").rows) == 3
