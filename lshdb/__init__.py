@@ -39,13 +39,16 @@ from lshdb.errors import (
     LshdbError,
     NotAnIndex,
     NothingToRead,
+    NotIngested,
     OutputError,
     OutputExists,
     OutputFailed,
+    OutputStopped,
     ParamsMismatch,
     PathMissing,
     PromiseUnreachable,
     PruneRefused,
+    RecordsUnknown,
     SourceError,
     SourceUnreadable,
     SpillFailed,
@@ -92,6 +95,7 @@ if TYPE_CHECKING:
     from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
     from lshdb.model.values import Counts, Document, Rejection
     from lshdb.readers import ReadOptions
+    from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
 
 __all__ = [
     "AccessDenied",
@@ -117,6 +121,8 @@ __all__ = [
     "Fault",
     "Figures",
     "FileUnusable",
+    "FilterOptions",
+    "FilterReport",
     "HalfRead",
     "Hottest",
     "Hunk",
@@ -139,11 +145,13 @@ __all__ = [
     "Member",
     "Nearest",
     "NotAnIndex",
+    "NotIngested",
     "NothingToRead",
     "Outlook",
     "OutputError",
     "OutputExists",
     "OutputFailed",
+    "OutputStopped",
     "Pair",
     "Params",
     "ParamsMismatch",
@@ -155,6 +163,8 @@ __all__ = [
     "PruneRefused",
     "ReadOptions",
     "RebandReport",
+    "RecordCounts",
+    "RecordsUnknown",
     "Rejection",
     "RunRow",
     "Scope",
@@ -217,6 +227,7 @@ _CLASSES: Final = {
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
+    "lshdb.rows.options": ("FilterOptions", "FilterReport", "RecordCounts"),
 }
 _HOMES: Final = {name: module for module, names in _CLASSES.items() for name in names}
 

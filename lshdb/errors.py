@@ -26,16 +26,19 @@
     │   ├── PathMissing            31
     │   ├── NothingToRead          32
     │   ├── PruneRefused           33
-    │   └── SourceUnreadable       34
+    │   ├── SourceUnreadable       34
+    │   └── NotIngested            38
     ├── BadDocument                40   one document; counted, recorded and skipped by ingest
     ├── DocumentUnknown            41
     ├── CollectionUnknown          42
+    ├── RecordsUnknown             43
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   a temporary file that cannot be written or read
     └── OutputError                60   what should be written
         ├── OutputExists           61
-        └── OutputFailed           62
+        ├── OutputFailed           62
+        └── OutputStopped          63
 
 The docstring of a class is its message. The ``{fields}`` in it are declared as attributes of the class and passed as
 keyword arguments, so a type checker finds a field that is misspelt or missing.
@@ -71,14 +74,17 @@ __all__ = [
     "InvalidParams",
     "LshdbError",
     "NotAnIndex",
+    "NotIngested",
     "NothingToRead",
     "OutputError",
     "OutputExists",
     "OutputFailed",
+    "OutputStopped",
     "ParamsMismatch",
     "PathMissing",
     "PromiseUnreachable",
     "PruneRefused",
+    "RecordsUnknown",
     "SourceError",
     "SourceUnreadable",
     "SpillFailed",
@@ -338,6 +344,14 @@ class SourceUnreadable(SourceError):
     reason: str
 
 
+class NotIngested(SourceError):
+    """{path} {reason}. Run first: lshdb ingest {path}"""
+
+    exit_code = 38
+    path: _Path
+    reason: str
+
+
 class BadDocument(LshdbError):
     """{source}{locator}: {reason}"""
 
@@ -363,6 +377,15 @@ class CollectionUnknown(LshdbError):
     collection: str
     url: str
     known: str
+
+
+class RecordsUnknown(LshdbError):
+    """{path} has {number} records that the index rejected, or whose id another record took. Choose what happens to them
+    with --unknown keep or --unknown drop."""
+
+    exit_code = 43
+    path: _Path
+    number: int
 
 
 class WorkerLost(LshdbError):
@@ -407,4 +430,11 @@ class OutputFailed(OutputError):
     """Cannot write {path}: {reason}. Nothing was changed."""
 
     exit_code = 62
+    reason: str
+
+
+class OutputStopped(OutputError):
+    """Cannot write {path}: {reason}. Complete files are kept; run the same command again to continue."""
+
+    exit_code = 63
     reason: str

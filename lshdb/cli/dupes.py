@@ -8,18 +8,16 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import Listing, Output, print_records
-from lshdb.model.choices import PairOrder
+from lshdb.cli.render import print_records
 
 __all__ = ["EPILOG", "dupes"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb dupes --min-sim 0.9\n
-  lshdb dupes --sort similarity --limit 20\n
   lshdb dupes --expand --format jsonl | jq -r .right\n
   lshdb dupes --within news\n
   lshdb dupes --between corpus benchmark\n
-  lshdb dupes --out pairs.csv"""
+  lshdb dupes --format csv > pairs.csv"""
 
 
 def dupes(
@@ -35,16 +33,7 @@ def dupes(
     within: Annotated[
         str | None, typer.Option(metavar="NAME", help="Both documents in this collection.", show_default=False)
     ] = None,
-    max_sim: Annotated[float, typer.Option(min=0.0, max=1.0, help="Largest similarity.")] = 1.0,
-    sort: Annotated[
-        PairOrder | None,
-        typer.Option(help="The most similar first, or by id. Default: exact copies first.", show_default=False),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Print only the first N.", show_default=False)
-    ] = None,
-    *,
-    output: Output,
+    form: options.FormatOption = None,
 ) -> None:
     """Print pairs of near-duplicate documents.
 
@@ -56,7 +45,4 @@ def dupes(
     with open_index(context) as index:
         if between is None and within is None and len(index.collections()) > 1:
             columns += ["left_collection", "right_collection"]
-        found = index.pairs(
-            min_sim, expand=expand, between=between, within=within, max_sim=max_sim, sort=sort, limit=limit
-        )
-        print_records(Listing(columns, ("left", "right"), "pair", limit), found, output)
+        print_records(columns, index.pairs(min_sim, expand=expand, between=between, within=within), form)

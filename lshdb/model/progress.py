@@ -9,7 +9,7 @@ from lshdb.model.values import Counts, Rejection
 __all__ = ["Progress", "Stage"]
 
 # Work that knows which share of it is done. "index" builds the primary key of the buckets after the first ingest.
-Stage = Literal["index", "link", "verify", "cluster", "check", "reband", "measure", "copy"]
+Stage = Literal["index", "link", "verify", "cluster", "check", "reband", "measure", "copy", "filter"]
 
 
 class Progress:
@@ -32,9 +32,6 @@ class Progress:
 
     def noticed(self, message: str) -> None:
         """The user should know about something that is not an error."""
-
-    def warned(self, message: str) -> None:
-        """Data was lost or displaced, or an answer is not complete."""
 
     def done(self) -> None:
         """There is nothing more to report for now."""

@@ -28,6 +28,7 @@ from lshdb.readers.registry import (
     may_hold_pages,
     read_stream,
     reader_named,
+    reader_of,
     readers,
 )
 from lshdb.readers.walk import Found, listed_paths, path_uri, source_at, source_file, stdin_source, walk
@@ -52,6 +53,7 @@ __all__ = [
     "path_uri",
     "read_stream",
     "reader_named",
+    "reader_of",
     "readers",
     "record",
     "recorded",

@@ -49,6 +49,7 @@ __all__ = [
     "may_hold_pages",
     "read_stream",
     "reader_named",
+    "reader_of",
     "readers",
 ]
 
@@ -167,15 +168,27 @@ def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:
 def _items(
     source: SourceFile, stream: ByteStream, reader: Reader | None, options: ReadOptions
 ) -> Iterator[Item | Deferred]:
-    if reader is None:
-        reader, stream = _recognised(stream)
-    elif reader.textual:
-        stream = decompress(stream, compression_of(stream.peek(SNIFF_BYTES)))
-    reader = _fitting(reader, stream.peek(SNIFF_BYTES), options)
+    reader, stream = _fitted(stream, reader, options)
     if reader is None:
         yield _unread(source, "binary, or in an unknown format")
         return
     yield from reader.read(source, stream.binary, options)
+
+
+def reader_of(source: SourceFile, stream: ByteStream, options: ReadOptions) -> tuple[Reader | None, ByteStream]:
+    """Return the reader of an open source, and the stream to pass to it, decompressed if the reader is textual.
+
+    Raises: InvalidParams: an unknown input format; SourceError: an installed reader does not load; OSError.
+    """
+    return _fitted(stream, _reader_by_name(source.path.name, options), options)
+
+
+def _fitted(stream: ByteStream, reader: Reader | None, options: ReadOptions) -> tuple[Reader | None, ByteStream]:
+    if reader is None:
+        reader, stream = _recognised(stream)
+    elif reader.textual:
+        stream = decompress(stream, compression_of(stream.peek(SNIFF_BYTES)))
+    return _fitting(reader, stream.peek(SNIFF_BYTES), options), stream
 
 
 def _recognised(stream: ByteStream) -> tuple[Reader | None, ByteStream]:

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from lshdb.cli.options import Making
-from lshdb.cli.unfolding import unfolded
+from lshdb.cli.options import Making, unfolded
 
 CHOSEN = typer.Option("--size", help="How large.")
 

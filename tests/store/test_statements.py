@@ -32,6 +32,7 @@ from lshdb.store.statements import audit as audit_statements
 from lshdb.store.statements import captures as capture_statements
 from lshdb.store.statements import clusters as cluster_statements
 from lshdb.store.statements import document_pairs, rules, statements
+from lshdb.store.statements import locators as locator_statements
 from lshdb.store.store import Store
 from lshdb.store.tables import (
     answers,
@@ -43,6 +44,7 @@ from lshdb.store.tables import (
     documents,
     graph,
     inspection,
+    locators,
     lost,
     measurements,
     sources,
@@ -66,7 +68,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "merits": ("newest",),
     "first_document": (pair.c.left_key,),
 }
-MODULES = (statements, cluster_statements, document_pairs, audit_statements, capture_statements)
+MODULES = (statements, cluster_statements, document_pairs, audit_statements, capture_statements, locator_statements)
 
 
 def is_function(member: Any) -> bool:
@@ -407,6 +409,17 @@ def hot_mates_of_the_delta(transaction: Transaction) -> None:
     assert sum(map(len, collections.oversized_mates(transaction, hot_ones, "default"))) >= 1
 
 
+def places_of_some(transaction: Transaction) -> None:
+    """Find sources, and where their documents are."""
+    uris = [f"file:///crawl/{key}.txt" for key in SPREAD]
+    found = list(locators.sources_at(transaction, "default", uris))
+    assert len(found) == len(SPREAD)
+    assert locators.whole_files(transaction, [one.source_key for one in found]) == {key: key for key in SPREAD}
+    assert [list(locators.named_records(transaction, one)) for one in found[:1]] == [[(found[0].source_key, "")]]
+    assert [len(block) for block in locators.numbered_records(transaction, found[0], "line")] == []
+    assert list(locators.rejected_records(transaction, found)) == []
+
+
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "inspection.content_with": lambda transaction: inspection.content_with(transaction, (7).to_bytes(16, "big")),
     "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
@@ -418,6 +431,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
         transaction, inspection.OversizedBucket(2, 0, 0, 1), 20
     ),
     "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
+    "locators": places_of_some,
     "lost.sources": lambda transaction: list(lost.sources(transaction, SPREAD)),
     "documents.put": new_documents,
     "documents.put_known": older_documents,

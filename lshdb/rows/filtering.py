@@ -1,0 +1,224 @@
+"""One filter: check all files, then write the wanted records of each.
+
+::
+
+    shards      find the files, and what the index knows about them
+    verdicts    which records of a file are kept
+    formats     write the wanted ones
+    folder      put the file in its place
+
+Reads one snapshot of the index. A file without records to leave out is copied as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_128_hexdigest
+
+from lshdb.clusters.clusters import Deduplication
+from lshdb.errors import NothingToRead, NotIngested, OutputFailed, RecordsUnknown, SourceUnreadable, UsageError
+from lshdb.model.progress import Progress
+from lshdb.model.values import Rejection
+from lshdb.readers import ReadOptions
+from lshdb.readers.base import reason_of
+from lshdb.readers.bytes.streams import StreamDamaged, open_regular
+from lshdb.rows.folder import OutFolder
+from lshdb.rows.formats import Task
+from lshdb.rows.judging import Judged, Judging, Records
+from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
+from lshdb.rows.shards import Shard, Shards
+from lshdb.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Dropped, Verdicts
+from lshdb.store.store import Store
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Filtering", "dropped_documents", "wanted"]
+
+COPIED_BYTES: Final = 1 << 20
+# The count of each verdict about a file that is one document or none.
+COUNTED: Final = {UNKNOWN: "num_unknown", KEPT: "num_kept", DROPPED: "num_dropped", REJECTED: "num_rejected"}
+
+
+def dropped_documents(
+    snapshot: Transaction, store: Store, min_sim: float, options: FilterOptions, progress: Progress
+) -> Dropped:
+    """Return the documents that are dropped. By default, none is dropped for a dissimilar one, as in an export."""
+    chosen = replace(options.clusters, linkage=options.clusters.linkage or "complete-to-keep")
+    found = Deduplication(snapshot, store.params, min_sim, chosen, progress).clusters()
+    progress.done()
+    return Dropped(found)
+
+
+class Filtering:
+    """Writes the wanted records of files to a folder.
+
+    Args: read: how files are read, as far as the index decides it.
+    """
+
+    def __init__(
+        self, store: Store, min_sim: float, options: FilterOptions, read: ReadOptions, progress: Progress
+    ) -> None:
+        self._store = store
+        self._min_sim = min_sim
+        self._options = options
+        self._read = read
+        self._progress = progress
+        self._is_wanted = wanted(options)
+        self._counts = RecordCounts()
+        self._num_files = self._num_present = self._num_left_out = 0
+        self._failed: list[Rejection] = []
+
+    def filter(self, snapshot: Transaction, paths: Sequence[str | Path], out: Path) -> FilterReport:
+        """Write the wanted records of all files under the paths.
+
+        Raises: PathMissing, NotIngested, NothingToRead, OutputExists, OutputFailed: before anything is written;
+            OutputStopped, RecordsUnknown.
+        """
+        started = time.monotonic()
+        require_apart(out, paths)
+        folder = OutFolder(out, force=self._options.force)
+        shards = Shards(snapshot, paths, self._options, self._store.files)
+        num_bytes = _check(shards, folder, paths)
+        dropped = dropped_documents(snapshot, self._store, self._min_sim, self._options, self._progress)
+        with folder:
+            self._write_all(snapshot, shards, folder, dropped, num_bytes)
+        self._progress.done()
+        return FilterReport(
+            counts=self._counts,
+            num_elsewhere=dropped.num_elsewhere,
+            num_files=self._num_files,
+            num_present=self._num_present,
+            num_left_out=self._num_left_out,
+            failed=tuple(self._failed),
+            out=out,
+            seconds=time.monotonic() - started,
+        )
+
+    def _write_all(
+        self, snapshot: Transaction, shards: Shards, folder: OutFolder, dropped: Dropped, num_bytes: int
+    ) -> None:
+        judging = Judging(snapshot, dropped, self._read)
+        num_done = 0
+        for group, unwalked in shards.groups():
+            self._failed += unwalked
+            for shard, judge in judging.judges(group):
+                try:
+                    self._write(folder, shard, judge())
+                except SourceUnreadable as error:
+                    self._failed.append(Rejection(shard.file.uri, "", error.reason))
+                num_done += shard.file.size
+                self._progress.advanced("filter", num_done / max(num_bytes, 1))
+
+    def _write(self, folder: OutFolder, shard: Shard, judged: Judged) -> None:
+        if isinstance(judged, Records):
+            with closing(judged.file):
+                counts = self._write_records(folder, shard, judged)
+        else:
+            counts = self._write_file(folder, shard, judged)
+        self._num_files += 1
+        self._counts += counts
+
+    def _write_records(self, folder: OutFolder, shard: Shard, records: Records) -> RecordCounts:
+        made_of = self._made_of(shard, records.verdicts)
+        if (before := folder.counts(shard, made_of)) is not None:
+            self._num_present += 1
+            return before
+        with folder.writing(shard) as out:
+            found = self._copied(shard, records, out)
+            if found is None:
+                task = Task(records.verdicts, self._is_wanted, records.options, self._options.level)
+                found = records.format.write(records.file, task, out)
+        counts = RecordCounts(*(int(found[verdict]) for verdict in (KEPT, DROPPED, UNKNOWN, REJECTED, OTHER)))
+        self._require_fit(shard, records.verdicts, counts)
+        folder.complete(shard, made_of, counts)
+        return counts
+
+    def _copied(self, shard: Shard, records: Records, out: BinaryIO) -> NDArray[np.int64] | None:
+        """Copy a file all of whose records are wanted, and return the numbers of its records; None if it is another.
+
+        The index knows the numbers, because the file is as it was when it was ingested.
+        """
+        if records.format.unit is None or records.verdicts.count(DROPPED) or not self._is_wanted[UNKNOWN]:
+            return None
+        found = records.verdicts.counts.copy()
+        found[UNKNOWN] = max(shard.sources[0].position - int(found.sum()), 0)
+        try:
+            with open_regular(shard.file.path) as file:
+                shutil.copyfileobj(file, out, COPIED_BYTES)
+        except StreamDamaged as error:
+            raise SourceUnreadable(path=shard.file.path, reason=reason_of(error)) from None
+        return found
+
+    def _write_file(self, folder: OutFolder, shard: Shard, verdict: int) -> RecordCounts:
+        """Copy a file that is one document, or none, if it is wanted."""
+        counts = RecordCounts(**{COUNTED[verdict]: 1})
+        self._require_known(shard, counts)
+        if not self._is_wanted[verdict]:
+            folder.leave_out(shard)
+            self._num_left_out += 1
+        elif folder.has_copy(shard):
+            self._num_present += 1
+        else:
+            folder.copy(shard, counts, link=self._options.link)
+        return counts
+
+    def _made_of(self, shard: Shard, about: Verdicts) -> str:
+        """Return a digest of everything that decides what is written for a file."""
+        parts = [about.digest(), self._is_wanted.tobytes(), *(source.digest or b"" for source in shard.sources)]
+        return xxh3_128_hexdigest(b"\0".join(parts))
+
+    def _require_fit(self, shard: Shard, about: Verdicts, counts: RecordCounts) -> None:
+        """Raises: NotIngested: the records are not those that the index knows; RecordsUnknown."""
+        status = shard.file.path.stat()
+        if (status.st_size, status.st_mtime_ns) != (shard.file.size, shard.file.mtime_ns):
+            raise NotIngested(path=shard.file.path, reason="has changed while it was read")
+        if (counts.num_kept, counts.num_dropped) != (about.count(KEPT), about.count(DROPPED)):
+            raise NotIngested(path=shard.file.path, reason="does not have the records that the index knows from it")
+        self._require_known(shard, counts)
+
+    def _require_known(self, shard: Shard, counts: RecordCounts) -> None:
+        number = counts.num_unknown + counts.num_rejected
+        if number and self._options.unknown == "error":
+            raise RecordsUnknown(path=shard.file.path, number=number)
+
+
+def _check(shards: Shards, folder: OutFolder, paths: Sequence[str | Path]) -> int:
+    """Check everything that can be checked before anything is written. Returns: the bytes of all files."""
+    num_bytes = num_files = 0
+    # Two folders may have files of the same name.
+    places: dict[Path, Path] | None = {} if len(paths) > 1 else None
+    for group, _ in shards.groups():
+        for shard in group:
+            folder.require_place(shard)
+            if places is not None and (other := places.setdefault(shard.relative, shard.file.path)) != shard.file.path:
+                reason = f"{other} and {shard.file.path} would be the same file; filter them to different folders"
+                raise UsageError(reason=reason)
+            num_bytes += shard.file.size
+            num_files += 1
+    if not num_files:
+        raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
+    return num_bytes
+
+
+def wanted(options: FilterOptions) -> NDArray[np.bool_]:
+    """Return whether records with a verdict are written, bool, shape (5,)."""
+    kept, unknown = not options.dropped, not options.dropped and options.unknown != "drop"
+    by_verdict = {UNKNOWN: unknown, KEPT: kept, DROPPED: options.dropped, REJECTED: unknown, OTHER: kept}
+    return np.asarray([by_verdict[verdict] for verdict in sorted(by_verdict)])
+
+
+def require_apart(out: Path, paths: Sequence[str | Path]) -> None:
+    """Raises: OutputFailed: the folder is in one that is read."""
+    real = Path(os.path.realpath(out))
+    for path in map(Path, paths):
+        if path.is_dir() and real.is_relative_to(os.path.realpath(path)):
+            raise OutputFailed(path=out, reason=f"it is in {path}, which is read")

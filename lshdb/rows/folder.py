@@ -1,0 +1,194 @@
+"""The folder that filtered files are written to: each file completely or not at all, and none twice.
+
+The folder ``.lshdb`` in it has a lock, the file that is being written, and the list of complete files. The list says
+what each was made of, so that the next run leaves it as it is if nothing has changed. An entry is written before its
+file takes its place: whatever is in the folder and not in the list is not ours.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final, Self
+from urllib.parse import quote_from_bytes
+
+import msgspec
+
+from lshdb.errors import OutputExists, OutputFailed, OutputStopped
+from lshdb.readers.naming import uri_path
+from lshdb.rows.options import RecordCounts
+from lshdb.rows.shards import Shard
+
+__all__ = ["OutFolder"]
+
+OWN_FOLDER: Final = ".lshdb"
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A complete file: its name, what it was made of, and its size and time when it was complete."""
+
+    name: str
+    made_of: str
+    size: int
+    mtime_ns: int
+    counts: RecordCounts
+
+
+class OutFolder:
+    """The folder. It may be asked about at once; a ``with`` statement creates and locks it, so that it can be written.
+
+    Args: force: whether files that are not ours may be replaced.
+    """
+
+    def __init__(self, path: Path, *, force: bool) -> None:
+        self._path = path
+        self._force = force
+        self._part = path / OWN_FOLDER / "part"
+        self._list_path = path / OWN_FOLDER / "written.jsonl"
+        self._list: BinaryIO | None = None
+        self._written = _read(self._list_path)
+
+    def __enter__(self) -> Self:
+        """Raises: OutputFailed: the folder cannot be made, or another process is writing to it."""
+        try:
+            self._list_path.parent.mkdir(parents=True, exist_ok=True)
+            self._list = _locked(self._list_path)
+        except BlockingIOError:
+            raise OutputFailed(path=self._path, reason="another lshdb filter is writing to this folder") from None
+        except OSError as error:
+            raise OutputFailed(path=self._path, reason=error.strerror or str(error)) from None
+        self._written = _read(self._list_path)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._list is not None
+        self._list.close()
+
+    def require_place(self, shard: Shard) -> None:
+        """Raises: OutputExists, OutputFailed: a filtered file may not be written to its place."""
+        place = self._place(shard)
+        root = uri_path(shard.file.root)
+        parent = Path(os.path.realpath(place.parent))
+        # A file that is named is replaced only if it is itself the place; a folder must not contain the place.
+        is_inside = parent.is_relative_to(os.path.realpath(root)) if not shard.file.named else False
+        if is_inside or parent / place.name == Path(os.path.realpath(shard.file.path)):
+            raise OutputFailed(path=place, reason=f"it would be among the files that are read, in {root}")
+        if self._force or not os.path.lexists(place):
+            return
+        if place.is_dir() or not (_name(shard) in self._written or self.has_copy(shard)):
+            raise OutputExists(path=place)
+
+    def has_copy(self, shard: Shard) -> bool:
+        """Return whether the place has a copy of the file, or the file itself by a hard link."""
+        try:
+            found = (self._place(shard)).lstat()
+        except OSError:
+            return False
+        return (found.st_size, found.st_mtime_ns) == (shard.file.size, shard.file.mtime_ns)
+
+    def counts(self, shard: Shard, made_of: str) -> RecordCounts | None:
+        """Return the counts of a file that is complete and would be made of the same; None if it must be written."""
+        before = self._written.get(_name(shard))
+        if before is None or before.made_of != made_of:
+            return None
+        try:
+            found = (self._place(shard)).lstat()
+        except OSError:
+            return None
+        return before.counts if (found.st_size, found.st_mtime_ns) == (before.size, before.mtime_ns) else None
+
+    @contextmanager
+    def writing(self, shard: Shard) -> Iterator[BinaryIO]:
+        """Yield a file that takes its place when `complete` is called.
+
+        Raises: OutputStopped: it cannot be written, most often because the disk is full.
+        """
+        with self._stopping(shard):
+            (self._place(shard)).parent.mkdir(parents=True, exist_ok=True)
+            self._part.unlink(missing_ok=True)
+            with self._part.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+
+    def complete(self, shard: Shard, made_of: str, counts: RecordCounts) -> None:
+        """Let the file that was written take its place."""
+        with self._stopping(shard):
+            self._note(shard, made_of, counts)
+            assert self._list is not None
+            os.fsync(self._list.fileno())
+            self._part.replace(self._place(shard))
+
+    def copy(self, shard: Shard, counts: RecordCounts, *, link: bool) -> None:
+        """Write a copy of a file, with its time, or a hard link to it."""
+        with self._stopping(shard):
+            self._place(shard).parent.mkdir(parents=True, exist_ok=True)
+            self._part.unlink(missing_ok=True)
+            if link:
+                os.link(os.path.realpath(shard.file.path), self._part)
+            else:
+                shutil.copy2(shard.file.path, self._part)
+            # Unlike a filtered file, a copy is not synced: its size and time show whether it is complete, and there may
+            # be millions.
+            self._note(shard, "copy", counts)
+            self._part.replace(self._place(shard))
+
+    def leave_out(self, shard: Shard) -> None:
+        """Delete the copy of a file that an earlier run wrote."""
+        if self.has_copy(shard):
+            with self._stopping(shard):
+                (self._place(shard)).unlink()
+
+    def _place(self, shard: Shard) -> Path:
+        return self._path / shard.relative
+
+    def _note(self, shard: Shard, made_of: str, counts: RecordCounts) -> None:
+        assert self._list is not None
+        status = self._part.lstat()
+        entry = _Written(_name(shard), made_of, status.st_size, status.st_mtime_ns, counts)
+        self._list.write(msgspec.json.encode(entry) + b"\n")
+        self._list.flush()
+
+    @contextmanager
+    def _stopping(self, shard: Shard) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            with suppress(OSError):
+                self._part.unlink(missing_ok=True)
+            if not isinstance(error, OSError):
+                raise
+            raise OutputStopped(path=self._place(shard), reason=error.strerror or str(error)) from None
+
+
+def _name(shard: Shard) -> str:
+    # A file name may contain any bytes, JSON only characters.
+    return quote_from_bytes(os.fsencode(shard.relative))
+
+
+def _locked(path: Path) -> BinaryIO:
+    """Open the list to append to it. Raises: BlockingIOError: another process has it; OSError."""
+    file = path.open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A run that was killed may have left half a line.
+        file.write(b"\n")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _read(path: Path) -> dict[str, _Written]:
+    """Return the complete files of a list by name."""
+    written: dict[str, _Written] = {}
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        for line in file:
+            with suppress(msgspec.DecodeError):
+                entry = msgspec.json.decode(line, type=_Written)
+                written[entry.name] = entry
+    return written

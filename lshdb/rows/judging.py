@@ -1,0 +1,80 @@
+"""Judge the files to filter: which are documents themselves, and which records of the others are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from lshdb.errors import UsageError
+from lshdb.readers import ReadOptions, recorded
+from lshdb.rows import verdicts
+from lshdb.rows.formats import FORMATS, Format, OpenedFile, opened
+from lshdb.rows.shards import Shard
+from lshdb.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts
+from lshdb.store.tables import locators
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Judged", "Judging", "Records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """An open file of records, and the verdicts about them."""
+
+    file: OpenedFile
+    format: Format
+    options: ReadOptions
+    verdicts: Verdicts
+
+
+# The records of a file, or the verdict about a file that is one document or none.
+Judged: TypeAlias = Records | int
+
+
+class Judging:
+    """Judges files. Args: read: how files are read, as far as the index decides it."""
+
+    def __init__(self, snapshot: Transaction, dropped: Dropped, read: ReadOptions) -> None:
+        self._snapshot = snapshot
+        self._dropped = dropped
+        self._read = read
+
+    def judges(self, group: Sequence[Shard]) -> Iterator[tuple[Shard, Callable[[], Judged]]]:
+        """Yield each file with a function that judges it, which may raise SourceUnreadable and UsageError."""
+        sources = [source for shard in group for source in shard.sources]
+        whole = locators.whole_files(self._snapshot, [source.source_key for source in sources])
+        lacking = [source for source in sources if source.source_key not in whole or source.position > 1]
+        rejected: dict[str, list[str]] = {}
+        for uri, locator in locators.rejected_records(self._snapshot, lacking):
+            rejected.setdefault(uri, []).append(locator)
+        for shard in group:
+            doc_keys = [whole[source.source_key] for source in shard.sources if source.source_key in whole]
+            if doc_keys:
+                yield shard, partial(self._whole, doc_keys)
+            else:
+                yield shard, partial(self._judged, shard, rejected.get(shard.file.uri, []))
+
+    def _whole(self, doc_keys: Sequence[int]) -> int:
+        found = self._dropped.verdicts(np.asarray(doc_keys, dtype=np.int64))
+        return KEPT if KEPT in found else DROPPED
+
+    def _judged(self, shard: Shard, rejected: Sequence[str]) -> Judged:
+        source = shard.sources[0]
+        options = recorded(source.options, self._read)
+        file = opened(shard.file, options)
+        form = FORMATS.get(file.format or "")
+        if form is None:
+            file.close()
+            if source.num_documents:
+                reason = f"the records of {file.format} files cannot be filtered, such as {shard.file.path}"
+                raise UsageError(reason=f"{reason}; leave them out with --exclude")
+            return REJECTED if rejected else UNKNOWN
+        if form.unit is None:
+            about = verdicts.named(self._snapshot, shard.sources, self._dropped, rejected)
+        else:
+            about = verdicts.numbered(self._snapshot, shard.sources, form.unit, self._dropped, rejected)
+        return Records(file, form, options, about)

@@ -1,0 +1,109 @@
+"""What to filter and how, and the counts of a filter."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lshdb.clusters.clusters import ClusterOptions
+from lshdb.model.choices import Unknown
+from lshdb.model.values import Rejection
+from lshdb.readers import ReadOptions
+
+__all__ = ["FilterOptions", "FilterReport", "RecordCounts"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOptions:
+    """How original records are filtered.
+
+    Args:
+        dropped: write the records that are dropped instead of those that are kept.
+        unknown: what happens to records that the index does not hold: those it rejected, and those whose id another
+            record took. ``keep`` writes them, ``drop`` leaves them out, ``error`` fails.
+        link: make hard links to files that are one document each, instead of copies.
+        force: overwrite files that another program wrote.
+        level: compression level of files that are compressed; None for the usual one of their compression.
+        include, exclude_globs: patterns of files, as in an ingest.
+        collection: the collection of the ids on standard input.
+        read: how standard input is read.
+        clusters: which documents are duplicates, and which of them is kept.
+    """
+
+    dropped: bool = False
+    unknown: Unknown = "keep"
+    link: bool = False
+    force: bool = False
+    level: int | None = None
+    include: tuple[str, ...] = ()
+    exclude_globs: tuple[str, ...] = ()
+    collection: str = "default"
+    read: ReadOptions = field(default_factory=ReadOptions)
+    clusters: ClusterOptions = field(default_factory=ClusterOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCounts:
+    """Numbers of records, by what the index says about them.
+
+    Args:
+        num_unknown: records that the index does not hold.
+        num_rejected: records that the index rejected.
+        num_other: records of a WARC that are no documents, such as requests.
+    """
+
+    num_kept: int = 0
+    num_dropped: int = 0
+    num_unknown: int = 0
+    num_rejected: int = 0
+    num_other: int = 0
+
+    @property
+    def num_records(self) -> int:
+        """The number of all records."""
+        return self.num_kept + self.num_dropped + self.num_unknown + self.num_rejected + self.num_other
+
+    def __add__(self, other: RecordCounts) -> RecordCounts:
+        mine, theirs = asdict(self), asdict(other)
+        return RecordCounts(**{name: mine[name] + theirs[name] for name in mine})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return them as an object whose first value is the sum of the others."""
+        counts = {name.removeprefix("num_"): number for name, number in asdict(self).items()}
+        return {"records": self.num_records, **counts}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterReport:
+    """The counts of a filter.
+
+    Args:
+        counts: of the records of all files, also of those that were already written.
+        num_elsewhere: dropped records whose kept document is in none of these files.
+        num_files: the files that were read; `num_present` of them had been written before and were left as they are.
+        num_left_out: files that are one document each and were not written, because it is not wanted.
+        failed: the files that could not be read. Nothing was written for them.
+    """
+
+    counts: RecordCounts
+    num_elsewhere: int
+    num_files: int
+    num_present: int
+    num_left_out: int
+    failed: tuple[Rejection, ...]
+    out: Path | None
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that ``filter --json`` prints."""
+        return {
+            "records": self.counts.as_json(),
+            "elsewhere": self.num_elsewhere,
+            "files": self.num_files,
+            "present": self.num_present,
+            "left_out": self.num_left_out,
+            "failed": [asdict(one) for one in self.failed],
+            "out": None if self.out is None else str(self.out),
+            "seconds": self.seconds,
+        }

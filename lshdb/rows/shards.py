@@ -1,0 +1,116 @@
+"""Find the files to filter, and make sure that the index knows them as they are now.
+
+Reads the index and the file system, and opens only files whose time of change is another than at the ingest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from lshdb.errors import NotIngested
+from lshdb.model.values import Rejection
+from lshdb.readers import STDIN_NAME, SourceFile, digest, walk
+from lshdb.readers.naming import uri_path
+from lshdb.rows.options import FilterOptions
+from lshdb.store.tables import collections, locators
+from lshdb.store.tables.locators import IndexedSource
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Shard", "Shards"]
+
+# Files that are looked up in the index at a time.
+PLANNED_FILES: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A file to filter.
+
+    Args:
+        relative: its path below the folder that the caller named; its name if the caller named the file.
+        sources: what the index knows about it, in each collection that has it.
+    """
+
+    file: SourceFile
+    relative: Path
+    sources: tuple[IndexedSource, ...]
+
+
+class Shards:
+    """The files under some paths, with their sources in the index.
+
+    Args: exclude: files to leave out, such as the index itself.
+    """
+
+    def __init__(
+        self, snapshot: Transaction, paths: Sequence[str | Path], options: FilterOptions, exclude: frozenset[Path]
+    ) -> None:
+        self._snapshot = snapshot
+        self._paths = [path for path in paths if str(path) != STDIN_NAME]
+        self._options = options
+        self._exclude = exclude
+        within = options.clusters.within
+        self._collections = collections.names(snapshot) if within is None else [within]
+        # Files whose time is another than at the ingest, but whose content is the same.
+        self._same: set[tuple[str, int]] = set()
+
+    def groups(self) -> Iterator[tuple[list[Shard], list[Rejection]]]:
+        """Yield the files in groups, each with the files and folders that cannot be walked.
+
+        Raises: PathMissing; NotIngested: the index does not know a file as it is now.
+        """
+        found = walk(
+            self._paths,
+            self._exclude,
+            include_globs=self._options.include,
+            exclude_globs=self._options.exclude_globs,
+        )
+        while group := list(islice(found, PLANNED_FILES)):
+            files = [one for one in group if isinstance(one, SourceFile)]
+            yield self._known(files), [one for one in group if isinstance(one, Rejection)]
+
+    def _known(self, files: Sequence[SourceFile]) -> list[Shard]:
+        uris = [file.uri for file in files]
+        sources: dict[str, list[IndexedSource]] = {uri: [] for uri in uris}
+        for collection in self._collections:
+            for source in locators.sources_at(self._snapshot, collection, uris):
+                sources[source.uri].append(source)
+        for file in files:
+            if (reason := self._misfit(file, sources[file.uri])) is not None:
+                raise NotIngested(path=file.path, reason=reason)
+        return [Shard(file, _relative(file), tuple(sources[file.uri])) for file in files]
+
+    def _misfit(self, file: SourceFile, sources: Sequence[IndexedSource]) -> str | None:
+        """Return why the index does not know a file as it is now; None if it does."""
+        if not sources:
+            return "is not in the index"
+        for source in sources:
+            if not source.is_complete:
+                return "was not ingested to its end"
+            if not self._is_same(file, source):
+                return "has changed since it was ingested"
+        return None
+
+    def _is_same(self, file: SourceFile, source: IndexedSource) -> bool:
+        if file.size != source.size or file.mtime_ns == source.mtime_ns:
+            return file.size == source.size
+        now = (file.uri, file.mtime_ns)
+        if now not in self._same and _digest(file.path) == source.digest:
+            self._same.add(now)
+        return now in self._same
+
+
+def _relative(file: SourceFile) -> Path:
+    return Path(file.path.name) if file.named else Path(os.path.relpath(file.path, uri_path(file.root)))
+
+
+def _digest(path: Path) -> bytes | None:
+    try:
+        return digest(path)
+    except OSError:
+        return None

@@ -1,0 +1,161 @@
+"""What the index says about every record of a source: kept, dropped, rejected, or nothing.
+
+Memory: a byte for each record of a numbered source, or the locators of the others, and 17 bytes for each dropped
+document of the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_128
+
+from lshdb.clusters.arrange import Clusters
+from lshdb.store.tables import locators
+from lshdb.store.tables.locators import IndexedSource
+from lshdb.store.transaction import Transaction
+
+__all__ = ["DROPPED", "KEPT", "OTHER", "REJECTED", "UNKNOWN", "Dropped", "Verdicts", "named", "numbered"]
+
+# The verdicts. A record that is UNKNOWN is not in the index; one that is OTHER is no document.
+UNKNOWN: Final = 0
+KEPT: Final = 1
+DROPPED: Final = 2
+REJECTED: Final = 3
+OTHER: Final = 4
+
+
+class Dropped:
+    """The dropped documents of an index, and which of them, and of the documents kept for them, have been met."""
+
+    def __init__(self, clusters: Clusters) -> None:
+        is_dropped = np.ones(len(clusters.doc_keys), dtype=np.bool_)
+        is_dropped[clusters.offsets[:-1]] = False
+        places = np.flatnonzero(is_dropped)
+        cluster = np.searchsorted(clusters.offsets, places, side="right") - 1
+        order = np.argsort(clusters.doc_keys[places])
+        self._keys = clusters.doc_keys[places][order]
+        self._kept, self._kept_for = np.unique(clusters.doc_keys[clusters.offsets[cluster]][order], return_inverse=True)
+        self._is_met = np.zeros(len(self._keys), dtype=np.bool_)
+        self._is_kept_met = np.zeros(len(self._kept), dtype=np.bool_)
+
+    def verdicts(self, doc_keys: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return KEPT or DROPPED for each document, uint8. The documents count as met."""
+        is_dropped, places = _found(self._keys, doc_keys)
+        self._is_met[places[is_dropped]] = True
+        is_kept, places = _found(self._kept, doc_keys)
+        self._is_kept_met[places[is_kept]] = True
+        return np.where(is_dropped, DROPPED, KEPT).astype(np.uint8)
+
+    @property
+    def num_elsewhere(self) -> int:
+        """The number of dropped documents that were met, while the document kept for them was not."""
+        return int((self._is_met & ~self._is_kept_met[self._kept_for]).sum())
+
+
+class Verdicts:
+    """The verdicts about the records of a source.
+
+    Attributes:
+        by_number: uint8; the verdict about record N is at place N. Empty if the records have no numbers.
+        by_locator: the verdicts about the other records.
+        counts: int64, shape (5,); the number of records by verdict, none of them UNKNOWN.
+    """
+
+    def __init__(self, by_number: NDArray[np.uint8], by_locator: dict[str, int]) -> None:
+        self.by_number = by_number
+        self.by_locator = by_locator
+        named = np.fromiter(by_locator.values(), dtype=np.uint8, count=len(by_locator))
+        self.counts = np.bincount(by_number, minlength=5) + np.bincount(named, minlength=5)
+        self.counts[UNKNOWN] = 0
+
+    def count(self, verdict: int) -> int:
+        """Return the number of records with a verdict other than UNKNOWN."""
+        return int(self.counts[verdict])
+
+    def digest(self) -> bytes:
+        """Return a digest of all verdicts, 16 bytes."""
+        hashed = xxh3_128(self.by_number.tobytes())
+        for locator, verdict in sorted(self.by_locator.items()):
+            hashed.update(f"{locator}\0{verdict}\0".encode())
+        return hashed.digest()
+
+
+def numbered(
+    snapshot: Transaction, sources: Sequence[IndexedSource], unit: str, dropped: Dropped, rejected: Iterable[str]
+) -> Verdicts:
+    """Return the verdicts about the records of a file, which have numbers.
+
+    Args:
+        sources: the same file in each collection. A record is kept if one of its documents is.
+        unit: the word before the number in a locator, such as ``line``.
+        rejected: the locators of rejected records. Those of another kind are left out.
+    """
+    table = _Table()
+    for source in sources:
+        for block in locators.numbered_records(snapshot, source, unit):
+            table.note(block[:, 1], dropped.verdicts(block[:, 0]))
+    numbers = [int(number) for word, _, number in (one.partition(" ") for one in rejected) if word == unit]
+    table.note(np.asarray(numbers, dtype=np.int64), np.full(len(numbers), REJECTED, dtype=np.uint8))
+    return Verdicts(table.verdicts, {})
+
+
+def named(
+    snapshot: Transaction, sources: Sequence[IndexedSource], dropped: Dropped, rejected: Iterable[str]
+) -> Verdicts:
+    """Return the verdicts about the records of a file by their locators. Args: as `numbered`."""
+    found = dict.fromkeys(rejected, REJECTED)
+    for source in sources:
+        for doc_keys, places in _blocks(locators.named_records(snapshot, source)):
+            for place, verdict in zip(places, dropped.verdicts(doc_keys).tolist(), strict=True):
+                if found.get(place) != KEPT:
+                    found[place] = verdict
+    return Verdicts(np.empty(0, dtype=np.uint8), found)
+
+
+class _Table:
+    """Verdicts by number, in an array that grows."""
+
+    def __init__(self) -> None:
+        self._verdicts = np.zeros(1 << 10, dtype=np.uint8)
+        self._size = 0
+
+    @property
+    def verdicts(self) -> NDArray[np.uint8]:
+        """The verdicts up to the last number."""
+        return self._verdicts[: self._size]
+
+    def note(self, numbers: NDArray[np.int64], verdicts: NDArray[np.uint8]) -> None:
+        """Add verdicts. Of two about a record, KEPT counts before DROPPED, and DROPPED before REJECTED."""
+        if not len(numbers):
+            return
+        self._size = max(self._size, int(numbers.max()) + 1)
+        if (missing := self._size - len(self._verdicts)) > 0:
+            # By half, so that growing copies each verdict a few times only.
+            grown = np.zeros(max(missing, len(self._verdicts) // 2), dtype=np.uint8)
+            self._verdicts = np.concatenate([self._verdicts, grown])
+        for verdict in (REJECTED, DROPPED, KEPT):
+            mine = numbers[verdicts == verdict]
+            before = self._verdicts[mine]
+            self._verdicts[mine] = np.where(before == UNKNOWN, verdict, np.minimum(before, verdict))
+
+
+# Documents with locators that are held at a time.
+HELD_LOCATORS: Final = 50_000
+
+
+def _blocks(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
+    while block := list(islice(rows, HELD_LOCATORS)):
+        doc_keys, places = zip(*block, strict=True)
+        yield np.asarray(doc_keys, dtype=np.int64), places
+
+
+def _found(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which of the wanted keys are among ascending keys, and the place of each of these."""
+    places = np.searchsorted(keys, wanted)
+    inside = np.minimum(places, max(len(keys) - 1, 0))
+    return (keys[inside] == wanted) if len(keys) else np.zeros(len(wanted), dtype=np.bool_), inside

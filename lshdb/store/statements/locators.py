@@ -1,0 +1,63 @@
+"""SQL for the places of documents in their sources, one function for each query. Nothing here executes SQL."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, select
+
+from lshdb.store.given import given
+from lshdb.store.schema import document, rejected, source
+from lshdb.store.statements.collections import bound_key
+from lshdb.store.statements.statements import Rows
+
+__all__ = ["named_records", "numbered_records", "rejected_records", "sources_at", "whole_files"]
+
+# The columns of a source, in the order of the fields of `tables.locators.IndexedSource`.
+_SOURCE = ("source_key", "uri", "size", "mtime_ns", "digest", "state", "position", "num_documents", "options",
+           "reading_run")  # fmt: skip
+
+
+def sources_at() -> Rows:
+    """Select the sources of the collection ``:collection`` that have one of the URIs ``:uris``."""
+    mine = source.c.collection_key == bound_key("collection")
+    return select(*(source.c[name] for name in _SOURCE)).where(
+        mine, source.c.uri.in_(bindparam("uris", expanding=True))
+    )
+
+
+def whole_files() -> Rows:
+    """Select (source_key, doc_key) of the given sources that are one document each."""
+    return (
+        select(document.c.source_key, document.c.doc_key)
+        .join_from(given, document, document.c.source_key == given.c.value)
+        .join(source, source.c.source_key == document.c.source_key)
+        .where(document.c.locator == "", document.c.last_seen_run >= source.c.reading_run)
+        .order_by(given.c.key)
+    )
+
+
+def numbered_records() -> Rows:
+    """Select (doc_key, number) of a source's documents whose locator is ``:unit`` and a number, such as ``line 7``.
+
+    Documents that the run ``:since``, which read the source last, did not find any more are left out.
+    """
+    unit = bindparam("unit", type_=document.c.locator.type)
+    number = cast(func.substr(document.c.locator, func.length(unit) + 2), BigInteger)
+    is_numbered = func.substr(document.c.locator, 1, func.length(unit)) == unit
+    return select(document.c.doc_key, number.label("number")).where(_found_in_source(), is_numbered)
+
+
+def named_records() -> Rows:
+    """Select (doc_key, locator) of a source's documents that the run ``:since``, which read it last, has found."""
+    return select(document.c.doc_key, document.c.locator).where(_found_in_source())
+
+
+def rejected_records() -> Rows:
+    """Select (source, locator) of the items of the sources ``:uris`` that ``:since`` or a later run rejected."""
+    return select(rejected.c.source, rejected.c.locator).where(
+        rejected.c.run_key >= bindparam("since"), rejected.c.source.in_(bindparam("uris", expanding=True))
+    )
+
+
+def _found_in_source() -> ColumnElement[bool]:
+    mine = document.c.source_key == bindparam("source_key")
+    return and_(mine, document.c.last_seen_run >= bindparam("since"))

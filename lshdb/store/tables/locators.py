@@ -1,0 +1,85 @@
+"""Queries for the places of documents in their sources, and for what a source was when it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.store.statements import locators as statements
+from lshdb.store.tables.sources import DONE
+from lshdb.store.transaction import Transaction
+
+__all__ = ["IndexedSource", "named_records", "numbered_records", "rejected_records", "sources_at", "whole_files"]
+
+# URIs in a statement, each of which is a parameter; SQLite accepts 32,766.
+GIVEN_URIS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedSource:
+    """A file as it was when the index read it.
+
+    Args:
+        size, mtime_ns, digest: its size, time of last change, and digest; no digest if it was not read to its end.
+        state: ``done`` once the file was read to its end.
+        position, num_documents: the number of its items, including rejected and skipped ones, and of its documents.
+        options: the options that it was read with, as written by `readers.record`.
+        reading_run: the run that began to read it.
+    """
+
+    source_key: int
+    uri: str
+    size: int
+    mtime_ns: int
+    digest: bytes | None
+    state: str
+    position: int
+    num_documents: int
+    options: str
+    reading_run: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it was read to its end."""
+        return self.state == DONE
+
+
+def sources_at(transaction: Transaction, collection: str, uris: Sequence[str]) -> Iterator[IndexedSource]:
+    """Yield the sources of a collection that have these URIs, in any order."""
+    for begin in range(0, len(uris), GIVEN_URIS):
+        parameters = {"collection": collection, "uris": list(uris[begin : begin + GIVEN_URIS])}
+        yield from (IndexedSource(*row) for row in transaction.execute(statements.sources_at(), parameters))
+
+
+def whole_files(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, int]:
+    """Return doc_key by source_key for the sources that were one document each when they were read last."""
+    blocks = transaction.keyed(statements.whole_files(), np.asarray(source_keys, dtype=np.int64))
+    return {source_key: doc_key for block in blocks for source_key, doc_key in block}
+
+
+def numbered_records(transaction: Transaction, found: IndexedSource, unit: str) -> Iterator[NDArray[np.int64]]:
+    """Yield (doc_key, number) of the documents that a source had when it was read last: int64, shape (n, 2), unordered.
+
+    Args: unit: the word before the number in a locator, such as ``line``. Other documents are left out.
+    """
+    parameters = {"source_key": found.source_key, "since": found.reading_run, "unit": unit}
+    return transaction.stream_integers(statements.numbered_records(), parameters)
+
+
+def named_records(transaction: Transaction, found: IndexedSource) -> Iterator[tuple[int, str]]:
+    """Yield (doc_key, locator) of the documents that a source had when it was read last, unordered."""
+    parameters = {"source_key": found.source_key, "since": found.reading_run}
+    for block in transaction.stream(statements.named_records(), parameters):
+        yield from ((doc_key, locator) for doc_key, locator in block)
+
+
+def rejected_records(transaction: Transaction, sources: Sequence[IndexedSource]) -> Iterator[tuple[str, str]]:
+    """Yield (URI, locator) of the items of these sources that could not be ingested."""
+    for begin in range(0, len(sources), GIVEN_URIS):
+        some = sources[begin : begin + GIVEN_URIS]
+        parameters = {"since": min(one.reading_run for one in some), "uris": [one.uri for one in some]}
+        for block in transaction.stream(statements.rejected_records(), parameters):
+            yield from ((uri, locator) for uri, locator in block)

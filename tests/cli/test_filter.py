@@ -1,0 +1,81 @@
+"""``lshdb filter`` on both databases: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
+
+
+@pytest.fixture
+def news(lshdb: Run, url: str, tmp_path: Path) -> Path:
+    """A file of four records, of which the second is a copy of the first, and the last is rejected."""
+    path = write_jsonl(tmp_path / "news.jsonl", {"a": TEN, "b": TEN.upper(), "c": OTHER})
+    with path.open("a") as file:
+        file.write('{"id": "no text"}\n')
+    assert lshdb(url, "ingest", path).code == 0
+    return path
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_filter_says_what_became_of_all_records(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
+    ended = lshdb(url, "filter", news, "--out", tmp_path / "out")
+    assert (ended.code, ended.err) == (0, "")
+    assert re.sub(r"[\d.]+ s", "_ s", ended.out) == (
+        "4 records in 1 files: 2 kept, 1 dropped, 1 rejected by the index (kept); _ s\n" + f"{tmp_path}/out\n"
+    )
+    given = lines(news)
+    assert lines(tmp_path / "out" / "news.jsonl") == [given[0], given[2], given[3]]
+
+
+def test_the_report_is_also_json_whose_counts_add_up(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
+    call = ("filter", news, "--out", tmp_path / "out", "--unknown", "drop", "--json")
+    first, second = (json.loads(lshdb(url, *call).out) for _ in range(2))
+    assert first["records"] == {"records": 4, "kept": 2, "dropped": 1, "unknown": 0, "rejected": 1, "other": 0}
+    assert second == {**first, "present": 1, "seconds": second["seconds"]}
+
+
+def test_dropped_records_are_written_instead(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
+    assert lshdb(url, "filter", news, "--out", tmp_path / "out", "--dropped", "--keep", "longest").code == 0
+    assert lines(tmp_path / "out" / "news.jsonl") == lines(news)[1:2]
+
+
+def test_the_similarity_decides_as_in_an_export(lshdb: Run, url: str, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "near.jsonl", {"a": TEN, "b": ELEVEN})
+    assert lshdb(url, "ingest", path).code == 0
+    for least, number in (("0.8", 1), ("0.9", 2)):
+        out = tmp_path / least
+        assert lshdb(url, "filter", path, "--out", out, "--min-sim", least).code == 0
+        assert len(lines(out / "near.jsonl")) == number
+
+
+def test_a_file_that_is_not_in_the_index_ends_with_38(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
+    other = write_jsonl(tmp_path / "other.jsonl", {"a": TEN})
+    ended = lshdb(url, "filter", other, "--out", tmp_path / "out")
+    assert (ended.code, ended.out) == (38, "")
+    assert ended.err == f"lshdb: {other} is not in the index. Run first: lshdb ingest {other}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_file_is_named_and_ends_with_34(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.jsonl.gz"
+    import gzip
+
+    damaged.write_bytes(gzip.compress(news.read_bytes())[:-4])
+    assert lshdb(url, "ingest", damaged).code == 0
+    ended = lshdb(url, "filter", news, damaged, "--out", tmp_path / "out")
+    assert ended.code == 34
+    assert ended.err == f"lshdb: {damaged}: gzip stream is truncated\n"
+    assert ended.out.startswith("4 records in 1 files")
+
+
+def test_filter_needs_a_place(lshdb: Run, url: str, news: Path) -> None:
+    ended = lshdb(url, "filter", news)
+    assert (ended.code, ended.err) == (2, "lshdb: filter needs a folder to write to: --out DIR\n")

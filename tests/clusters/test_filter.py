@@ -1,0 +1,387 @@
+"""Original records that are kept, written to a folder: which, from which files, and what happens half-way."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from lshdb import (
+    ClusterOptions,
+    FilterOptions,
+    FilterReport,
+    Index,
+    IngestOptions,
+    LshdbError,
+    NotIngested,
+    OutputExists,
+    OutputFailed,
+    OutputStopped,
+    ReadOptions,
+    RecordCounts,
+    RecordsUnknown,
+    UsageError,
+)
+
+
+def words(first: int) -> str:
+    """Return a text that is like no other one."""
+    return " ".join(f"w{number}" for number in range(first, first + 20))
+
+
+def line(doc_id: str, first: int, **others: object) -> bytes:
+    """Return a JSON line with more fields than lshdb reads."""
+    return json.dumps({"meta": {"n": first}, "id": doc_id, "text": words(first), **others}).encode() + b"\n"
+
+
+A, B, C, D = line("a", 0), line("b", 100), line("copy of a", 0, lang="de"), line("d", 200)
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> Path:
+    """A folder with two files: the second one repeats a record of the first."""
+    folder = tmp_path / "shards"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "1.jsonl").write_bytes(A + b"\n" + B)
+    (folder / "sub" / "2.jsonl").write_bytes(C + D.rstrip())
+    return folder
+
+
+def ingested(url: str, *paths: Path, options: IngestOptions | None = None) -> str:
+    with Index.ensure(url) as index:
+        index.ingest(paths, options)
+    return url
+
+
+def filtered(url: str, paths: Path | list[Path], out: Path, options: FilterOptions | None = None) -> FilterReport:
+    with Index.open(url) as index:
+        return index.filter(paths, out, options=options)
+
+
+def test_kept_lines_are_written_as_they_are_under_the_names_of_their_files(
+    url: str, shards: Path, tmp_path: Path
+) -> None:
+    report = filtered(ingested(url, shards), shards, tmp_path / "out")
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == A + b"\n" + B
+    assert (tmp_path / "out" / "sub" / "2.jsonl").read_bytes() == D.rstrip()
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1)
+    assert (report.num_files, report.num_elsewhere, report.failed) == (2, 0, ())
+
+
+def test_dropped_lines_are_written_instead(url: str, shards: Path, tmp_path: Path) -> None:
+    report = filtered(ingested(url, shards), shards, tmp_path / "out", FilterOptions(dropped=True))
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == b""
+    assert (tmp_path / "out" / "sub" / "2.jsonl").read_bytes() == C
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1)
+
+
+def test_policies_choose_what_is_kept(url: str, shards: Path, tmp_path: Path) -> None:
+    chosen = FilterOptions(clusters=ClusterOptions(prefer=("^copy",)))
+    filtered(ingested(url, shards), shards, tmp_path / "out", chosen)
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == b"\n" + B
+    assert (tmp_path / "out" / "sub" / "2.jsonl").read_bytes() == C + D.rstrip()
+
+
+COMPRESSIONS: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    ".gz": (gzip.compress, gzip.decompress),
+    ".zst": (zstandard.compress, zstandard.decompress),
+    ".bz2": (bz2.compress, bz2.decompress),
+    ".xz": (lzma.compress, lzma.decompress),
+}
+
+
+def stream_decompressed(suffix: str, raw: bytes) -> bytes:
+    """Return the content of a compressed file, as the tool of its compression reads it."""
+    if suffix == ".zst":
+        return zstandard.ZstdDecompressor().decompressobj().decompress(raw)
+    return COMPRESSIONS[suffix][1](raw)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_a_compressed_file_stays_compressed(url: str, tmp_path: Path, suffix: str) -> None:
+    # More than one block of a parallel compression.
+    lines = [line(str(number), 50 * number) for number in range(3_000)]
+    source = tmp_path / f"in.jsonl{suffix}"
+    source.write_bytes(COMPRESSIONS[suffix][0](b"".join([*lines, *(line(f"again {n}", 50 * n) for n in range(99))])))
+    filtered(ingested(url, source), source, tmp_path / "out")
+    assert stream_decompressed(suffix, (tmp_path / "out" / source.name).read_bytes()) == b"".join(lines)
+
+
+def test_a_file_without_anything_to_leave_out_is_copied_as_it_is(url: str, tmp_path: Path) -> None:
+    # Two members, which a compression of our own would join.
+    source = tmp_path / "in.jsonl.gz"
+    source.write_bytes(gzip.compress(A) + gzip.compress(B))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert (tmp_path / "out" / source.name).read_bytes() == source.read_bytes()
+    assert report.counts == RecordCounts(num_kept=2)
+
+
+def test_records_are_told_apart_by_their_place_and_not_by_their_id(url: str, tmp_path: Path) -> None:
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    for path, firsts in ((one, (0, 100)), (other, (0, 200))):
+        path.write_bytes(b"".join(json.dumps({"text": words(first)}).encode() + b"\n" for first in firsts))
+    filtered(ingested(url, one, other), [one, other], tmp_path / "out")
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == one.read_bytes()
+    assert (tmp_path / "out" / "2.jsonl").read_bytes() == other.read_bytes().splitlines(keepends=True)[1]
+
+
+REJECTED = b'{"id": "bad"}\n'
+
+
+@pytest.mark.parametrize(("unknown", "expected"), [("keep", REJECTED + A + B), ("drop", A + B)])
+def test_records_that_were_rejected_are_kept_or_dropped_as_asked(
+    url: str, tmp_path: Path, unknown: str, expected: bytes
+) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(REJECTED + A + C + B)
+    options = FilterOptions(unknown=unknown)  # type: ignore[arg-type]
+    report = filtered(ingested(url, source), source, tmp_path / "out", options)
+    assert (tmp_path / "out" / "in.jsonl").read_bytes() == expected
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_rejected=1)
+    assert report.counts.num_records == 4
+
+
+def test_unknown_records_can_be_an_error_that_leaves_nothing_half_written(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(REJECTED + A + C)
+    with pytest.raises(RecordsUnknown) as raised:
+        filtered(ingested(url, source), source, tmp_path / "out", FilterOptions(unknown="error"))
+    assert (raised.value.path, raised.value.number) == (source, 1)
+    assert not (tmp_path / "out" / "in.jsonl").exists()
+
+
+def test_a_record_whose_id_another_one_took_is_not_in_the_index(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(line("a", 300) + A + C)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=1, num_dropped=1, num_unknown=1)
+    assert (tmp_path / "out" / "in.jsonl").read_bytes() == line("a", 300) + A
+
+
+def test_records_that_vanished_from_a_file_do_not_count_for_their_place(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(A + C + B)
+    ingested(url, source)
+    # Line 2 was a copy of line 1; now it is another record, and the copy is still in the index.
+    source.write_bytes(A + B + D)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert (tmp_path / "out" / "in.jsonl").read_bytes() == A + B + D
+    assert report.counts == RecordCounts(num_kept=3)
+
+
+def test_records_that_are_dropped_for_documents_of_other_files_are_counted(
+    url: str, shards: Path, tmp_path: Path
+) -> None:
+    report = filtered(ingested(url, shards), shards / "sub", tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=1, num_dropped=1)
+    assert report.num_elsewhere == 1
+
+
+def test_one_collection_can_be_filtered_by_itself(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards / "1.jsonl", options=IngestOptions(collection="one"))
+    ingested(url, shards / "sub", options=IngestOptions(collection="other"))
+    alone = FilterOptions(clusters=ClusterOptions(within="other"))
+    assert filtered(url, shards / "sub", tmp_path / "out", alone).counts == RecordCounts(num_kept=2)
+    assert filtered(url, shards / "sub", tmp_path / "all").counts == RecordCounts(num_kept=1, num_dropped=1)
+
+
+def test_a_file_in_two_collections_keeps_its_records(url: str, shards: Path, tmp_path: Path) -> None:
+    for collection in ("one", "other"):
+        ingested(url, shards, options=IngestOptions(collection=collection))
+    report = filtered(url, shards, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1)
+
+
+def test_names_relative_to_a_base_make_no_difference(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards, options=IngestOptions(read=ReadOptions(base=shards, id_prefix="x/")))
+    assert filtered(url, shards, tmp_path / "out").counts == RecordCounts(num_kept=3, num_dropped=1)
+
+
+# Files that are one document each.
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A folder of texts, of which two are the same."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name, first in {"a.txt": 0, "b.txt": 100, "copy.txt": 0}.items():
+        (folder / name).write_text(words(first))
+    (folder / "image.bin").write_bytes(bytes(range(256)))
+    return folder
+
+
+def test_files_that_are_documents_are_copied_with_their_times(url: str, pages: Path, tmp_path: Path) -> None:
+    report = filtered(ingested(url, pages), pages, tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lshdb", "a.txt", "b.txt", "image.bin"]
+    assert (tmp_path / "out" / "a.txt").stat().st_mtime_ns == (pages / "a.txt").stat().st_mtime_ns
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_unknown=1)
+    assert report.num_left_out == 1
+
+
+def test_files_can_be_hard_links(url: str, pages: Path, tmp_path: Path) -> None:
+    filtered(ingested(url, pages), pages, tmp_path / "out", FilterOptions(link=True))
+    assert (tmp_path / "out" / "a.txt").samefile(pages / "a.txt")
+
+
+def test_a_file_that_is_dropped_now_disappears_from_the_folder(url: str, pages: Path, tmp_path: Path) -> None:
+    ingested(url, pages)
+    filtered(url, pages, tmp_path / "out")
+    filtered(url, pages, tmp_path / "out", FilterOptions(clusters=ClusterOptions(prefer=("copy",))))
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.txt")) == ["b.txt", "copy.txt"]
+
+
+# Again, and half-way.
+
+
+def test_complete_files_are_left_as_they_are(url: str, shards: Path, tmp_path: Path) -> None:
+    first = filtered(ingested(url, shards), shards, tmp_path / "out")
+    inodes = [path.stat().st_ino for path in sorted((tmp_path / "out").rglob("*.jsonl"))]
+    second = filtered(url, shards, tmp_path / "out")
+    assert [path.stat().st_ino for path in sorted((tmp_path / "out").rglob("*.jsonl"))] == inodes
+    assert (second.num_present, second.counts, second.num_elsewhere) == (2, first.counts, 0)
+
+
+def test_a_file_is_written_again_if_other_records_of_it_are_kept(url: str, shards: Path, tmp_path: Path) -> None:
+    filtered(ingested(url, shards), shards, tmp_path / "out")
+    chosen = FilterOptions(clusters=ClusterOptions(prefer=("^copy",)))
+    assert filtered(url, shards, tmp_path / "out", chosen).num_present == 0
+    assert (tmp_path / "out" / "sub" / "2.jsonl").read_bytes() == C + D.rstrip()
+
+
+def test_a_file_that_was_changed_or_deleted_in_the_folder_is_written_again(
+    url: str, shards: Path, tmp_path: Path
+) -> None:
+    filtered(ingested(url, shards), shards, tmp_path / "out")
+    (tmp_path / "out" / "1.jsonl").unlink()
+    (tmp_path / "out" / "sub" / "2.jsonl").write_bytes(b"")
+    assert filtered(url, shards, tmp_path / "out").num_present == 0
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == A + b"\n" + B
+    assert (tmp_path / "out" / "sub" / "2.jsonl").read_bytes() == D.rstrip()
+
+
+def test_a_full_disk_ends_the_filter_and_the_next_one_continues(
+    url: str, shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingested(url, shards)
+    synced: list[int] = []
+
+    def full(descriptor: int) -> None:
+        synced.append(descriptor)
+        # One for the first file, one for the list of complete files, and the third for the second file.
+        if len(synced) == 3:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OutputStopped, match="No space left on device"):
+            filtered(url, shards, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").rglob("*.jsonl") if path.name[0].isdigit()] == ["1.jsonl"]
+    report = filtered(url, shards, tmp_path / "out")
+    assert (report.num_present, report.counts) == (1, RecordCounts(num_kept=3, num_dropped=1))
+
+
+def test_half_a_line_in_the_list_of_complete_files_does_no_harm(url: str, shards: Path, tmp_path: Path) -> None:
+    filtered(ingested(url, shards), shards, tmp_path / "out")
+    with (tmp_path / "out" / ".lshdb" / "written.jsonl").open("ab") as file:
+        file.write(b'{"name": "1.js')
+    assert filtered(url, shards, tmp_path / "out").num_present == 2
+    chosen = FilterOptions(dropped=True)
+    filtered(url, shards, tmp_path / "out", chosen)
+    assert filtered(url, shards, tmp_path / "out", chosen).num_present == 2
+
+
+# Refusals: nothing is written.
+
+
+def refused(url: str, paths: Path | list[Path], out: Path, kind: type[LshdbError]) -> LshdbError:
+    with pytest.raises(kind) as raised:
+        filtered(url, paths, out)
+    assert not list(out.rglob("*.jsonl")) or out.name != "out"
+    return raised.value
+
+
+def test_a_file_that_is_not_in_the_index_is_refused(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards)
+    (shards / "new.jsonl").write_bytes(A)
+    error = refused(url, shards, tmp_path / "out", NotIngested)
+    assert str(error) == f"{shards}/new.jsonl is not in the index. Run first: lshdb ingest {shards}/new.jsonl"
+    assert filtered(url, shards, tmp_path / "out", FilterOptions(exclude_globs=("new*",))).num_files == 2
+
+
+def test_a_file_that_has_changed_is_refused_but_not_one_that_was_only_touched(
+    url: str, shards: Path, tmp_path: Path
+) -> None:
+    ingested(url, shards)
+    os.utime(shards / "1.jsonl", ns=(1, 1))
+    assert filtered(url, shards, tmp_path / "touched").num_files == 2
+    (shards / "1.jsonl").write_bytes(A + b"\n" + B.replace(b"w1", b"w2"))
+    assert "has changed since it was ingested" in str(refused(url, shards, tmp_path / "out", NotIngested))
+
+
+def test_a_folder_inside_the_one_that_is_read_is_refused(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards)
+    (tmp_path / "link").symlink_to(shards)
+    for out in (shards, shards / "out", tmp_path / "link", tmp_path / "link" / "out"):
+        refused(url, shards, out, OutputFailed)
+    refused(url, shards / "1.jsonl", shards, OutputFailed)
+    assert sorted(path.name for path in shards.iterdir()) == ["1.jsonl", "sub"]
+
+
+def test_a_link_in_the_folder_does_not_lead_back_to_the_files_that_are_read(
+    url: str, shards: Path, tmp_path: Path
+) -> None:
+    ingested(url, shards)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sub").symlink_to(shards / "sub")
+    refused(url, shards, tmp_path / "out", OutputFailed)
+    assert (shards / "sub" / "2.jsonl").read_bytes() == C + D.rstrip()
+
+
+def test_files_of_others_are_not_overwritten_without_being_told_to(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "1.jsonl").write_text("mine")
+    with pytest.raises(OutputExists):
+        filtered(url, shards, tmp_path / "out")
+    assert (tmp_path / "out" / "1.jsonl").read_text() == "mine"
+    filtered(url, shards, tmp_path / "out", FilterOptions(force=True))
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == A + b"\n" + B
+
+
+def test_two_folders_with_a_file_of_the_same_name_are_refused(url: str, shards: Path, tmp_path: Path) -> None:
+    (shards / "sub" / "1.jsonl").write_bytes(D)
+    ingested(url, shards)
+    error = refused(url, [shards / "sub", shards / "1.jsonl"], tmp_path / "out", UsageError)
+    assert "would be the same file" in str(error)
+
+
+def test_a_second_filter_to_the_same_folder_is_refused(url: str, shards: Path, tmp_path: Path) -> None:
+    import fcntl
+
+    filtered(ingested(url, shards), shards, tmp_path / "out")
+    with (tmp_path / "out" / ".lshdb" / "written.jsonl").open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(OutputFailed, match="another lshdb filter"):
+            filtered(url, shards, tmp_path / "out")
+
+
+def test_a_file_that_cannot_be_read_is_reported_and_the_others_are_written(
+    url: str, shards: Path, tmp_path: Path
+) -> None:
+    damaged = shards / "damaged.jsonl.gz"
+    whole = gzip.compress(b"".join(line(str(number), 0) for number in range(9)))
+    damaged.write_bytes(whole[:-20])
+    report = filtered(ingested(url, shards), shards, tmp_path / "out")
+    assert [Path(one.source).name for one in report.failed] == ["damaged.jsonl.gz"]
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*.jsonl*") if path.parent.name != ".lshdb") == [
+        "1.jsonl",
+        "2.jsonl",
+    ]

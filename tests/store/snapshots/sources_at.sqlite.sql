@@ -1,0 +1,5 @@
+SELECT source.source_key, source.uri, source.size, source.mtime_ns, source.digest, source.state, source.num_items, source.num_documents, source.options, source.reading_run
+FROM source
+WHERE source.collection_key = (SELECT collection.collection_key
+FROM collection
+WHERE collection.name = ?) AND source.uri IN (__[POSTCOMPILE_uris])
