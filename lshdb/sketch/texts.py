@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -68,3 +69,7 @@ def _decompressed(frame: bytes) -> bytes:
 @cache
 def _packer() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="lshdb-pack")
+
+
+# A forked process has no threads, and would wait for this one for ever.
+os.register_at_fork(after_in_child=_packer.cache_clear)

@@ -1,0 +1,23 @@
+"""Texts as they are kept."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.connection import Connection
+
+from lshdb.sketch.texts import packing, unpack
+
+
+def packed_in_a_child(connection: Connection) -> None:
+    connection.send(packing([b"after"]).result(timeout=10))
+
+
+def test_a_process_that_was_forked_after_a_text_was_packed_packs_too() -> None:
+    assert unpack(packing([b"before"]).result()[0]) == "before"
+    ours, theirs = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=packed_in_a_child, args=[theirs])
+    child.start()
+    child.join(20)
+    child.kill()
+    assert ours.poll()
+    assert unpack(ours.recv()[0]) == "after"
