@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from lshdb import Index
 from lshdb.store.store import Store
-from tests.docs.test_docs import ROOT
+from tests.docs.pages import ROOT
 from tests.store.test_views import ingest_sample
 
 PAGE = ROOT / "docs" / "sql.md"

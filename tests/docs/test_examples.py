@@ -1,0 +1,73 @@
+"""The examples in the README and in docs/ work as shown."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, Block, blocks, sections
+from tests.docs.renew import renew
+from tests.docs.shell import Shell, agree, commands, run_section
+
+
+def consoles() -> list[object]:
+    return [
+        pytest.param(found, id=f"{page.name}-{next(block.line for block in found if block.language == 'console')}")
+        for page in PAGES
+        for found in sections(page)
+        if any(block.language == "console" for block in found)
+    ]
+
+
+def programs() -> list[object]:
+    """The programs without a title, each with the output that the page shows, if it does."""
+    return [
+        pytest.param(block.text, after.text if after.language == "text" else None, id=f"{page.name}-{block.line}")
+        for page in PAGES
+        for block, after in pairwise([*blocks(page), Block("", None, "", 0, 0)])
+        if block.language == "python" and block.title is None
+    ]
+
+
+@pytest.mark.parametrize("section", consoles())
+def test_what_a_console_example_prints_is_what_it_shows(section: list[Block], shell: Shell, tmp_path: Path) -> None:
+    for command, shown, printed in run_section(section, shell, tmp_path):
+        assert agree(shown, printed), f"$ {command}\n{printed}"
+
+
+@pytest.mark.parametrize(("program", "shown"), programs())
+def test_a_python_example_runs_and_prints_what_it_shows(program: str, shown: str | None, tmp_path: Path) -> None:
+    (tmp_path / "example.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert shown is None or agree(shown, done.stdout), done.stdout
+
+
+def test_there_are_examples_to_run() -> None:
+    assert consoles()
+    assert programs()
+
+
+def test_an_example_may_leave_out_lines_and_differ_in_time_only() -> None:
+    shown = "1 added; 0.3 s\n...\nend\n"
+    assert agree(shown, "1 added; 0.4 s\nanything\nelse\nend\n")
+    assert agree(shown, "1 added; 0.3 s\nend\n")
+    assert not agree(shown, "2 added; 0.3 s\nend\n")
+
+
+def test_a_command_may_take_several_lines_and_prints_nothing_or_more() -> None:
+    assert commands("$ a \\\n> b\nout\n$ c\n") == [("a \\\nb", "out\n"), ("c", "")]
+
+
+def test_an_example_that_prints_something_else_is_renewed(shell: Shell, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n\n```console\n$ echo one\ntwo\n$ echo three\n> echo four\nthree\n```\n")
+    renew(page, shell)
+    assert page.read_text() == "# Page\n\n```console\n$ echo one\none\n$ echo three\n> echo four\nthree\nfour\n```\n"
