@@ -1,9 +1,9 @@
 """Check everything about an index in one snapshot, and yield the faults one at a time.
 
 Memory is bounded by a batch for any number of contents and faults, because contents, bucket rows and pairs are
-streamed. An audit costs one pass over every table, and 20 seeks for the buckets of each content. Bands that an
-unfinished reband is writing and pairs that are not linked yet are not checked. Limitation: on SQLite, the log grows
-while a long check holds its snapshot.
+streamed. An audit costs two passes over the buckets, one over every other table, and 20 seeks for the buckets of each
+content. Bands that an unfinished reband is writing and pairs that are not linked yet are not checked. Limitation: on
+SQLite, the log grows while a long check holds its snapshot.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from lshdb.audit.contents import examine, extra_rows
 from lshdb.audit.faults import Fault
+from lshdb.audit.missing import all_contents, missing_faults, missing_pairs
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.model.progress import Progress
@@ -43,7 +44,8 @@ class Thoroughness:
     """How much to recompute.
 
     Args:
-        sample: the number of random texts to sketch again, and of random pairs to recompute; None for all.
+        sample: the number of random texts to sketch again, of random contents whose pairs to search for, and of random
+            pairs to recompute; None for all.
         seed: of the random sample.
         limit: how many faults of each kind to yield; None for all. All are counted.
     """
@@ -103,6 +105,7 @@ class Auditing:
         self._progress.advanced("check", ROWS_SHARE)
         chance = np.random.default_rng(self._thoroughness.seed)
         yield from self._content_faults(snapshot, chance)
+        yield from self._missing_faults(snapshot, chance)
         yield from self._pair_faults(snapshot, chance)
 
     def _content_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
@@ -123,6 +126,13 @@ class Auditing:
             # The table has the expected rows minus the missing ones. If it has no others, all rows are right.
             if audit.num_band_rows(snapshot, band) != num_known - missing[band]:
                 yield from (fault for fault, _ in extra_rows(snapshot, band, self._params))
+
+    def _missing_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
+        keys, sample = all_contents(snapshot), self._thoroughness.sample
+        if sample is not None and sample < len(keys):
+            keys = np.sort(chance.choice(keys, sample, replace=False))
+        for pairs in missing_pairs(snapshot, keys, self._params):
+            yield from missing_faults(pairs)
 
     def _pair_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
         for page, share in self._pages(snapshot, chance):

@@ -1,8 +1,7 @@
 """Check stored pairs against the exact similarity of their texts, or estimates against the signatures.
 
-A pair cannot be checked if one of its texts is not trusted. `rows` reports pairs that are wrong as rows: swapped, out
-of range, or without a content. Limitation: missing pairs are not searched for. `lshdb link` finds those of contents on
-the list of unlinked ones.
+A pair cannot be checked if one of its texts is not trusted. `rows` reports pairs that are wrong as rows, out of range;
+`missing` finds those that are not stored.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from lshdb.sketch.minhash import estimate
 from lshdb.store.tables import audit
 from lshdb.store.transaction import Transaction
 
-__all__ = ["ExaminedPairs", "examine_pairs"]
+__all__ = ["ExaminedPairs", "examine_pairs", "recomputed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def examine_pairs(transaction: Transaction, page: VerifiedPairs, params: Params)
     minima, known = stored_minima(stored, params)
     contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
     pairs = page.chosen(_is_sound(page, contents, params))
-    fresh, known = _recomputed(transaction, contents, pairs, params)
+    fresh, known = recomputed(transaction, contents, pairs, params)
     differs = known & np.where(pairs.exact, fresh.exact & (fresh.similarity != pairs.similarity), False)
     guesses = _estimates(contents, pairs)
     differs |= ~pairs.exact & (guesses != pairs.similarity)
@@ -59,7 +58,7 @@ def _is_sound(page: VerifiedPairs, contents: Contents, params: Params) -> NDArra
     return sound
 
 
-def _recomputed(
+def recomputed(
     transaction: Transaction, contents: Contents, pairs: VerifiedPairs, params: Params
 ) -> tuple[VerifiedPairs, NDArray[np.bool_]]:
     """Return the pairs with their exact similarity or estimate, and which of them could be recomputed."""

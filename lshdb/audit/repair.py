@@ -17,10 +17,12 @@ import numpy as np
 
 from lshdb.audit.audit import PAGE_PAIRS, num_in_batch
 from lshdb.audit.contents import examine, extra_rows, stored_minima
+from lshdb.audit.missing import all_contents, missing_pairs
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.rows import miscounted
 from lshdb.ingest.removal import retire
 from lshdb.linking.link import Linking
+from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
@@ -64,6 +66,8 @@ class Repairing:
         after = (-1, -1) if self._kinds & _PAIRS else None
         while after is not None:
             after = self._store.write(partial(self._repair_pairs, after))
+        if "pair-missing" in self._kinds:
+            self._unlink_missing()
         Linking(self._store, None, self._progress).link()
 
     def _repair_whole(self, transaction: Transaction) -> None:
@@ -125,6 +129,12 @@ class Repairing:
             while some := list(islice(rows, BATCH_ROWS)):
                 wrong = np.asarray(some, dtype=np.int64)
                 self._store.write(partial(repairs.delete_buckets, rows=wrong))
+
+    def _unlink_missing(self) -> None:
+        """Have the next link store the pairs that are missing."""
+        with self._store.reading() as snapshot:
+            for pairs in missing_pairs(snapshot, all_contents(snapshot), self._params):
+                self._store.write(partial(repairs.unlink_existing, content_keys=distinct(pairs.keys[:, 1])))
 
     def _count_again(self, transaction: Transaction) -> None:
         """Have the next link recount the hot buckets whose number of skipped pairs is wrong."""

@@ -36,7 +36,12 @@ def check(
     every: Annotated[bool, typer.Option("--all", help="Recompute every text and pair, and read every page.")] = False,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Recompute N random texts and pairs. Default: 5000.", show_default=False),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Recompute N random texts and pairs, and find missing pairs of N texts. Default: 5000.",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 1,
     repair: Annotated[
@@ -49,8 +54,8 @@ def check(
 ) -> None:
     """Check that the index is consistent.
 
-    It checks all rows, and all buckets against their signatures. It recomputes signatures and similarities of a
-    sample.
+    It checks all rows, and all buckets against their signatures. For a sample, it recomputes signatures and
+    similarities, and looks for missing pairs.
     """
     thoroughness = _thoroughness(every, sample, seed, limit)
     with open_index(context) as index:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lshdb.model.expansion import Expansion
 
-__all__ = ["complete_buckets", "expand", "oversized_among"]
+__all__ = ["complete_buckets", "expand", "oversized_among", "with_any"]
 
 # Candidate pairs made at a time: 64 MB of keys.
 SLICE_PAIRS: Final = 4_000_000
@@ -42,6 +42,16 @@ def oversized_among(band: int, rows: NDArray[np.int64], expansion: Expansion) ->
     starts, sizes = _bucket_sizes(rows)
     hot = expansion.is_oversized(sizes)
     return np.column_stack([np.full(int(hot.sum()), band), rows[starts[hot], 0], sizes[hot]])
+
+
+def with_any(rows: NDArray[np.int64], content_keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which rows are in a bucket that has one of the contents, bool, shape (n,).
+
+    Args:
+        rows: (bucket_hash, content_key) of whole buckets, int64, shape (n, 2), sorted.
+    """
+    starts, sizes = _bucket_sizes(rows)
+    return np.repeat(np.logical_or.reduceat(np.isin(rows[:, 1], content_keys), starts), sizes)
 
 
 def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -189,6 +189,12 @@ def wrong_similarity(place: Place) -> Found:
     return {("similarity-differs" if row.exact else "estimate-differs", _key(row))}
 
 
+def missing_pair(place: Place) -> Found:
+    row = place.row(pair)
+    place.drop(pair, row)
+    return {("pair-missing", _key(row))} if row.exact else set()
+
+
 def pair_out_of_range(place: Place) -> Found:
     row = place.row(pair)
     place.change(pair, row, similarity=place.chance.choice([place.params.floor - 0.001, 0.0]))
@@ -263,6 +269,7 @@ DERIVABLE: Final = (
     "bucket_of_no_band",
     "content_of_no_document",
     "wrong_similarity",
+    "missing_pair",
     "pair_out_of_range",
     "skipped_bucket_that_is_not_hot",
     "skipped_bucket_of_few",

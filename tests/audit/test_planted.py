@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from lshdb import Document, Index
 from lshdb.audit import Auditing, Thoroughness
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.progress import Progress
-from lshdb.store.schema import band_bucket
+from lshdb.store.schema import band_bucket, pair
 from lshdb.store.store import Store
 from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
@@ -30,7 +30,7 @@ from tests.recovery.tables import Facts, rows_of
 TIMES = 5
 ALL = Thoroughness(sample=None)
 # Side effects of other faults: pairs of a text that cannot be trusted, a bucket that is no longer oversized.
-CONSEQUENCES = {"pair-unverifiable", "skipped-not-hot"}
+CONSEQUENCES = {"pair-unverifiable", "skipped-not-hot", "pair-missing"}
 
 
 class RolledBack(Exception):
@@ -103,6 +103,24 @@ def test_faults_of_every_kind_are_each_found_and_named(good: str) -> None:
                     assert {kind for kind, _ in found - expected} <= CONSEQUENCES, (name, seed)
         with store.reading() as transaction:
             assert found_in(store, transaction) == set()
+
+
+def test_pairs_that_are_all_gone_are_noticed_by_a_sample_and_computed_again(url: str, tmp_path: Path) -> None:
+    fill(url, tmp_path / "folder")
+    before = said(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        transaction.execute(delete(pair))
+    assert {kind for kind, _ in audited(url, Thoroughness(sample=15))} == {"pair-missing"}
+    with Index.open(url) as index:
+        assert {pair.similarity for pair in index.pairs(0.5)} == {1.0}  # Copies of one text need no stored pair.
+    assert repaired(url) == Counter()
+    assert said(url) == before
+
+
+def test_a_sample_of_a_good_index_has_no_fault(url: str, tmp_path: Path) -> None:
+    fill(url, tmp_path / "folder")
+    for sample in range(4):
+        assert audited(url, Thoroughness(sample=sample)) == set()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,68 @@
+"""Find near-duplicates whose pair is not stored, by computing the pairs of some contents again.
+
+Limitation: a pair counts as missing only if both texts are kept, because an estimate cannot tell whether `verify` has
+removed the pair since. Contents that are not linked yet have no pairs, and that is no fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.audit.contents import stored_minima
+from lshdb.audit.faults import Fault
+from lshdb.audit.pairs import recomputed
+from lshdb.linking.buckets import complete_buckets, expand, with_any
+from lshdb.linking.candidates import Occurrences, by_family
+from lshdb.linking.comparison import Contents, promising
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
+from lshdb.store.tables import audit, bands, clusters, graph
+from lshdb.store.transaction import Transaction
+
+__all__ = ["all_contents", "missing_faults", "missing_pairs"]
+
+
+def all_contents(snapshot: Transaction) -> NDArray[np.int64]:
+    """Return all keys that contents may have, int64, ascending."""
+    return np.arange(1, (bands.last_content(snapshot) or 0) + 1)
+
+
+def missing_faults(pairs: VerifiedPairs) -> Iterator[Fault]:
+    """Yield a fault for each missing pair."""
+    for (left, right), similarity in zip(pairs.keys.tolist(), pairs.similarity.tolist(), strict=True):
+        detail = f"its contents share a bucket, and their similarity is {similarity}"
+        yield Fault("pair-missing", "pair", f"{left},{right}", detail, "its contents are linked again")
+
+
+def missing_pairs(snapshot: Transaction, content_keys: NDArray[np.int64], params: Params) -> Iterator[VerifiedPairs]:
+    """Yield the pairs that linking would store for the given contents, and that are not stored.
+
+    Args: content_keys: int64, ascending.
+    Raises: SpillFailed: the disk is full.
+    """
+    unlinked = graph.unlinked_keys(snapshot)
+    with Occurrences(int(content_keys.max(initial=0))) as occurrences:
+        for band in params.banding.numbers:
+            for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
+                some = rows[with_any(rows, content_keys)]
+                for keys in expand(some, np.isin(some[:, 1], content_keys), snapshot.expansion):
+                    occurrences.add(keys[~np.isin(keys, unlinked).any(axis=1)])
+        with closing(by_family(occurrences, lambda _share: None)) as parts:
+            for part in parts:
+                yield _missing(snapshot, part, params)
+
+
+def _missing(snapshot: Transaction, candidates: CandidatePairs, params: Params) -> VerifiedPairs:
+    there = set(map(tuple, clusters.known_pairs(snapshot, candidates).keys.tolist()))
+    is_absent = np.fromiter((tuple(keys) not in there for keys in candidates.keys.tolist()), np.bool_)
+    absent = CandidatePairs(candidates.keys[is_absent])
+    stored = audit.contents(snapshot, distinct(absent.keys))
+    minima, known = stored_minima(stored, params)
+    contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
+    found, is_sure = recomputed(snapshot, contents, promising(contents, absent, params), params)
+    return found.chosen(is_sure & found.exact & (found.similarity >= params.floor))
