@@ -39,6 +39,7 @@ from lshdb.linking.pending import link_pending
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place
 from lshdb.model.banding import DEFAULT_RECALL
+from lshdb.model.choices import PairOrder
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, Stats, VerifyReport
@@ -51,6 +52,7 @@ from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, collections, inspection
+from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import params_of, require_chosen
 from lshdb.tuning.promises import outlook_of, shortfall
@@ -338,6 +340,9 @@ class Index:
         expand: bool = False,
         between: tuple[str, str] | None = None,
         within: str | None = None,
+        max_sim: float = 1.0,
+        sort: PairOrder | None = None,
+        limit: int | None = None,
     ) -> Iterator[Pair]:
         """Return the pairs of near-duplicates, exact copies first.
 
@@ -347,6 +352,9 @@ class Index:
                 and the others are pairs (first, other, 1.0).
             between: two collections: the left document is in the first, the right document in the second.
             within: the collection of both documents.
+            max_sim: the largest similarity.
+            sort: ``similarity``, the largest first, or ``id``, those of the left documents first.
+            limit: the largest number of pairs.
 
         Raises: BelowFloor: such pairs are not stored; CollectionUnknown; UsageError: `between` names one collection
             twice, or is given together with `within`.
@@ -354,8 +362,11 @@ class Index:
         if between is not None and (within is not None or between[0] == between[1]):
             raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
         least = self._checked(min_sim)
+        chosen = Chosen(least, arguments.similarity(max_sim, "max_sim"), sort, limit)
+        if chosen.max_sim < least:
+            raise UsageError(reason=f"no similarity is at least {least} and at most {max_sim}")
         self._complete(within, *(between or ()))
-        return self._stream(lambda snapshot: pairs(snapshot, least, expand=expand, between=between, within=within))
+        return self._stream(lambda snapshot: pairs(snapshot, chosen, expand=expand, between=between, within=within))
 
     def contaminated(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
         """Return every document of the collection `test`, by its id, with its nearest document in `train`, if any.
@@ -510,6 +521,8 @@ class Index:
     def _complete(self, *wanted: str | None) -> None:
         """Link all unlinked documents. Raises: CollectionUnknown: one of the collections has no documents."""
         link_pending(self._store, self._progress)
+        # The answer follows, perhaps in a pager on the same terminal.
+        self._progress.done()
         if chosen := [name for name in wanted if name is not None]:
             self._store.read(lambda snapshot: collections.require(snapshot, self.url, *chosen))
 

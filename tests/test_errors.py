@@ -16,7 +16,7 @@ from lshdb.errors import BadDocument, BelowFloor, IndexOutdated, LshdbError, Sto
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LshdbError)]
 LEAVES = [kind for kind in CLASSES if not kind.__subclasses__()]
 # What the command line ends with when no error of ours did it: done, no match, and the shells' own codes.
-TAKEN = {0, 1, *range(64, 79), 126, 127, 130, 141}
+TAKEN = {0, 1, *range(64, 79), 126, 127, 130, 141, 143}
 
 by_name = {"ids": lambda kind: kind.__name__}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lshdb.model.reports import Pair
 from lshdb.store.tables import answers
+from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 
 __all__ = ["pairs"]
@@ -13,13 +14,13 @@ __all__ = ["pairs"]
 
 def pairs(
     snapshot: Transaction,
-    min_sim: float,
+    chosen: Chosen,
     *,
     expand: bool,
     between: tuple[str, str] | None,
     within: str | None,
 ) -> Iterator[Pair]:
-    """Yield the pairs at `min_sim` or more.
+    """Yield the chosen pairs.
 
     Args:
         expand: every pair of documents, instead of one for each two distinct texts.
@@ -27,7 +28,7 @@ def pairs(
         within: the collection of both documents.
     """
     if between is None:
-        rows = answers.pairs(snapshot, min_sim, expand=expand, within=within)
+        rows = answers.pairs(snapshot, chosen, expand=expand, within=within)
     else:
-        rows = answers.pairs_between(snapshot, min_sim, *between, expand=expand)
+        rows = answers.pairs_between(snapshot, chosen, *between, expand=expand)
     return (Pair(*row) for row in rows)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import sys
 from importlib.metadata import version
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Final
 
 import typer
-from typer.core import TyperGroup
 
 from lshdb.cli import (
     backup,
@@ -34,50 +32,36 @@ from lshdb.cli import (
     vacuum,
     verify,
 )
-from lshdb.cli.options import Settings, unfolded
-from lshdb.errors import LshdbError
+from lshdb.cli.unfolding import unfolded
+from lshdb.cli.usage import Verb, Verbs
 from lshdb.store import interrupts
 
 __all__ = ["app", "main"]
 
-INTERRUPTED = 130
-SWITCH_SECONDS = 0.0005
-# The status that a shell reports for a program ended by SIGPIPE.
-BROKEN_PIPE = 141
+# The verbs, by the panel of the help that lists them. A module has the name of its verb.
+PANELS: Final = {
+    "Put in": (ingest, link, init),
+    "Ask": (dupes, clusters, query, explain, contaminated, stats),
+    "Clean up": (export, filter, remove),
+    "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
+}
 
+SWITCH_SECONDS: Final = 0.0005
 
-class Verbs(TyperGroup):
-    """Turns an error of a verb into a line and an exit status; Typer explains wrong usage."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        except LshdbError as error:
-            _end(str(error), error.exit_code)
-        except KeyboardInterrupt:
-            _end("interrupted. Everything committed is kept; run the same command again to continue.", INTERRUPTED)
-        except BrokenPipeError:
-            # The reader has closed the pipe, as in `lshdb dupes | head`; leave nothing to flush at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(BROKEN_PIPE) from None
-        return result
-
+HELP: Final = "Find near-duplicate documents, and keep track of them as your collection grows."
+EPILOG: Final = """[bold]Examples[/bold]\n
+  lshdb ingest ./crawl       # first time, and every night from cron\n
+  lshdb dupes --min-sim 0.8  # pairs with their exact similarity\n
+  lshdb query page.html      # near-duplicates of this page\n
+  lshdb --db postgresql://me@host/crawl ingest ./crawl"""
 
 app = typer.Typer(
     name="lshdb",
     cls=Verbs,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Find near-duplicate documents, and keep track of them as your collection grows.",
-    epilog="""[bold]Examples[/bold]\n
-      lshdb ingest ./crawl            first time, and every night from cron\n
-      lshdb dupes --min-sim 0.8       pairs with their exact similarity\n
-      lshdb query page.html           near-duplicates of this page\n
-      lshdb --db postgresql://me@host/crawl ingest ./crawl""",
 )
 
 
@@ -86,33 +70,19 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-VERBS = (
-    init,
-    ingest,
-    dupes,
-    clusters,
-    contaminated,
-    export,
-    filter,
-    query,
-    explain,
-    verify,
-    check,
-    stats,
-    tune,
-    reband,
-    link,
-    remove,
-    upgrade,
-    backup,
-    copy,
-    vacuum,
-)
-for module in VERBS:
-    # A module has the name of its verb.
-    name = module.__name__.rpartition(".")[2]
-    verb = vars(module)[name]
-    app.command(name, help=_paragraphs(verb.__doc__ or ""), epilog=module.EPILOG)(unfolded(verb))
+def _lines(epilog: str) -> str:
+    """Return the examples, and the paragraphs after them, one to a line."""
+    return "\n".join(block.replace("\n", " ") for block in epilog.split("\n\n"))
+
+
+for panel, modules in PANELS.items():
+    for module in modules:
+        name = module.__name__.rpartition(".")[2]
+        verb = vars(module)[name]
+        made = app.command(
+            name, cls=Verb, help=_paragraphs(verb.__doc__ or ""), epilog=_lines(module.EPILOG), rich_help_panel=panel
+        )
+        made(unfolded(verb))
 
 
 def _print_version(asked: bool) -> None:
@@ -121,34 +91,18 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def settings(
     context: typer.Context,
-    db: Annotated[
-        str,
-        typer.Option(
-            "--db",
-            envvar="LSHDB_URL",
-            metavar="URL|PATH",
-            help="The index: a database URL, or a path for SQLite.",
-        ),
-    ] = "lshdb.db",
-    schema: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The Postgres schema of the index. Default: lshdb, or ?schema= in the URL.",
-            show_default=False,
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, no progress and no notes.")] = False,
-    show_version: Annotated[  # noqa: ARG001
+    show_version: Annotated[
         bool,
         # Eager, so that it needs no verb.
         typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    context.obj = Settings(db, quiet, schema)
+    """Keep the global options before the verb."""
+
+
+app.callback(help=HELP, epilog=_lines(EPILOG))(unfolded(settings))
 
 
 def main() -> None:
@@ -161,8 +115,3 @@ def main() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
     interrupts.listen()
     app()
-
-
-def _end(message: str, code: int) -> NoReturn:
-    typer.echo(f"lshdb: {message}", err=True)
-    raise typer.Exit(code) from None

@@ -15,8 +15,8 @@ __all__ = ["EPILOG", "backup"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb backup /backups/crawl.db\n
-  lshdb --db crawl.db backup --force /backups/crawl.db      every night, overwriting the last one\n
-  lshdb --db /backups/crawl.db dupes                        a backup is an index\n
+  lshdb --db crawl.db backup --force /backups/crawl.db  # every night\n
+  lshdb --db /backups/crawl.db dupes                    # a backup is an index\n
 \n
 Use pg_dump for an index in Postgres; the error message shows its command line."""
 
@@ -32,11 +32,10 @@ def backup(
     The backup contains the current state of the index, and is checked. Others can use the index and write to it
     meanwhile.
     """
-    from lshdb.cli.display import progress_for
+    from lshdb.cli.display import display_of
     from lshdb.index import Index
 
-    settings = settings_of(context)
-    report = Index.backup(settings.db, file, force=force, progress=progress_for(settings.quiet))
+    report = Index.backup(settings_of(context).db, file, force=force, progress=display_of(context))
     size = f"{report.num_bytes / 1e6:,.1f} MB"
     text = f"{report.path}: {size}, checked, revision {report.revision}; {report.seconds:,.1f} s"
     print_report(report, text, as_json=json)

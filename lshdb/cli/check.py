@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
-from lshdb.cli.render import print_json, print_records
+from lshdb.cli.render import Output, print_json, print_records
 from lshdb.errors import IndexFaulty, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ LEFT = "What is left cannot be derived from the index; the column repair says wh
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb check\n
-  lshdb check --all --format csv > faults.csv      recompute every text and every pair\n
+  lshdb check --all --format csv > faults.csv  # recompute everything\n
   lshdb check --repair\n
 \n
 Exits with status 26 if it finds faults, with --repair if some are left. An ingest may run meanwhile."""
@@ -50,17 +50,19 @@ def check(
     wait: options.Wait = False,
     limit: Annotated[int, typer.Option(metavar="N", min=1, help="List at most N faults of a kind.")] = 20,
     json: options.Json = False,
-    form: options.FormatOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Check that the index is consistent.
 
     It checks all rows, and all buckets against their signatures. For a sample, it recomputes signatures and
     similarities, and looks for missing pairs.
     """
+    output.refuse_with_json(json)
     thoroughness = _thoroughness(every, sample, seed, limit)
     with open_index(context) as index:
         audit = index.check(thoroughness)
-        found = _listed(audit, json, form)
+        found = _listed(audit, json, output)
         said = [_summary(audit, limit)]
         if repair and audit.counts:
             said.append(_repaired(index, audit, wait, limit))
@@ -81,12 +83,12 @@ def _thoroughness(every: bool, sample: int | None, seed: int, limit: int) -> Tho
     return Thoroughness(None if every else SAMPLE if sample is None else sample, seed, limit)
 
 
-def _listed(audit: Auditing, json: bool, form: options.Format | None) -> dict[str, object]:
+def _listed(audit: Auditing, json: bool, output: Output) -> dict[str, object]:
     """Print the faults, unless one JSON object is wanted. Returns: that object."""
     if json:
         _run(audit)
     else:
-        print_records(COLUMNS, audit, form)
+        print_records(COLUMNS, audit, output)
     return audit.as_json()
 
 

@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index
-from lshdb.cli.render import print_records, print_rows
+from lshdb.cli.render import Listing, Output, print_records, print_rows
 
 __all__ = ["EPILOG", "clusters"]
 
@@ -29,7 +29,8 @@ def clusters(
     members: Annotated[
         bool, typer.Option("--members", help="Print a row per document, with its similarity to the one kept.")
     ] = False,
-    form: options.FormatOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Print clusters of near-duplicates, each with the document to keep.
 
@@ -42,9 +43,10 @@ def clusters(
         if not members:
             found = index.clusters(min_sim, chosen)
             rows = ((one.cluster, one.keep, len(one.members), one.members) for one in found)
-            print_rows(("cluster", "keep", "size", "members"), rows, form)
+            listing = Listing(("cluster", "keep", "size", "members"), ("keep", "members"), "cluster", limit)
+            print_rows(listing, rows, output)
             return
         columns = ["cluster", "keep", "document", "similarity", "exact"]
         if chosen.within is None and len(index.collections()) > 1:
             columns += ["collection", "keep_collection"]
-        print_records(columns, index.members(min_sim, chosen), form)
+        print_records(Listing(columns, ("keep", "document"), "document"), index.members(min_sim, chosen), output)

@@ -9,7 +9,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
-from lshdb.cli.render import print_records
+from lshdb.cli.render import Listing, Output, print_records
 
 if TYPE_CHECKING:
     from lshdb.answers.contamination import Nearest
@@ -22,7 +22,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest --collection corpus ./corpus\n
   lshdb ingest --collection benchmark questions.jsonl\n
   lshdb contaminated --train corpus --test benchmark\n
-  lshdb contaminated --train corpus --test benchmark --max-share 0.001 --format csv > found.csv\n
+  lshdb contaminated --train corpus --test exam --max-share 0.001 -f csv\n
 \n
 Exits with status 1 if more documents than --max-share allows are contaminated, so you can use it in CI."""
 
@@ -38,12 +38,13 @@ def contaminated(
     everything: Annotated[
         bool, typer.Option("--all", help="Also print test documents without a match; their other columns are empty.")
     ] = False,
-    form: options.FormatOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Print test documents that have near-duplicates in the training data, each with the nearest one."""
     with open_index(context) as index:
         counted = _Counted(index.contaminated(train, test, min_sim), everything)
-        print_records(("test", "train", "similarity", "exact"), counted, form)
+        print_records(Listing(("test", "train", "similarity", "exact"), ("test", "train")), counted, output)
         least = index.params.min_sim if min_sim is None else min_sim
     if not settings_of(context).quiet:
         typer.echo(

@@ -30,13 +30,12 @@ def copy(
 
     The copy appears once it is complete, has been read back, and equals the original row by row. --db is ignored.
     """
-    from lshdb.cli.display import progress_for
+    from lshdb.cli.display import display_of
     from lshdb.index import Index
 
-    settings = settings_of(context)
-    if settings.schema is not None:
+    if settings_of(context).schema is not None:
         raise UsageError(reason="copy takes no --schema: write ?schema=NAME into the URL of SRC or DST")
-    with Index.open(source, progress_for(settings.quiet)) as index:
+    with Index.open(source, display_of(context)) as index:
         report = index.copy(destination)
     tables = f"{report.num_rows:,} rows in {len(report.tables)} tables"
     text = f"{report.source} -> {report.destination}: {tables}, found equal; {report.seconds:,.1f} s"

@@ -1,36 +1,35 @@
-"""Progress and warnings on stderr: a live line on a terminal, a plain one every half minute in a log."""
+"""What a call tells its user while it works: progress, rejections, notes and warnings."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+import typer
 
+from lshdb.cli.outlets import Event, Outlet, outlets_of
 from lshdb.model.progress import Progress, Stage
 from lshdb.model.values import Counts, Rejection
 
-__all__ = ["Display", "progress_for"]
-
-# The interval of the plain lines in a log.
-LOG_SECONDS = 30.0
+__all__ = ["Display", "display_of"]
 
 
-def progress_for(quiet: bool) -> Progress:
-    """Return the object that shows the progress of a call."""
-    return Progress() if quiet else Display()
+def display_of(context: typer.Context) -> Display:
+    """Return a display for the verb of this call. Raises: OutputFailed: its log cannot be written."""
+    return Display(outlets_of(context))
 
 
 class Display(Progress):
-    """Shows progress on stderr."""
+    """Puts into words what the library reports, and passes it to outlets.
 
-    def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False)
-        self._live = Live(console=self._console, transient=True, refresh_per_second=8)
-        self._started = time.monotonic()
-        self._said = self._started
+    Args: clock: returns seconds.
+    """
+
+    def __init__(self, shown: Sequence[Outlet], clock: Callable[[], float] = time.monotonic) -> None:
+        self._outlets = shown
+        self._clock = clock
+        self._started = clock()
         self._counts = Counts()
         self._num_files = 0
         # Bytes of all files to read; known once all files are found.
@@ -38,17 +37,26 @@ class Display(Progress):
 
     def walked(self, num_files: int, num_bytes: int, *, ended: bool) -> None:
         if not self._num_files:
-            self._started = time.monotonic()
+            self._started = self._clock()
         self._num_files = num_files
         self._num_bytes = num_bytes if ended else None
 
     def read(self, num_documents: int, num_bytes: int) -> None:
-        seconds = max(time.monotonic() - self._started, 1e-3)
-        self._show(
+        seconds = max(self._clock() - self._started, 1e-3)
+        text = (
             f"ingest  {self._num_files:,} files  {num_documents:,} documents read  {num_documents / seconds:,.0f}/s  "
             f"{num_bytes / 1e6:,.1f} MB  {num_bytes / 1e6 / seconds:,.1f} MB/s  {_num_copies(self._counts):,} exact "
             f"copies so far  {self._counts.num_unchanged:,} unchanged{self._left(num_bytes, seconds)}"
         )
+        figures = {
+            "stage": "ingest",
+            "files": self._num_files,
+            "documents": num_documents,
+            "bytes": num_bytes,
+            "bytes_to_read": self._num_bytes,
+            "seconds": round(seconds, 3),
+        }
+        self._step(Event("progress", text, figures))
 
     def _left(self, num_bytes: int, seconds: float) -> str:
         """Return the share that is read and the time left; empty until all files are found."""
@@ -60,30 +68,37 @@ class Display(Progress):
     def ingested(self, counts: Counts) -> None:
         self._counts = counts
 
-    def rejected(self, item: Rejection) -> None:
-        place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
-        self._print(f"rejected  {place}: {item.reason}")
-
-    def noticed(self, message: str) -> None:
-        self._print(f"note  {message}")
-
     def advanced(self, stage: Stage, share: float) -> None:
         filled = round(share * 30)
-        self._show(f"{stage:6}  [{'#' * filled}{'.' * (30 - filled)}]  {share:.0%}")
+        text = f"{stage:6}  [{'#' * filled}{'.' * (30 - filled)}]  {share:.0%}"
+        self._step(Event("progress", text, {"stage": stage, "share": round(share, 4)}))
+
+    def rejected(self, item: Rejection) -> None:
+        place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
+        figures = {"source": item.source, "locator": item.locator, "reason": item.reason}
+        self._say(Event("rejected", f"{place}: {item.reason}", figures))
+
+    def noticed(self, message: str) -> None:
+        self._say(Event("note", message))
+
+    def warned(self, message: str) -> None:
+        self._say(Event("warning", message))
+
+    def summarised(self, text: str) -> None:
+        """The call has printed its result, which a log keeps too."""
+        self._say(Event("summary", text))
 
     def done(self) -> None:
-        self._live.stop()
+        for outlet in self._outlets:
+            outlet.done()
 
-    def _show(self, line: str) -> None:
-        if self._console.is_terminal:
-            self._live.start()
-            self._live.update(Text(line))
-        elif time.monotonic() - self._said >= LOG_SECONDS:
-            self._said = time.monotonic()
-            self._print(line)
+    def _step(self, event: Event) -> None:
+        for outlet in self._outlets:
+            outlet.step(event)
 
-    def _print(self, line: str) -> None:
-        self._console.print(Text(line), soft_wrap=True)
+    def _say(self, event: Event) -> None:
+        for outlet in self._outlets:
+            outlet.say(event)
 
 
 def _num_copies(counts: Counts) -> int:

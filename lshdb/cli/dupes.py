@@ -8,16 +8,18 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_records
+from lshdb.cli.render import Listing, Output, print_records
+from lshdb.model.choices import PairOrder
 
 __all__ = ["EPILOG", "dupes"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb dupes --min-sim 0.9\n
+  lshdb dupes --sort similarity --limit 20\n
   lshdb dupes --expand --format jsonl | jq -r .right\n
   lshdb dupes --within news\n
   lshdb dupes --between corpus benchmark\n
-  lshdb dupes --format csv > pairs.csv"""
+  lshdb dupes --out pairs.csv"""
 
 
 def dupes(
@@ -33,7 +35,16 @@ def dupes(
     within: Annotated[
         str | None, typer.Option(metavar="NAME", help="Both documents in this collection.", show_default=False)
     ] = None,
-    form: options.FormatOption = None,
+    max_sim: Annotated[float, typer.Option(min=0.0, max=1.0, help="Largest similarity.")] = 1.0,
+    sort: Annotated[
+        PairOrder | None,
+        typer.Option(help="The most similar first, or by id. Default: exact copies first.", show_default=False),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Print only the first N.", show_default=False)
+    ] = None,
+    *,
+    output: Output,
 ) -> None:
     """Print pairs of near-duplicate documents.
 
@@ -45,4 +56,7 @@ def dupes(
     with open_index(context) as index:
         if between is None and within is None and len(index.collections()) > 1:
             columns += ["left_collection", "right_collection"]
-        print_records(columns, index.pairs(min_sim, expand=expand, between=between, within=within), form)
+        found = index.pairs(
+            min_sim, expand=expand, between=between, within=within, max_sim=max_sim, sort=sort, limit=limit
+        )
+        print_records(Listing(columns, ("left", "right"), "pair", limit), found, output)

@@ -22,7 +22,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb explain https://example.org/ https://example.org/index.html\n
   lshdb explain /srv/crawl/page.html ./draft.html --no-diff\n
   lshdb explain --collection train --collection test 17 17\n
-  curl -s https://example.org | lshdb explain /srv/crawl/page.html - --input-format html\n
+  curl -s example.org | lshdb explain /srv/page.html - --input-format html\n
 \n
 A name is an id in the index, or else a file. To name a file that is also an id, use --files, or write ./ before its
 name."""

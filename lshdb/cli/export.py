@@ -10,7 +10,9 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index
+from lshdb.cli.output import STDOUT
 from lshdb.cli.render import print_report
+from lshdb.errors import UsageError
 from lshdb.model.choices import ExportFormat, What
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ def export(
         What, typer.Option(help="Ids kept; ids dropped, with the id kept instead; or records kept, with their texts.")
     ] = "kept",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Default: standard output.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE|-", help="Default: -, standard output.", show_default=False),
     ] = None,
     form: Annotated[
         ExportFormat | None,
@@ -55,6 +58,11 @@ def export(
     """
     from lshdb.clusters.export import ExportOptions
 
+    out = None if str(out) == STDOUT else out
+    if out is None and json:
+        raise UsageError(reason="--json describes what was written to a file; name one with --out")
+    if str(audit) == STDOUT:
+        raise UsageError(reason="--audit takes a file, because the documents may go to standard output")
     asked = ExportOptions(what, form, audit, force, clustering.options())
     with open_index(context) as index:
         report = index.export(out or sys.stdout, min_sim, asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ __all__ = ["EPILOG", "ingest"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest ./crawl\n
-  lshdb --quiet ingest --prune /srv/crawl          every night from cron\n
+  lshdb --quiet ingest --prune /srv/crawl  # every night from cron\n
   lshdb ingest --text-field body news.jsonl.zst\n
   lshdb --db postgresql://me@host/crawl ingest --include '*.warc.gz' ./warcs\n
   find . -name '*.html' -mtime -1 | lshdb ingest --from-file -\n
@@ -78,7 +79,7 @@ def ingest(
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, making) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
-    _show(report, json, quiet=settings_of(context).quiet)
+    _show(context, report, json)
 
 
 def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
@@ -90,15 +91,26 @@ def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
     return [*named, *map(Path, listed)]
 
 
-def _show(report: IngestReport, json: bool, *, quiet: bool) -> None:
-    if report.num_displaced and not quiet:
-        typer.echo(
-            f"note  {report.num_displaced:,} documents took the place of others with the same id from another file; "
-            "--id-prefix or --collection keeps both",
-            err=True,
-        )
+def _show(context: typer.Context, report: IngestReport, json: bool) -> None:
+    from lshdb.cli.display import display_of
+
+    display, summary, quiet = display_of(context), _summary(report), settings_of(context).quiet
+    for warning in _warnings(report, quiet=quiet):
+        display.warned(warning)
+    display.summarised(summary)
     if json or not quiet:
-        print_report(report, _summary(report), as_json=json)
+        print_report(report, summary, as_json=json)
+
+
+def _warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
+    """Yield a line for each kind of data that the run lost or displaced. Otherwise each rejection has its own line."""
+    if quiet and report.counts.num_rejected:
+        yield f"{report.counts.num_rejected:,} {_rejected(report)}; lshdb stats --rejected {report.run} lists them"
+    if report.num_displaced:
+        yield (
+            f"{report.num_displaced:,} documents took the place of others with the same id from another file; "
+            "--id-prefix or --collection keeps both"
+        )
 
 
 def _summary(report: IngestReport) -> str:

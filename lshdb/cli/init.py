@@ -14,8 +14,8 @@ __all__ = ["EPILOG", "init"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb init --shingle char:10 --floor 0.7\n
-  lshdb init --secret-seed                               for documents by strangers\n
-  lshdb init --min-sim 0.6 --recall 0.99                 bands and rows follow from these\n
+  lshdb init --secret-seed                # for documents by strangers\n
+  lshdb init --min-sim 0.6 --recall 0.99  # bands and rows follow from these\n
   lshdb --db features.db init --shingle set --bands 500 --rows 20"""
 
 

@@ -9,8 +9,8 @@ from lshdb.cli.options import open_index
 __all__ = ["EPILOG", "link"]
 
 EPILOG = """[bold]Examples[/bold]\n
-  lshdb ingest --no-link ./crawl         on each of several machines, into one Postgres\n
-  lshdb link                             then once"""
+  lshdb ingest --no-link ./crawl  # on each of several machines\n
+  lshdb link                      # then once"""
 
 
 def link(context: typer.Context) -> None:

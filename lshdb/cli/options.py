@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from functools import wraps
-from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
-from urllib.parse import parse_qsl, quote, urlencode
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
+from lshdb.cli.settings import settings_of
 from lshdb.errors import UsageError
 from lshdb.model.choices import Captures, HtmlText, Keep, Linkage, Scheme
 
@@ -37,23 +33,17 @@ __all__ = [
     "NumPerm",
     "Reading",
     "Recall",
-    "Settings",
     "Wait",
     "age",
     "ensure_index",
-    "in_schema",
     "measured_line",
     "open_index",
     "settings_of",
     "size",
-    "unfolded",
 ]
 
 MAKING: Final = "Creating an index"
 READING: Final = "Reading"
-
-# A password may contain a question mark.
-_PLACE_AND_QUERY: Final = r"([^:]*://(?:[^@/]*@)?[^?]*)(?:\?(.*))?"
 
 Format = Literal["table", "jsonl", "csv", "tsv"]
 
@@ -196,89 +186,20 @@ class Clustering:
         return ClusterOptions(self.keep, tuple(self.prefer), self.linkage, self.within, **others)
 
 
-def unfolded(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return the verb with each parameter that is a group of options replaced by these options."""
-    hints = get_type_hints(verb, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    parameters: list[Parameter] = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        found = [parameter.replace(annotation=hints[name])] if name not in groups else _members(groups[name])
-        parameters += (one.replace(kind=Parameter.KEYWORD_ONLY) for one in found)
-
-    @wraps(verb)
-    def called(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
-        verb(**given)
-
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return called
-
-
-def _members(group: Any) -> list[Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(one.name, Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
-        for one in fields(group)
-    ]
-
-
-def _default(one: Field[Any]) -> object:
-    return one.default if one.default_factory is MISSING else one.default_factory()
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The global options."""
-
-    address: str
-    quiet: bool
-    schema: str | None = None
-
-    @property
-    def db(self) -> str:
-        """The URL or path of the index. Raises: UsageError: a schema in SQLite."""
-        return self.address if self.schema is None else in_schema(self.address, self.schema)
-
-
-def in_schema(address: str, schema: str) -> str:
-    """Return a database URL with ``?schema=``, which replaces one that it already has.
-
-    Raises: UsageError: the index is in SQLite.
-    """
-    if "://" not in address or address.startswith("sqlite"):
-        raise UsageError(reason=f"--schema {schema}: a SQLite index has no schema; name a Postgres database with --db")
-    match = re.fullmatch(_PLACE_AND_QUERY, address)
-    assert match is not None
-    place, query = match.groups()
-    options = [(name, value) for name, value in parse_qsl(query or "") if name != "schema"]
-    return f"{place}?{urlencode([*options, ('schema', schema)], quote_via=quote)}"
-
-
-def settings_of(context: typer.Context) -> Settings:
-    """Return the global options of a call."""
-    found = context.obj
-    assert isinstance(found, Settings)
-    return found
-
-
 def open_index(context: typer.Context) -> Index:
     """Open the index that ``--db`` names."""
-    from lshdb.cli.display import progress_for
+    from lshdb.cli.display import display_of
     from lshdb.index import Index
 
-    settings = settings_of(context)
-    return Index.open(settings.db, progress_for(settings.quiet))
+    return Index.open(settings_of(context).db, display_of(context))
 
 
 def ensure_index(context: typer.Context, making: Making) -> Index:
     """Open the index that ``--db`` names, and create it if there is none."""
-    from lshdb.cli.display import progress_for
+    from lshdb.cli.display import display_of
     from lshdb.index import Index
 
-    settings = settings_of(context)
-    return Index.ensure(settings.db, making.chosen(), progress_for(settings.quiet))
+    return Index.ensure(settings_of(context).db, making.chosen(), display_of(context))
 
 
 def measured_line(measured: Measurement) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_records
+from lshdb.cli.render import Listing, Output, print_records
 from lshdb.errors import UsageError
 
 __all__ = ["EPILOG", "query"]
@@ -29,8 +29,9 @@ def query(
     doc_id: Annotated[str | None, typer.Option("--id", help="A document of the index.", show_default=False)] = None,
     min_sim: options.MinSim = None,
     collection: options.Collection = "default",
-    form: options.FormatOption = None,
     input_format: options.InputFormat = None,
+    *,
+    output: Output,
 ) -> None:
     """Print the near-duplicates of one document, the most similar first."""
     from lshdb.readers import ReadOptions
@@ -44,6 +45,6 @@ def query(
             found = index.query_id(doc_id, min_sim, collection)
         else:
             found = index.query_file(file or "-", min_sim, ReadOptions(input_format=input_format))
-    print_records(columns, found, form)
+    print_records(Listing(columns, ("id",), "near-duplicate"), found, output)
     if not found:
         raise typer.Exit(NO_MATCH)

@@ -17,7 +17,7 @@ __all__ = ["EPILOG", "reband"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb reband --min-sim 0.6 --recall 0.99\n
-  lshdb tune --measure && lshdb reband --min-sim 0.7      chosen by the index's own similarities\n
+  lshdb tune --measure && lshdb reband --min-sim 0.7  # by its own texts\n
 \n
 No document is read. The old bands answer until the new ones replace them. If it is killed, run the same command again
 to continue."""

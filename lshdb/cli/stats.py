@@ -9,7 +9,8 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_records, print_report, print_rows, visible
+from lshdb.cli.render import Listing, Output, print_records, print_report, print_rows, visible
+from lshdb.errors import UsageError
 from lshdb.model.params import FORGEABLE_VERSION
 
 if TYPE_CHECKING:
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["EPILOG", "stats"]
 
 EXAMPLES = ("first", "second", "third")
-HOT_COLUMNS = ("contents", "skipped_pairs", "bands", *EXAMPLES, "beginning")
+HOT = Listing(("contents", "skipped_pairs", "bands", *EXAMPLES, "beginning"), EXAMPLES)
+REJECTED = Listing(("source", "locator", "reason"), ("source",), "rejection")
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb stats\n
   lshdb stats --json | jq .figures.pairs\n
   lshdb stats --rejected 3\n
-  lshdb stats --hot --limit 5         what fills the largest buckets"""
+  lshdb stats --hot --limit 5  # what fills the largest buckets"""
 
 
 def stats(
@@ -36,17 +38,30 @@ def stats(
     ] = None,
     hot: Annotated[bool, typer.Option("--hot", help="List the largest buckets, with documents in them.")] = False,
     limit: Annotated[int, typer.Option(metavar="N", min=1, help="Number of buckets that --hot lists.")] = 10,
-    form: options.FormatOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Print the size of the index, its parameters and its last runs."""
+    _require_one_answer(output, json=json, rejected=rejected is not None, hot=hot)
     with open_index(context) as index:
         if rejected is not None:
-            print_records(("source", "locator", "reason"), index.rejections(rejected), form)
+            print_records(REJECTED, index.rejections(rejected), output)
         elif hot:
-            print_rows(HOT_COLUMNS, map(_hot_row, index.hottest(limit)), form)
+            print_rows(HOT, map(_hot_row, index.hottest(limit)), output)
         else:
             found = index.stats()
             print_report(found, "\n".join(_lines(found)), as_json=json)
+
+
+def _require_one_answer(output: Output, *, json: bool, rejected: bool, hot: bool) -> None:
+    """Refuse options that contradict each other, and those for rows where none are printed. Raises: UsageError."""
+    if rejected and hot:
+        raise UsageError(reason="use either --rejected or --hot")
+    if json and (rejected or hot):
+        raise UsageError(reason="--json prints the figures; for rows use --format jsonl")
+    output.refuse_with_json(json)
+    if not (rejected or hot) and output.is_chosen:
+        raise UsageError(reason="--format and --out are for --rejected and --hot; for the figures use --json")
 
 
 def _lines(stats: Stats) -> list[str]:

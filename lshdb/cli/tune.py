@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
-from lshdb.cli.render import print_json, print_rows
+from lshdb.cli.render import Listing, Output, print_json, print_rows
 from lshdb.errors import IndexMissing, UsageError
 from lshdb.model.banding import Banding
 
@@ -22,11 +21,11 @@ __all__ = ["EPILOG", "tune"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb tune --min-sim 0.7 --recall 0.99\n
-  lshdb tune --measure                              recall and similarities of the index's own texts\n
+  lshdb tune --measure                          # of the index's own texts\n
   lshdb tune --plot curve.svg\n
-  lshdb tune --bands 7 --rows 4                     these bands, whatever they find\n
+  lshdb tune --bands 7 --rows 4                 # these bands and no others\n
   lshdb tune --bands 7 --rows 4 --bands 20 --rows 5 --plot curves.svg\n
-  lshdb tune --num-perm 256 --contents 5000000      before there is an index\n
+  lshdb tune --num-perm 256 --contents 5000000  # before there is an index\n
 \n
 Columns: candidates is the number of other documents that a document shares a bucket with, bytes the size of its
 signature and buckets. Without an index, or before the first measurement, the similarities are those of a typical crawl.
@@ -65,7 +64,8 @@ def tune(
         Path | None, typer.Option(metavar="FILE.svg|png|html", help="Also draw the curve.", show_default=False)
     ] = None,
     json: options.Json = False,
-    form: options.FormatOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Show which bands and rows find how many pairs, and at what cost.
 
@@ -75,6 +75,7 @@ def tune(
     from lshdb.tuning.prospect import prospect
 
     named = _named(bands or [], rows or [], recall)
+    output.refuse_with_json(json)
     outlook = _outlook(context, measure, probes, seed)
     found = prospect(outlook, min_sim=min_sim, recall=recall, num_perm=num_perm, num_contents=contents, named=named)
     if plot is not None:
@@ -84,7 +85,7 @@ def tune(
     if json:
         print_json(found.as_json())
     else:
-        _show(found, form or ("table" if sys.stdout.isatty() else "tsv"))
+        print_rows(_listing(found), found.rows(), output)
 
 
 def _named(bands: list[int], rows: list[int], recall: float | None) -> list[Banding]:
@@ -111,12 +112,10 @@ def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: in
         return None
 
 
-def _show(found: Prospect, form: options.Format) -> None:
+def _listing(found: Prospect) -> Listing:
     from lshdb.tuning.prospect import COLUMNS
 
-    print_rows(COLUMNS, found.rows(), form)
-    if form == "table":
-        typer.echo("\n".join(["", *found.curve_lines(), *_measured(found.measured)]))
+    return Listing(COLUMNS, below=("", *found.curve_lines(), *_measured(found.measured)))
 
 
 def _measured(measured: Measurement | None) -> list[str]:

@@ -15,7 +15,7 @@ __all__ = ["EPILOG", "upgrade"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb upgrade\n
-  lshdb --db postgresql://me@db.example/crawl upgrade --dry-run      print the SQL, for example for review"""
+  lshdb --db postgresql://me@db.example/crawl upgrade --dry-run  # print the SQL"""
 
 
 def upgrade(

@@ -13,8 +13,8 @@ from lshdb.cli.render import print_report
 __all__ = ["EPILOG", "vacuum"]
 
 EPILOG = """[bold]Examples[/bold]\n
-  lshdb vacuum                  after many documents were removed\n
-  lshdb vacuum --full           Postgres: while nobody uses the index\n
+  lshdb vacuum         # after many documents were removed\n
+  lshdb vacuum --full  # Postgres: while nobody uses the index\n
 \n
 New documents use the space of removed ones anyway. Use this to make a file smaller."""
 

@@ -18,8 +18,8 @@ __all__ = ["EPILOG", "verify"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb verify\n
-  lshdb verify --sample 1000 --seed 7      a spot check\n
-  lshdb verify --since 42 --json           what run 42 and later ones added"""
+  lshdb verify --sample 1000 --seed 7  # a spot check\n
+  lshdb verify --since 42 --json       # what run 42 and later ones added"""
 
 
 def verify(

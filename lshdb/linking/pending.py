@@ -25,4 +25,4 @@ def link_pending(store: Store, progress: Progress) -> None:
             return
     except (IndexBusy, AccessDenied):
         pass  # This role may only read, or another writer came first.
-    progress.noticed(f"{num_unlinked} contents are not linked yet and are missing from this answer")
+    progress.warned(f"{num_unlinked} contents are not linked yet and are missing from this answer")

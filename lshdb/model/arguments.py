@@ -97,10 +97,10 @@ def params(given: object) -> Mapping[str, Any]:
     return given or {}
 
 
-def similarity(given: float) -> float:
-    """Return the least similarity of an answer. Raises: InvalidParams: it is not a number from 0 to 1."""
+def similarity(given: float, called: str = "min_sim") -> float:
+    """Return a similarity. Raises: InvalidParams: it is not a number from 0 to 1."""
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= 1.0:
-        raise InvalidParams(name="min_sim", value=repr(given), reason="it must be a number from 0 to 1")
+        raise InvalidParams(name=called, value=repr(given), reason="it must be a number from 0 to 1")
     return given
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "HtmlText",
     "Keep",
     "Linkage",
+    "PairOrder",
     "Scheme",
     "ShingleKind",
     "TableVersion",
@@ -37,6 +38,9 @@ Keep = Literal["first", "longest", "newest", "shortest-id"]
 
 # What makes documents a cluster: a chain of pairs, or that each is itself similar to the one kept.
 Linkage = Literal["single", "complete-to-keep"]
+
+# The order of pairs: the most similar first, or by the ids of the left and the right document.
+PairOrder = Literal["similarity", "id"]
 
 # What is exported.
 What = Literal["kept", "dropped", "records"]

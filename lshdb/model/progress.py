@@ -33,5 +33,8 @@ class Progress:
     def noticed(self, message: str) -> None:
         """The user should know about something that is not an error."""
 
+    def warned(self, message: str) -> None:
+        """Data was lost or displaced, or an answer is not complete."""
+
     def done(self) -> None:
         """There is nothing more to report for now."""

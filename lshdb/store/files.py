@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -31,13 +32,15 @@ def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset(
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write to. At the end it replaces `path`; if the block fails, it is deleted.
+    """Yield the path of a new, empty file. At the end it replaces `path`; if the block fails, it is deleted.
 
     Raises: OutputFailed: it cannot be written, for instance because the disk is full.
     """
     place = path.resolve()
-    part = place.with_name(f".{place.name}.{os.getpid()}.part")
+    # In a folder for everybody, nobody can guess the name, and create the file or a link first.
+    part = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
     try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
         yield part
         with part.open("rb") as written:
             os.fsync(written.fileno())
@@ -47,7 +50,9 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
     finally:
-        part.unlink(missing_ok=True)
+        # On a read-only disk there is nothing to delete, and the error above matters more.
+        with suppress(OSError):
+            part.unlink()
 
 
 @contextmanager

@@ -1,25 +1,39 @@
-"""Makes sure that Ctrl-C is not lost.
+"""Makes Ctrl-C and SIGTERM end the work cleanly, and makes sure that neither is lost.
 
-Python raises KeyboardInterrupt wherever the main thread is. In a finalizer, or in a function called by C code such as a
+Both raise KeyboardInterrupt, wherever the main thread is. In a finalizer, or in a function called by C code such as a
 driver's callback for notices, the exception is printed and the program continues. So the handler also remembers the
-Ctrl-C, and the next transaction raises it again.
+signal, and the next transaction raises the exception again. A second signal ends the process at once.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from types import FrameType
+from typing import Final
 
-__all__ = ["heard", "listen", "raise_missed"]
+__all__ = ["heard", "last", "listen", "raise_missed"]
+
+# `timeout` sends its signal twice, to its child and to the child's process group. That is one wish to end.
+REPEAT_SECONDS: Final = 1.0
 
 _came = threading.Event()
+_first: tuple[signal.Signals, float] | None = None
+_repeat_seconds = REPEAT_SECONDS
 
 
-def listen() -> None:
-    """Remember every Ctrl-C from now on, unless this process ignores it or handles it in another way."""
+def listen(repeat_seconds: float = REPEAT_SECONDS) -> None:
+    """Handle every Ctrl-C and SIGTERM from now on, unless this process ignores them or handles them in another way.
+
+    Args: repeat_seconds: a further signal within this time is part of the first one.
+    """
+    global _first, _repeat_seconds
+    _first, _repeat_seconds = None, repeat_seconds
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupt)
 
 
 def raise_missed() -> None:
@@ -29,10 +43,21 @@ def raise_missed() -> None:
 
 
 def heard() -> None:
-    """Forget the Ctrl-C: the caller is stopping the work."""
+    """Forget the signal: the caller is stopping the work."""
     _came.clear()
 
 
+def last() -> signal.Signals:
+    """Return the signal that interrupted the work; SIGINT if no handler of ours was called."""
+    return signal.SIGINT if _first is None else _first[0]
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    _came.set()
-    signal.default_int_handler(number, frame)
+    global _first
+    if _first is None:
+        _first = signal.Signals(number), time.monotonic()
+        _came.set()
+        signal.default_int_handler(number, frame)
+    if time.monotonic() - _first[1] >= _repeat_seconds:
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)

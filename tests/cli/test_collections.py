@@ -118,7 +118,7 @@ def test_contaminated_lists_the_clean_ones_too_where_that_is_asked(lshdb: Run, t
     assert [line["test"] for line in lines] == ["1", "2", "3", "4"]
     assert lines[2] == {"test": "3", "train": None, "similarity": None, "exact": None}
     table = lshdb(two, "contaminated", "--train", "train", "--test", "test", "--all", "--format", "table")
-    assert table.out.splitlines()[2:] == ["2     2      0.8750      true", "3", "4"]
+    assert table.out.splitlines()[2:] == ["0.8750      2     2", "            3", "            4"]
     csv = lshdb(two, "contaminated", "--train", "train", "--test", "test", "--all", "--format", "csv")
     assert csv.out.splitlines()[-1] == "4,,,"
 

@@ -126,10 +126,13 @@ def test_the_next_ingest_tells_what_changed(lshdb: Run, url: str, crawl: Path) -
     assert again.out.startswith("run 3: 5 unchanged; 0 pairs added; 0.0 MB in ")
 
 
-def test_quiet_says_nothing(lshdb: Run, url: str, crawl: Path) -> None:
-    (crawl / "bad.jsonl").write_text("{not json\n")
+def test_quiet_says_nothing_unless_data_is_lost(lshdb: Run, url: str, crawl: Path) -> None:
     ended = lshdb(url, "--quiet", "ingest", crawl)
     assert (ended.code, ended.out, ended.err) == (0, "", "")
+    (crawl / "bad.jsonl").write_text(f'{{not json\n{{"id": "g", "text": "{TEN}"}}\n')
+    ended = lshdb(url, "--quiet", "ingest", crawl)
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == "warning  1 rejected (1 not JSON); lshdb stats --rejected 2 lists them\n"
 
 
 def test_an_index_in_the_folder_that_is_ingested_is_no_document(lshdb: Run, crawl: Path) -> None:
@@ -178,14 +181,16 @@ def test_no_duplicates_are_no_error(lshdb: Run, url: str, crawl: Path) -> None:
     lshdb(url, "ingest", crawl / "d.txt")
     ended = lshdb(url, "dupes")
     assert (ended.code, ended.out, ended.err) == (0, "left\tright\tsimilarity\texact\n", "")
-    assert lshdb(url, "dupes", "--format", "table").out == ""
+    assert lshdb(url, "dupes", "--format", "table").out == "0 pairs\n"
 
 
 def test_a_table_is_aligned_and_rounded(lshdb: Run, filled: str) -> None:
     assert lshdb(filled, "dupes", "--format", "table").out == (
-        "left   right  similarity  exact\n"
-        "a.txt  c.txt  1.0000      true\n"
-        "a.txt  b.txt  0.8571      true\n"
+        "similarity  left   right\n"
+        "1.0000      a.txt  c.txt\n"
+        "0.8571      a.txt  b.txt\n"
+        "\n"
+        "2 pairs\n"
     )  # fmt: skip
 
 
@@ -239,7 +244,7 @@ def unescaped(field: str, escapes: dict[str, str]) -> str:
 
 def test_a_table_shows_control_characters_and_sends_none(lshdb: Run, odd: str) -> None:
     out = lshdb(odd, "dupes", "--format", "table").out
-    assert len(out.splitlines()) == 8
+    assert len(out.splitlines()) == 8 + 2
     assert "\\x1b[2J" in out
     assert "tab\\x09here" in out
     assert "\x1b" not in out
@@ -566,7 +571,67 @@ def test_an_answer_while_another_process_writes_says_what_is_missing(
         ended = lshdb(url, "dupes")
         busy = lshdb(url, "ingest", crawl)
     assert (ended.code, len(ended.rows)) == (0, 2)
-    assert ended.err == "note  1 contents are not linked yet and are missing from this answer\n"
+    assert ended.err == "warning  1 contents are not linked yet and are missing from this answer\n"
     assert busy.code == 18
     assert "Another process is writing to index" in busy.err
     assert len(lshdb(url, "dupes").rows) == 3
+
+
+# dupes: which pairs, and in which order
+
+RANGE = {
+    "z": TEN,
+    "b": ELEVEN,
+    "a": f"{ELEVEN} twelve",
+    "copy": TEN.upper(),
+}
+
+
+@pytest.fixture
+def ranked(lshdb: Run, url: str, tmp_path: Path) -> str:
+    """An index of four near-duplicates, two of them the same text."""
+    assert lshdb(url, "ingest", write_jsonl(tmp_path / "range.jsonl", RANGE)).code == 0
+    return url
+
+
+def test_pairs_come_in_the_order_that_is_asked_for(lshdb: Run, ranked: str) -> None:
+    expected = [["z", "copy", 1.0], ["b", "a", 7 / 8], ["z", "b", 6 / 7], ["z", "a", 6 / 8]]
+    for expand in ((), ("--expand",)):
+        rows = [[*row[:2], float(row[2])] for row in lshdb(ranked, "dupes", "--min-sim", 0.7, *expand).rows]
+        by_similarity = lshdb(ranked, "dupes", "--min-sim", 0.7, *expand, "--sort", "similarity").rows
+        by_id = lshdb(ranked, "dupes", "--min-sim", 0.7, *expand, "--sort", "id").rows
+        assert [[*row[:2], float(row[2])] for row in by_id] == sorted(rows)
+        assert [[*row[:2], float(row[2])] for row in by_similarity] == sorted(rows, key=lambda row: (-row[2], row[:2]))
+        assert expand or sorted(rows) == sorted(expected)
+
+
+def test_only_the_first_pairs_are_printed(lshdb: Run, ranked: str) -> None:
+    for sort in ((), ("--sort", "similarity"), ("--sort", "id")):
+        rows = lshdb(ranked, "dupes", "--min-sim", 0.7, *sort).rows
+        for limit in (1, 2, 3, 9):
+            assert lshdb(ranked, "dupes", "--min-sim", 0.7, *sort, "--limit", limit).rows == rows[:limit]
+    assert lshdb(ranked, "dupes", "--limit", 1, "--format", "table").out.endswith("\nthe first 1 pair\n")
+
+
+def test_pairs_are_in_a_range_of_similarities(lshdb: Run, ranked: str) -> None:
+    def between(least: float, most: float) -> list[list[str]]:
+        return sorted(row[:2] for row in lshdb(ranked, "dupes", "--min-sim", least, "--max-sim", most).rows)
+
+    assert between(0.7, 0.86) == [["z", "a"], ["z", "b"]]
+    assert between(0.86, 0.99) == [["b", "a"]]
+    assert between(0.9, 1.0) == [["z", "copy"]]
+    assert lshdb(ranked, "dupes", "--min-sim", 0.9, "--max-sim", 0.8).code == 2
+
+
+def test_pairs_between_collections_are_sorted_by_the_side_they_are_printed_on(
+    lshdb: Run, ranked: str, tmp_path: Path
+) -> None:
+    others = write_jsonl(tmp_path / "others.jsonl", {"y": f"{ELEVEN} twelve thirteen", "c": ELEVEN, "d": TEN})
+    lshdb(ranked, "ingest", "--collection", "others", others)
+    for sides in (("default", "others"), ("others", "default")):
+        asked = ("dupes", "--between", *sides, "--expand", "--min-sim", 0.6)
+        rows = lshdb(ranked, *asked).rows
+        assert len(rows) > 5
+        assert lshdb(ranked, *asked, "--sort", "id").rows == sorted(rows)
+        assert lshdb(ranked, *asked, "--sort", "similarity").rows == sorted(rows, key=lambda row: (-float(row[2]), row))
+        assert lshdb(ranked, *asked, "--sort", "id", "--limit", 2).rows == sorted(rows)[:2]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 import typer.main
+from typer.testing import CliRunner
 
-from lshdb.cli.app import app
+import lshdb.cli
+from lshdb.cli.app import PANELS, app
 
 # The rest belongs to the shell, or explains the example after two blanks.
 END = re.compile(r"  +| [|>&#]|$")
@@ -46,3 +51,25 @@ def test_an_example_is_understood(example: str) -> None:
     context = program.make_context("lshdb", arguments)
     _, verb, rest = program.resolve_command(context, [*context._protected_args, *context.args])
     verb.make_context(verb.name, rest, parent=context)
+
+
+def test_every_verb_is_in_one_panel() -> None:
+    modules = [import_module(f"lshdb.cli.{each.name}") for each in pkgutil.iter_modules(lshdb.cli.__path__)]
+    verbs = [module.__name__ for module in modules if hasattr(module, "EPILOG") and module is not lshdb.cli.app]
+    listed = [module.__name__ for panel in PANELS.values() for module in panel]
+    assert sorted(listed) == sorted(verbs)
+
+
+def test_the_help_names_no_types_of_python() -> None:
+    for verb in (None, *typer.main.get_command(app).commands):
+        shown = CliRunner().invoke(app, [verb, "--help"] if verb else ["--help"], env={"COLUMNS": "200"}).output
+        assert not re.findall(r"<\w+( range)?>|list\[", shown), verb
+
+
+def test_every_example_fits_in_80_columns() -> None:
+    program = typer.main.get_command(app)
+    for command in (program, *program.commands.values()):
+        # Typer takes away the common indentation, and leaves a blank column on either side.
+        shown = inspect.cleandoc(command.epilog).replace("\\[", "[").splitlines()
+        examples = [line for line, raw in zip(shown, command.epilog.splitlines(), strict=True) if raw.startswith(" ")]
+        assert [example for example in examples if len(example) > 78] == []

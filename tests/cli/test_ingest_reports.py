@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from lshdb.cli.display import Display
 from lshdb.cli.options import size
+from lshdb.cli.outlets import TextLines
 from lshdb.errors import UsageError
 from lshdb.ingest.ingest import OTHER_REASONS, Reasons
 from lshdb.model.values import Counts, Rejection
@@ -18,7 +17,7 @@ from tests.cli.conftest import Run
 from tests.cli.test_collections import ELEVEN, OTHER, TEN, write_jsonl
 
 COLLIDED = (
-    "note  1 documents took the place of others with the same id from another file; "
+    "warning  1 documents took the place of others with the same id from another file; "
     "--id-prefix or --collection keeps both\n"
 )
 
@@ -135,39 +134,34 @@ def test_a_prefix_or_a_collection_keeps_both(lshdb: Run, url: str, tmp_path: Pat
     assert ids(lshdb, url) == ["1", "1", "two/1"]
 
 
-@pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Return what a display prints without a terminal, at each call."""
-    out = io.StringIO()
-    monkeypatch.setattr("lshdb.cli.display.LOG_SECONDS", 0.0)
-    monkeypatch.setattr("lshdb.cli.display.Console", lambda **_: Console(file=out, width=300))
+def display() -> Display:
+    """A display that prints every line of progress; ten seconds pass between two of them."""
     clock = iter(range(0, 1_000, 10))
-    monkeypatch.setattr("lshdb.cli.display.time.monotonic", lambda: float(next(clock)))
-    return out
+    return Display([TextLines(0.0)], lambda: float(next(clock)))
 
 
-def test_the_time_left_is_shown_when_the_walk_has_ended(shown: io.StringIO) -> None:
-    display = Display()
-    display.walked(120, 3_000_000, ended=False)
-    display.read(100, 1_000_000)
-    display.ingested(Counts(num_added=90, num_unchanged=20, num_empty=1, num_contents=70))
-    display.walked(150, 4_000_000, ended=True)
-    display.read(200, 1_000_000)
-    first, second = shown.getvalue().splitlines()
+def test_the_time_left_is_shown_when_the_walk_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = display()
+    shown.walked(120, 3_000_000, ended=False)
+    shown.read(100, 1_000_000)
+    shown.ingested(Counts(num_added=90, num_unchanged=20, num_empty=1, num_contents=70))
+    shown.walked(150, 4_000_000, ended=True)
+    shown.read(200, 1_000_000)
+    first, second = capsys.readouterr().err.splitlines()
     assert first == (
         "ingest  120 files  100 documents read  10/s  1.0 MB  0.1 MB/s  0 exact copies so far  0 unchanged"
     )
     assert second == (
-        "ingest  150 files  200 documents read  5/s  1.0 MB  0.0 MB/s  19 exact copies so far  20 unchanged"
-        "  25%, 0:02:00 left"
+        "ingest  150 files  200 documents read  10/s  1.0 MB  0.1 MB/s  19 exact copies so far  20 unchanged"
+        "  25%, 0:01:00 left"
     )
 
 
-def test_no_time_left_is_shown_of_what_has_no_known_size(shown: io.StringIO) -> None:
-    display = Display()
-    display.walked(1, 0, ended=True)
-    display.read(100, 1_000_000)
-    assert shown.getvalue().endswith("0 unchanged\n")
+def test_no_time_left_is_shown_of_what_has_no_known_size(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = display()
+    shown.walked(1, 0, ended=True)
+    shown.read(100, 1_000_000)
+    assert capsys.readouterr().err.endswith("0 unchanged\n")
 
 
 def test_an_ingest_says_how_many_files_it_met_and_when_there_are_no_more(url: str, tmp_path: Path) -> None:

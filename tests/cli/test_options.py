@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from lshdb.cli.options import Making, unfolded
+from lshdb.cli.options import Making
+from lshdb.cli.unfolding import unfolded
 
 CHOSEN = typer.Option("--size", help="How large.")
 

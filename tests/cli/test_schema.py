@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lshdb.cli.options import in_schema
+from lshdb.cli.settings import in_schema
 from tests.cli.conftest import Run
 
 

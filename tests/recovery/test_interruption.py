@@ -1,8 +1,9 @@
-"""Ctrl-C at the two moments at which Python would lose it."""
+"""Ctrl-C and SIGTERM: at the two moments at which Python would lose them, and twice."""
 
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,31 @@ def listening() -> Iterator[None]:
     yield
     signal.signal(signal.SIGINT, before)
     interrupts.heard()
+
+
+TWICE = """
+import signal
+from lshdb.store import interrupts
+signal.signal(signal.SIGINT, signal.default_int_handler)
+interrupts.listen(repeat_seconds={seconds})
+try:
+    signal.raise_signal({number})
+except KeyboardInterrupt:
+    print(interrupts.last().name, flush=True)
+signal.raise_signal({number})
+print("goes on")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_kills_unless_it_comes_with_the_first(number: signal.Signals) -> None:
+    def run(seconds: float) -> tuple[int, list[str]]:
+        script = TWICE.format(seconds=seconds, number=int(number))
+        done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        return done.returncode, done.stdout.split("\n")[:-1]
+
+    assert run(seconds=0.0) == (-number, [number.name])
+    assert run(seconds=60.0) == (0, [number.name, "goes on"])
 
 
 class Dropped:

@@ -108,10 +108,15 @@ def test_workers_whose_caller_is_killed_end_by_themselves(moment: Moment, crawl:
     "moment",
     [Moment("spawned", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
 )
-def test_ctrl_c_ends_the_run_as_interrupted_and_the_next_one_goes_on(moment: Moment, crawl: Crawl, url: str) -> None:
-    ended = struck(url, moment, signal.SIGINT, crawl.folder, "--workers", 2)
-    assert ended.code == 130
-    assert "interrupted. Everything committed is kept; run the same command again to continue." in ended.err
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_ctrl_c_and_sigterm_end_the_run_as_interrupted_and_the_next_one_goes_on(
+    number: int, code: int, said: str, moment: Moment, crawl: Crawl, url: str
+) -> None:
+    ended = struck(url, moment, number, crawl.folder, "--workers", 2)
+    assert ended.code == code
+    assert f"{said}. Everything committed is kept; run the same command again to continue." in ended.err
     assert_broken_off(url, ended, "interrupted")
     assert_next_one_finishes(url, crawl)
 

@@ -17,10 +17,12 @@ from sqlalchemy import text
 from lshdb import Index
 from lshdb.errors import IndexBusy, IndexDamaged, OutputExists, OutputFailed, UsageError
 from lshdb.model.values import Document
+from lshdb.store.files import replacing
 from lshdb.store.schema import collection
 from lshdb.store.sqlite import file
 from lshdb.store.store import Store
 from tests.cli.conftest import Run, lshdb
+from tests.linking.test_spool import files_of_at_most
 from tests.recovery.tables import rows_of
 from tests.store.released import restore
 
@@ -91,7 +93,8 @@ def test_a_backup_writes_over_a_file_only_when_forced(index_path: Path, tmp_path
 
 def test_a_backup_never_takes_the_place_of_its_index_or_of_one_in_use(index_path: Path, tmp_path: Path) -> None:
     before = rows_of(str(index_path))
-    for taken in (index_path, tmp_path / "." / "crawl.db", tmp_path / "crawl.db-lock"):
+    beside = [tmp_path / f"crawl.db-{name}" for name in ("lock", "wal", "shm", "journal")]
+    for taken in (index_path, tmp_path / "." / "crawl.db", *beside):
         with pytest.raises(OutputFailed, match="a file of the index"):
             Index.backup(str(index_path), taken, force=True)
     with Index.create(str(tmp_path / "other.db")) as other:
@@ -120,6 +123,29 @@ def test_a_backup_that_fails_leaves_the_last_one(
         Index.backup(str(index_path), target, force=True)
     assert target.read_bytes() == before
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
+
+
+def test_a_backup_to_a_full_disk_blames_the_copy_and_leaves_nothing(index_path: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    with files_of_at_most(100_000), pytest.raises(OutputFailed, match=r"backup\.db: (disk I/O error|.*disk is full)"):
+        Index.backup(str(index_path), tmp_path / "backup.db")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_file_is_replaced_through_a_new_file_that_no_link_leads_from(tmp_path: Path) -> None:
+    with replacing(tmp_path / "out.txt") as part:
+        first = part
+        part.write_text("one")
+    with replacing(tmp_path / "out.txt") as part:
+        assert part != first
+        assert (part.stat().st_size, part.stat().st_mode & 0o777) == (0, 0o666 & ~umask())
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def test_a_damaged_index_gives_no_backup(index_path: Path, tmp_path: Path, lshdb: Run) -> None:

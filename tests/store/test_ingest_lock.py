@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lshdb.errors import IndexBusy
+from lshdb.errors import IndexBusy, StoreFailed
 from lshdb.model.params import Params
 from lshdb.store.store import Store
 
@@ -27,3 +27,27 @@ def test_the_lock_of_a_relative_path_stays_where_the_index_was_opened(
                 pass
     assert list(elsewhere.iterdir()) == []
     assert first.url == "index.db"
+
+
+def test_two_names_of_one_index_have_one_lock(tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to(tmp_path / "index.db")
+    with (
+        Store.create(str(tmp_path / "index.db"), Params(), "test") as first,
+        Store.open(str(tmp_path / "link.db")) as second,
+        first.sole_ingest(wait=False),
+        pytest.raises(IndexBusy),
+        second.sole_ingest(wait=False),
+    ):
+        pass
+
+
+def test_a_lock_file_that_is_a_link_is_refused_and_its_target_kept(tmp_path: Path) -> None:
+    (tmp_path / "diary.txt").write_text("Dear diary")
+    (tmp_path / "index.db-lock").symlink_to(tmp_path / "diary.txt")
+    with (
+        Store.create(str(tmp_path / "index.db"), Params(), "test") as store,
+        pytest.raises(StoreFailed, match=r"index\.db-lock: it is a symbolic link"),
+        store.sole_ingest(wait=False),
+    ):
+        pass
+    assert (tmp_path / "diary.txt").read_text() == "Dear diary"

@@ -63,7 +63,7 @@ class Said(Progress):
     def __init__(self) -> None:
         self.notes: list[str] = []
 
-    def noticed(self, message: str) -> None:
+    def warned(self, message: str) -> None:
         self.notes.append(message)
 
 

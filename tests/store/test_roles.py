@@ -152,7 +152,7 @@ def test_contents_that_are_not_linked_are_named_and_not_computed_in_vain(
         index.add([Document("a", words), Document("b", words + " eleven")], link=False)
     before = lshdb(reader, "dupes")
     assert before.code == 0
-    assert before.err == "note  2 contents are not linked yet and are missing from this answer\n"
+    assert before.err == "warning  2 contents are not linked yet and are missing from this answer\n"
     assert len(lshdb(owned[0], "dupes").rows) == len(before.rows) + 1
 
 

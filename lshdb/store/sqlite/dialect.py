@@ -77,7 +77,8 @@ class Sqlite(Dialect):
 
     def normalised(self, url: URL) -> URL:
         # Absolute, as SQLAlchemy makes it for its connections: the ingest lock must not follow a later os.chdir.
-        return URL.create("sqlite", database=os.path.abspath(url.database or ""))  # noqa: PTH100
+        # Two names of one file have one lock, and one log, which SQLite keeps beside the file itself.
+        return URL.create("sqlite", database=os.path.realpath(url.database or ""))
 
     def engine_options(self) -> dict[str, Any]:
         # Reuse the connection that was used last, because every open connection keeps a separate cache.
@@ -153,7 +154,7 @@ class Sqlite(Dialect):
 
     def files(self, url: URL) -> frozenset[Path]:
         path = Path(url.database or "")
-        return frozenset({path, lock.lock_path(path)})
+        return frozenset({path, lock.lock_path(path), *file.beside(path)})
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         _insert(connection, table, columns)

@@ -16,13 +16,16 @@ from typing import Any, Final
 
 from lshdb.errors import FileUnusable, IndexDamaged, OutputFailed
 
-__all__ = ["connection_for_reading", "copy_online", "keep_log", "require_no_log", "why_unwritable"]
+__all__ = ["beside", "connection_for_reading", "copy_online", "keep_log", "require_no_log", "why_unwritable"]
 
 # 16 MB of an index. For 132 MB, steps of 64 to 4,096 pages take 0.24 s; one step, which would show no progress, takes
 # 0.96 s, and VACUUM INTO takes 0.57 s.
 STEP_PAGES: Final = 1_024
 # lshdb.store.upgrade owns the name of this table.
 REVISION: Final = "SELECT version_num FROM lshdb_revision"
+
+# Errors of a backup that only its target can cause, because the source is read.
+_UNWRITTEN: Final = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
 
 
 def why_unwritable(path: Path, *, read_only: bool) -> str | None:
@@ -65,19 +68,33 @@ def copy_online(original: Path, copy: Path, copied: Callable[[float], None]) -> 
     """Copy the current state of an index, without making writers wait. Returns: its revision.
 
     Args: copied: is called with the share that is done.
-    Raises: IndexDamaged: the copy, and therefore the index, is inconsistent.
+    Raises: IndexDamaged: the copy, and therefore the index, is inconsistent; OSError: the copy cannot be written.
     """
     reading = connection_for_reading(original, {}) or sqlite3.connect(original)
     with closing(reading) as source, closing(sqlite3.connect(copy)) as target:
         # One read transaction for all steps. Without it, every commit of a writer would restart the copy.
         source.execute("BEGIN")
         (revision,) = source.execute(REVISION).fetchone()
-        source.backup(
-            target, pages=STEP_PAGES, progress=lambda _status, left, total: copied(1 - left / total if total else 1.0)
-        )
+        # The copy is discarded if it is incomplete, so it needs no journal, which would stay on a full disk.
+        target.execute("PRAGMA journal_mode = OFF")
+        try:
+            source.backup(
+                target,
+                pages=STEP_PAGES,
+                progress=lambda _status, left, total: copied(1 - left / total if total else 1.0),
+            )
+        except sqlite3.Error as error:
+            if error.sqlite_errorname in _UNWRITTEN:
+                raise OSError(str(error)) from None
+            raise
     _require_sound(copy, str(original), revision)
     shutil.copymode(original, copy)
     return str(revision)
+
+
+def beside(path: Path) -> tuple[Path, Path, Path]:
+    """Return the files that SQLite keeps beside an index: its log, the shared memory of the log, and the journal."""
+    return *_beside(path), path.with_name(f"{path.name}-journal")
 
 
 def require_no_log(path: Path) -> None:

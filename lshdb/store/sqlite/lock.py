@@ -5,6 +5,7 @@ The system releases it when its holder ends, in whatever way.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import socket
@@ -36,11 +37,12 @@ def sole_ingest(index: Path, wait: bool) -> Iterator[None]:
     with ExitStack() as held:
         try:
             # The file stays when the lock is released.
-            _lock(held.enter_context(path.open("a+")), index, wait)
+            _lock(held.enter_context(_opened(path)), index, wait)
         except PermissionError as error:
             raise AccessDenied(url=str(index), reason=f"{path}: {error.strerror}") from None
         except OSError as error:
-            raise StoreFailed(url=str(index), reason=f"{path}: {error.strerror}") from None
+            reason = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+            raise StoreFailed(url=str(index), reason=f"{path}: {reason}") from None
         yield
 
 
@@ -58,6 +60,11 @@ def is_held(index: Path) -> bool | None:
     return False
 
 
+def _opened(path: Path) -> TextIO:
+    """Return the lock file. Raises: OSError, also if it is a symbolic link, whose target would be overwritten."""
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "r+")
+
+
 def _lock(lock: TextIO, index: Path, wait: bool) -> None:
     """Take the lock, and write into the file who holds it."""
     try:
@@ -66,7 +73,8 @@ def _lock(lock: TextIO, index: Path, wait: bool) -> None:
         lock.seek(0)
         raise IndexBusy(url=str(index), reason=lock.read().strip() or "an ingest") from None
     started = datetime.now().astimezone().isoformat(timespec="seconds")
-    lock.truncate(0)
+    lock.seek(0)
+    lock.truncate()
     lock.write(f"an ingest, process {os.getpid()} on {socket.gethostname()} since {started}")
     lock.flush()
 

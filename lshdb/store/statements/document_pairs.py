@@ -1,7 +1,7 @@
 """SQL for pairs of documents: of all documents, within one collection, and between two collections.
 
 A content is represented by its first document, or by its first document in the chosen collection. Every statement
-reads the pairs by key, or the documents by content, so the database never has to sort them.
+reads the pairs by key, or the documents by content, so the database has to sort them only if another order is wanted.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, bindparam, func, literal, select, true
 
+from lshdb.model.choices import PairOrder
 from lshdb.store.schema import document, pair
 from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
+    "at_most",
     "expanded_pairs",
     "first_document",
     "first_documents_pairs",
@@ -22,6 +24,7 @@ __all__ = [
     "repeated_documents",
     "shared_contents",
     "shared_documents",
+    "sorted_by",
 ]
 
 # The collections that the left and the right document are chosen from.
@@ -96,6 +99,23 @@ def shared_documents() -> Rows:
     left, right = _aliases()
     statement = _identical(left, right).join_from(left, right, left.c.content_key == right.c.content_key)
     return _of_chosen(statement, left, right).order_by(left.c.content_key, left.c.doc_key, right.c.doc_key)
+
+
+def at_most(statement: Rows) -> Rows:
+    """Restrict a statement about pairs of contents to those at ``:max_sim`` or less."""
+    return statement.where(pair.c.similarity <= bindparam("max_sim"))
+
+
+def sorted_by(statement: Rows, order: PairOrder, *, turned: bool = False) -> Rows:
+    """Sort the pairs of a statement. Only this makes the database sort them.
+
+    Args: turned: left and right will change sides.
+    """
+    columns = statement.selected_columns
+    sides = ("right", "left") if turned else ("left", "right")
+    names = [columns[side] for side in sides] + [columns[f"{side}_collection"] for side in sides]
+    nearest = [columns["similarity"].desc()] if order == "similarity" else []
+    return statement.order_by(None).order_by(*nearest, *names)
 
 
 def first_document(content_key: Any, collection_key: ColumnElement[int] | None = None) -> ScalarSelect[int]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, Table, func, select
 
+from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import Rejection
 from lshdb.store.schema import (
@@ -26,9 +29,11 @@ from lshdb.store.schema import (
 )
 from lshdb.store.statements import document_pairs, statements
 from lshdb.store.statements.collections import bound_key, name_of
+from lshdb.store.statements.statements import Rows
 from lshdb.store.transaction import Transaction
 
 __all__ = [
+    "Chosen",
     "content_of",
     "doc_keys",
     "documents_of",
@@ -46,37 +51,93 @@ _IN_COLLECTION: Final = document.c.collection_key == bound_key("collection")
 PairRow = tuple[str, str, float, bool, str, str]
 
 
-def pairs(transaction: Transaction, min_sim: float, *, expand: bool, within: str | None = None) -> Iterator[PairRow]:
-    """Yield pairs of documents with a similarity of at least `min_sim`: exact copies first, then pairs of contents.
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which pairs to read, and in which order.
+
+    Args:
+        min_sim, max_sim: the range of their similarity.
+        order: None for the order in which the database has them: exact copies first, then by content.
+        limit: how many to read at most; None for all.
+    """
+
+    min_sim: float
+    max_sim: float = 1.0
+    order: PairOrder | None = None
+    limit: int | None = None
+
+
+def pairs(transaction: Transaction, chosen: Chosen, *, expand: bool, within: str | None = None) -> Iterator[PairRow]:
+    """Yield pairs of documents: exact copies first, then pairs of contents, unless another order is chosen.
 
     Args:
         expand: yield every pair of documents, instead of one document for each content.
         within: the collection of both documents; None for all collections.
     """
-    chosen = within is not None
-    parameters = {"left_collection": within, "right_collection": within} if chosen else {}
+    is_within = within is not None
+    there = {"left_collection": within, "right_collection": within} if is_within else {}
     repeated = document_pairs.identical_documents if expand else document_pairs.repeated_documents
-    yield from _pair_rows(transaction.stream(repeated(chosen=chosen), parameters))
     similar = document_pairs.expanded_pairs if expand else document_pairs.first_documents_pairs
-    yield from _pair_rows(transaction.stream(similar(chosen=chosen), {**parameters, "min_sim": min_sim}))
+    copies = _rows(transaction, repeated(chosen=is_within), chosen, there)
+    return _ordered([copies, _similar(transaction, similar(chosen=is_within), chosen, there)], chosen)
 
 
 def pairs_between(
-    transaction: Transaction, min_sim: float, left: str, right: str, *, expand: bool
+    transaction: Transaction, chosen: Chosen, left: str, right: str, *, expand: bool
 ) -> Iterator[PairRow]:
     """Yield the same pairs between two collections. The left document is from `left`, the right one from `right`.
 
     After the exact copies come the pairs in which the left document has the earlier content, then all others.
     """
     there = {"left_collection": left, "right_collection": right}
-    back = {"left_collection": right, "right_collection": left, "min_sim": min_sim}
+    back = {"left_collection": right, "right_collection": left}
     shared = document_pairs.shared_documents() if expand else document_pairs.shared_contents()
-    yield from _pair_rows(transaction.stream(shared, there))
     similar = document_pairs.expanded_pairs if expand else document_pairs.first_documents_pairs
     statement = similar(chosen=True)
-    yield from _pair_rows(transaction.stream(statement, {**there, "min_sim": min_sim}))
-    for one, other, similarity, exact, *collections in _pair_rows(transaction.stream(statement, back)):
-        yield other, one, similarity, exact, collections[1], collections[0]
+    turned = (
+        (other, one, similarity, exact, others, ones)
+        for one, other, similarity, exact, ones, others in _similar(transaction, statement, chosen, back, turned=True)
+    )
+    copies = _rows(transaction, shared, chosen, there)
+    return _ordered([copies, _similar(transaction, statement, chosen, there), turned], chosen)
+
+
+def _similar(
+    transaction: Transaction, statement: Rows, chosen: Chosen, place: Mapping[str, object], *, turned: bool = False
+) -> Iterator[PairRow]:
+    """Yield pairs of contents in the range of similarities. Args: turned: their documents will change sides."""
+    parameters = {**place, "min_sim": chosen.min_sim, "max_sim": chosen.max_sim}
+    if chosen.max_sim < 1.0:
+        statement = document_pairs.at_most(statement)
+    else:
+        del parameters["max_sim"]
+    return _pair_rows(transaction.stream(_arranged(statement, chosen, turned=turned), parameters))
+
+
+def _rows(transaction: Transaction, statement: Rows, chosen: Chosen, place: Mapping[str, object]) -> Iterator[PairRow]:
+    """Yield pairs of exact copies, if their similarity is wanted."""
+    if chosen.max_sim < 1.0:
+        return iter(())
+    return _pair_rows(transaction.stream(_arranged(statement, chosen), place))
+
+
+def _arranged(statement: Rows, chosen: Chosen, *, turned: bool = False) -> Rows:
+    if chosen.order is not None:
+        statement = document_pairs.sorted_by(statement, chosen.order, turned=turned)
+    return statement if chosen.limit is None else statement.limit(chosen.limit)
+
+
+def _ordered(parts: Sequence[Iterator[PairRow]], chosen: Chosen) -> Iterator[PairRow]:
+    """Return the rows of several statements in the chosen order, up to the limit."""
+    rows = chain.from_iterable(parts) if chosen.order is None else merge(*parts, key=_SORTED_BY[chosen.order])
+    return islice(rows, chosen.limit)
+
+
+# As the databases sort them: names by their code points.
+_SORTED_BY: Final[dict[PairOrder, Callable[[PairRow], Any]]] = {
+    "similarity": lambda row: (-row[2], row[:2], row[4:]),
+    "id": lambda row: (row[:2], row[4:]),
+}
 
 
 def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:

@@ -1,0 +1,185 @@
+"""Where a call shows its progress, notes, warnings and errors: a terminal, lines of text, lines of JSON, a log file.
+
+An outlet shows every `say`. It may drop a `step`, because the next one replaces it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, cast
+
+import typer
+
+from lshdb.cli.render import visible
+from lshdb.cli.settings import Settings
+from lshdb.errors import OutputFailed
+
+__all__ = ["Event", "JsonLines", "LogFile", "Outlet", "Quiet", "Terminal", "TextLines", "outlets_of"]
+
+# Where Typer's context keeps the outlets of a call.
+_KEY: Final = "lshdb.outlets"
+
+Kind = Literal["progress", "rejected", "note", "warning", "error", "summary"]
+
+PREFIXES: Final = {"rejected": "rejected  ", "note": "note  ", "warning": "warning  ", "error": "lshdb: "}
+# What --quiet prints.
+LOUD: Final = ("warning", "error")
+# The interval of progress in a log, and in JSON.
+LOG_SECONDS: Final = 60.0
+JSON_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something to show.
+
+    Args:
+        text: for people.
+        figures: for programs.
+    """
+
+    kind: Kind
+    text: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The text in one line, which begins with its kind."""
+        return visible(PREFIXES.get(self.kind, "") + self.text)
+
+
+class Outlet(Protocol):
+    """Shows events."""
+
+    def step(self, event: Event) -> None:
+        """Show how far the work is."""
+
+    def say(self, event: Event) -> None:
+        """Show something that is not repeated."""
+
+    def done(self) -> None:
+        """Stop showing progress."""
+
+
+class Terminal:
+    """A live line on a terminal, below the lines that stay."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console = Console(stderr=True, highlight=False)
+        self._live = Live(console=self._console, transient=True, refresh_per_second=8)
+
+    def step(self, event: Event) -> None:
+        from rich.text import Text
+
+        self._live.start()
+        self._live.update(Text(event.line))
+
+    def say(self, event: Event) -> None:
+        from rich.text import Text
+
+        if event.kind != "summary":
+            self._console.print(Text(event.line), soft_wrap=True)
+
+    def done(self) -> None:
+        self._live.stop()
+
+
+class TextLines:
+    """Lines of text on stderr, with one line of progress at each interval; None for no progress."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._said = time.monotonic()
+
+    def step(self, event: Event) -> None:
+        if self._seconds is not None and time.monotonic() - self._said >= self._seconds:
+            self._said = time.monotonic()
+            self.say(event)
+
+    def say(self, event: Event) -> None:
+        if event.kind != "summary":
+            print(event.line, file=sys.stderr, flush=True)
+
+    def done(self) -> None:
+        pass
+
+
+class JsonLines(TextLines):
+    """An object a line on stderr, for programs."""
+
+    def say(self, event: Event) -> None:
+        if event.kind != "summary":
+            shown = {"event": event.kind, "message": event.text, **event.figures}
+            print(json.dumps(shown, ensure_ascii=False), file=sys.stderr, flush=True)
+
+
+class LogFile(TextLines):
+    """Lines with the time in UTC, appended to a file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(LOG_SECONDS)
+        try:
+            self._file = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
+        except OSError as error:
+            raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
+
+    def say(self, event: Event) -> None:
+        self._file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}  {event.line}\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class Quiet:
+    """Shows only warnings and errors. Args: outlet: shows them."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+
+    def step(self, event: Event) -> None:
+        pass
+
+    def say(self, event: Event) -> None:
+        if event.kind in LOUD:
+            self._outlet.say(event)
+
+    def done(self) -> None:
+        pass
+
+
+def outlets_of(context: typer.Context) -> tuple[Outlet, ...]:
+    """Return where a call shows its events; the same outlets each time.
+
+    Raises: OutputFailed: the log cannot be written.
+    """
+    if _KEY not in context.meta:
+        context.meta[_KEY] = tuple(_outlets(context, context.obj))
+    return cast(tuple[Outlet, ...], context.meta[_KEY])
+
+
+def _outlets(context: typer.Context, settings: Settings) -> Iterator[Outlet]:
+    shown = _on_stderr(settings)
+    yield Quiet(shown) if settings.quiet else shown
+    if settings.log_file is not None:
+        log = LogFile(settings.log_file)
+        context.find_root().call_on_close(log.close)
+        yield log
+
+
+def _on_stderr(settings: Settings) -> Outlet:
+    form = settings.progress or "auto"
+    if form == "json":
+        return JsonLines(JSON_SECONDS)
+    if form == "auto" and not settings.quiet and sys.stderr.isatty():
+        return Terminal()
+    return TextLines(None if form == "none" else LOG_SECONDS)

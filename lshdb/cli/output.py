@@ -1,0 +1,91 @@
+"""Where the rows of an answer go, and in which format: the options that all verbs with rows share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, TextIO, cast, get_args
+
+import typer
+
+from lshdb.cli.options import Format, FormatOption
+from lshdb.cli.pager import paged
+from lshdb.errors import OutputFailed, UsageError
+from lshdb.store.files import require_free, writing
+
+__all__ = ["STDOUT", "Output"]
+
+STDOUT: Final = "-"
+# The first bytes of every SQLite file. --force must not replace an index by a list of its pairs.
+DATABASE: Final = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The options ``--format``, ``--out``, ``--force`` and ``--no-pager``."""
+
+    form: FormatOption = None
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE|-", help="Default: -, standard output.", show_default=False),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Print a table on a terminal without a pager.")] = False
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether a format or a file was given."""
+        return self.form is not None or self._file is not None
+
+    def refuse_with_json(self, json: bool) -> None:
+        """Raises: UsageError: ``--json`` is given together with a format or a file for rows."""
+        if json and self.is_chosen:
+            raise UsageError(reason="use either --json, or --format and --out")
+
+    @property
+    def chosen(self) -> Format:
+        """The format: the one asked for, else by the suffix of the file, else a table on a terminal, else tsv."""
+        if self.form is not None:
+            return self.form
+        if self._file is None:
+            return "table" if sys.stdout.isatty() else "tsv"
+        suffix = self._file.suffix.lower().removeprefix(".")
+        return cast(Format, suffix) if suffix in get_args(Format) else "tsv"
+
+    @property
+    def width(self) -> int | None:
+        """The width of a line: that of the terminal, or of COLUMNS. None in a file or a pipe, where nothing is cut."""
+        if self._file is None and (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()):
+            return shutil.get_terminal_size().columns
+        return None
+
+    @contextmanager
+    def opened(self) -> Iterator[TextIO]:
+        """Yield the file to write to. It appears complete or not at all.
+
+        Raises: OutputExists, OutputFailed.
+        """
+        file = self._file
+        if file is None:
+            with paged(allowed=self.chosen == "table" and not self.no_pager) as out:
+                yield out
+            return
+        require_free(file, force=self.force)
+        if file.exists() and _is_database(file):
+            raise OutputFailed(path=file, reason="it is a database")
+        with writing(file) as out:
+            yield out
+
+    @property
+    def _file(self) -> Path | None:
+        return None if self.out is None or str(self.out) == STDOUT else self.out
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(DATABASE)) == DATABASE

@@ -1,0 +1,123 @@
+"""The one place where an error of a verb becomes a line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from lshdb.cli.outlets import Event, Outlet, TextLines, outlets_of
+from lshdb.errors import LshdbError, OutputFailed, UsageError
+from lshdb.store import interrupts
+
+__all__ = ["Verb", "Verbs"]
+
+# More verbs than these have an option in common, such as --json.
+MAX_OWNERS: Final = 3
+
+# The status that a shell reports for a program ended by a signal is this plus the number of the signal.
+SIGNALLED: Final = 128
+ENDED: Final = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+# Typer exports only this child of its usage errors.
+_Misuse: Final[Any] = typer.BadParameter.__base__
+# Begins the messages of Typer's validator.
+_VALIDATOR: Final = "Value error, "
+
+
+class Plain:
+    """Shows no types of Python in a help text: a flag takes no value, and an argument has a name."""
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for each in params:
+            if each.param_type_name == "argument":
+                each.display_type_rich = lambda ctx: ""  # noqa: ARG005
+            elif each.is_flag and each.metavar is None:
+                each.metavar = ""
+        return params
+
+
+class Verb(Plain, TyperCommand):
+    """One command."""
+
+
+class Verbs(Plain, TyperGroup):
+    """Turns an error of a verb, or a wrong call, into a line and an exit status."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _explained(self, None):
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _explained(self, ctx):
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                # The reader has closed the pipe, as in `lshdb dupes | head`; leave nothing to flush at exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(SIGNALLED + signal.SIGPIPE) from None
+        return result
+
+
+@contextmanager
+def _explained(verbs: Verbs, context: typer.Context | None) -> Iterator[None]:
+    try:
+        yield
+    except LshdbError as error:
+        _end(context, str(error), error.exit_code)
+    except KeyboardInterrupt:
+        number = interrupts.last()
+        message = f"{ENDED[number]}. Everything committed is kept; run the same command again to continue."
+        _end(context, message, SIGNALLED + number)
+    except _Misuse as error:
+        # Typer has printed the help, which is the message of this error.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        _end(context, _misuse(error, verbs), UsageError.exit_code)
+
+
+def _misuse(error: Any, verbs: Verbs) -> str:
+    """Return what is wrong with a call, and which help to read."""
+    what = error.format_message().replace(_VALIDATOR, "")
+    advice = _advice(error, verbs)
+    context = error.ctx
+    verb = "" if context is None or context.parent is None else f" {context.info_name}"
+    return f"{what}{'' if what.endswith(('.', '?')) else '.'}{advice} Try: lshdb{verb} --help"
+
+
+def _advice(error: Any, verbs: Verbs) -> str:
+    """Return what the caller probably meant; empty if we do not know."""
+    if error.ctx is None:
+        return ""
+    root = error.ctx.find_root()
+    if (option := getattr(error, "option_name", None)) is not None:
+        owners = [name for name, verb in verbs.commands.items() if any(option in each.opts for each in verb.params)]
+        if owners and error.ctx is root:
+            return f" Write {option} after the verb."
+        return f" It is an option of {', '.join(owners)}." if owners and len(owners) <= MAX_OWNERS else ""
+    if error.ctx is root and (taken := root.params.get("address")) in verbs.commands:
+        return f" --db took the verb {taken} as its value; is a variable of your shell not set?"
+    return ""
+
+
+def _end(context: typer.Context | None, message: str, code: int) -> NoReturn:
+    for outlet in _outlets(context):
+        outlet.done()
+        outlet.say(Event("error", message, {"status": code}))
+    raise typer.Exit(code) from None
+
+
+def _outlets(context: typer.Context | None) -> tuple[Outlet, ...]:
+    """Return the outlets of a call; plain lines if its options are not known yet, or its log cannot be written."""
+    if context is not None and context.obj is not None:
+        with suppress(OutputFailed):
+            return outlets_of(context)
+    return (TextLines(None),)

@@ -1,0 +1,94 @@
+"""Every verb honours ``--format``, ``--out`` and ``--json``, or refuses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from lshdb.cli.app import app
+from tests.cli.conftest import Run
+
+VERBS: dict[str, Any] = dict(typer.main.get_command(app).commands)
+
+# Arguments with which a verb prints rows.
+WITH_ROWS: dict[str, tuple[str, ...]] = {
+    "dupes": (),
+    "clusters": (),
+    "contaminated": ("--train", "default", "--test", "other", "--all"),
+    "query": ("--id", "a.txt"),
+    "stats": ("--hot",),
+    "check": (),
+    "tune": (),
+    "export": (),
+}
+# Arguments that a verb needs, if it prints no rows.
+NEEDED: dict[str, tuple[str, ...]] = {
+    "explain": ("a.txt", "b.txt"),
+    "ingest": ("nothing",),
+    "remove": ("nothing",),
+    "backup": ("copy.db",),
+    "copy": ("copy.db",),
+    "reband": ("--min-sim", "0.7"),
+}
+
+
+def options_of(verb: str) -> set[str]:
+    return {name for parameter in VERBS[verb].params for name in parameter.opts}
+
+
+@pytest.fixture
+def index(lshdb: Run, filled: str, tmp_path: Path) -> str:
+    """An index with a second collection."""
+    (tmp_path / "more.jsonl").write_text('{"id": "m", "text": "more of something else"}\n')
+    assert lshdb(filled, "ingest", "--collection", "other", tmp_path / "more.jsonl").code == 0
+    return filled
+
+
+def test_every_verb_that_takes_a_format_is_walked_over() -> None:
+    assert {verb for verb in VERBS if "--format" in options_of(verb)} == set(WITH_ROWS)
+
+
+@pytest.mark.parametrize("verb", sorted(WITH_ROWS))
+def test_a_verb_with_rows_prints_them_in_the_format_that_is_asked_for(verb: str, lshdb: Run, index: str) -> None:
+    arguments = WITH_ROWS[verb]
+    ended = {form: lshdb(index, verb, *arguments, "--format", form).out for form in ("jsonl", "csv", "tsv")}
+    rows = [json.loads(line) for line in ended["jsonl"].splitlines()]
+    assert rows or verb == "check", "check lists faults, and there are none"
+    columns = ended["csv"].splitlines()[0].split(",")
+    assert ended["tsv"].splitlines()[0].split("\t") == columns
+    assert not rows or list(rows[0]) == columns
+
+
+@pytest.mark.parametrize("verb", sorted(WITH_ROWS))
+def test_a_verb_with_rows_writes_the_same_to_a_file_and_to_a_dash(
+    verb: str, lshdb: Run, index: str, tmp_path: Path
+) -> None:
+    printed = lshdb(index, verb, *WITH_ROWS[verb], "--format", "csv")
+    assert lshdb(index, verb, *WITH_ROWS[verb], "--format", "csv", "--out", "-").out == printed.out
+    lshdb(index, verb, *WITH_ROWS[verb], "--format", "csv", "--out", tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text() == printed.out
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_a_verb_refuses_a_format_that_it_does_not_have(verb: str, lshdb: Run, index: str) -> None:
+    ended = lshdb(index, verb, *WITH_ROWS.get(verb, NEEDED.get(verb, ())), "--format", "xml")
+    assert (ended.code, ended.out) == (2, "")
+
+
+@pytest.mark.parametrize("verb", sorted(verb for verb in WITH_ROWS if "--json" in options_of(verb)))
+def test_one_object_and_rows_are_not_printed_at_once(verb: str, lshdb: Run, index: str) -> None:
+    ended = lshdb(index, verb, "--json", "--format", "csv", *(() if verb == "stats" else WITH_ROWS[verb]))
+    assert (ended.code, ended.out) == (2, "")
+
+
+@pytest.mark.parametrize("option", [("--format", "csv"), ("--out", "figures.csv")])
+def test_the_figures_of_an_index_are_no_rows(option: tuple[str, str], lshdb: Run, index: str) -> None:
+    ended = lshdb(index, "stats", *option)
+    assert (ended.code, ended.out) == (2, "")
+    assert "--json" in ended.err
+    for contradiction in (("--json", "--hot"), ("--json", "--rejected", "1"), ("--hot", "--rejected", "1")):
+        assert lshdb(index, "stats", *contradiction).code == 2
