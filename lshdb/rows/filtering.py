@@ -33,8 +33,8 @@ from lshdb.readers import ReadOptions
 from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.streams import StreamDamaged, open_regular
 from lshdb.rows.folder import OutFolder
-from lshdb.rows.formats import Task
 from lshdb.rows.judging import Judged, Judging, Records
+from lshdb.rows.opened import Task
 from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
 from lshdb.rows.shards import Shard, Shards
 from lshdb.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Dropped, Verdicts

@@ -12,7 +12,8 @@ import numpy as np
 from lshdb.errors import UsageError
 from lshdb.readers import ReadOptions, recorded
 from lshdb.rows import verdicts
-from lshdb.rows.formats import FORMATS, Format, OpenedFile, opened
+from lshdb.rows.formats import FORMATS, Format
+from lshdb.rows.opened import OpenedFile, opened
 from lshdb.rows.shards import Shard
 from lshdb.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts
 from lshdb.store.tables import locators

@@ -13,26 +13,25 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.rows.verdicts import OTHER, UNKNOWN
+from lshdb.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Verdicts
 
 __all__ = ["Lines"]
 
 LF = ord("\n")
-NUM_VERDICTS = 5
 
 
 class Lines:
     """Chooses lines by their verdicts.
 
     Args:
-        verdicts: uint8; the verdict about line N is at place N. Lines beyond it are UNKNOWN.
+        verdicts: by line number.
         is_wanted: bool, shape (5,); whether lines with a verdict are copied. Blank lines count as OTHER.
 
     Attributes:
         counts: int64, shape (5,); the lines so far by their verdict. Blank lines are not counted.
     """
 
-    def __init__(self, verdicts: NDArray[np.uint8], is_wanted: NDArray[np.bool_]) -> None:
+    def __init__(self, verdicts: Verdicts, is_wanted: NDArray[np.bool_]) -> None:
         self.counts = np.zeros(NUM_VERDICTS, dtype=np.int64)
         self._verdicts = verdicts
         self._is_wanted = is_wanted
@@ -63,7 +62,7 @@ class Lines:
     def _of_block(self, block: bytes) -> Iterator[memoryview]:
         ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == LF) + 1
         starts = np.concatenate([[0], ends])
-        found = self._found(len(starts))
+        found = self._verdicts.of_numbers(self._number, len(starts))
         if self._is_inside:
             found[0] = self._verdict
         for place in np.flatnonzero(found == UNKNOWN).tolist():
@@ -75,11 +74,6 @@ class Lines:
         self._is_inside = rest > 0 or (self._is_inside and not len(ends))
         self._verdict = int(found[-1])
         yield from self._pieces(block, starts if rest else starts[:-1], found if rest else found[:-1])
-
-    def _found(self, num_lines: int) -> NDArray[np.uint8]:
-        """Return the verdicts about the next lines."""
-        found = self._verdicts[self._number : self._number + num_lines]
-        return np.concatenate([found, np.full(num_lines - len(found), UNKNOWN, dtype=np.uint8)])
 
     def _is_blank(self, block: bytes, starts: NDArray[np.int64], place: int) -> bool:
         end = int(starts[place + 1]) if place + 1 < len(starts) else len(block)

@@ -19,7 +19,18 @@ from lshdb.store.tables import locators
 from lshdb.store.tables.locators import IndexedSource
 from lshdb.store.transaction import Transaction
 
-__all__ = ["DROPPED", "KEPT", "OTHER", "REJECTED", "UNKNOWN", "Dropped", "Verdicts", "named", "numbered"]
+__all__ = [
+    "DROPPED",
+    "KEPT",
+    "NUM_VERDICTS",
+    "OTHER",
+    "REJECTED",
+    "UNKNOWN",
+    "Dropped",
+    "Verdicts",
+    "named",
+    "numbered",
+]
 
 # The verdicts. A record that is UNKNOWN is not in the index; one that is OTHER is no document.
 UNKNOWN: Final = 0
@@ -27,6 +38,7 @@ KEPT: Final = 1
 DROPPED: Final = 2
 REJECTED: Final = 3
 OTHER: Final = 4
+NUM_VERDICTS: Final = 5
 
 
 class Dropped:
@@ -70,8 +82,13 @@ class Verdicts:
         self.by_number = by_number
         self.by_locator = by_locator
         named = np.fromiter(by_locator.values(), dtype=np.uint8, count=len(by_locator))
-        self.counts = np.bincount(by_number, minlength=5) + np.bincount(named, minlength=5)
+        self.counts = np.bincount(by_number, minlength=NUM_VERDICTS) + np.bincount(named, minlength=NUM_VERDICTS)
         self.counts[UNKNOWN] = 0
+
+    def of_numbers(self, first: int, count: int) -> NDArray[np.uint8]:
+        """Return the verdicts about `count` records from the number `first` on, uint8. They may be changed."""
+        found = self.by_number[first : first + count]
+        return np.concatenate([found, np.full(count - len(found), UNKNOWN, dtype=np.uint8)])
 
     def count(self, verdict: int) -> int:
         """Return the number of records with a verdict other than UNKNOWN."""

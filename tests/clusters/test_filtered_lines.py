@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lshdb.rows.lines import Lines
-from lshdb.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN
+from lshdb.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Verdicts
 
 VERDICTS = (UNKNOWN, KEPT, DROPPED, REJECTED)
 MASKS = st.lists(st.booleans(), min_size=5, max_size=5)
@@ -39,7 +39,7 @@ def _lines(raw: bytes) -> list[bytes]:
 def test_blocks_of_any_size_give_the_lines_of_the_whole(
     raw: bytes, verdicts: list[int], mask: list[bool], size: int
 ) -> None:
-    lines = Lines(np.asarray(verdicts, dtype=np.uint8), np.asarray(mask))
+    lines = Lines(Verdicts(np.asarray(verdicts, dtype=np.uint8), {}), np.asarray(mask))
     blocks = (raw[begin : begin + size] for begin in range(0, len(raw), size))
     chosen = b"".join(lines.chosen(blocks))
     assert (chosen, lines.counts.tolist()) == expected(raw, verdicts, mask)

@@ -1,0 +1,103 @@
+"""An open file whose records are filtered, and what to write of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.errors import SourceUnreadable
+from lshdb.readers import ReadOptions, SourceFile, reader_of
+from lshdb.readers.base import reason_of
+from lshdb.readers.bytes.compression import Compression, compression_of
+from lshdb.readers.bytes.sniffing import SNIFF_BYTES
+from lshdb.readers.bytes.streams import ByteStream, open_regular
+from lshdb.rows.compression import usual_level
+from lshdb.rows.verdicts import Verdicts
+
+__all__ = ["OpenedFile", "Task", "opened"]
+
+# Larger than the blocks of an ingest, whose lines must stay in the cache.
+READ_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """An open file.
+
+    Args:
+        format: the name of its reader; None if there is none.
+        stream: its bytes, decompressed if the reader is textual.
+        head: its first bytes, which may be compressed.
+        binary: the file itself.
+    """
+
+    file: SourceFile
+    format: str | None
+    stream: ByteStream
+    head: bytes
+    binary: io.FileIO
+
+    def close(self) -> None:
+        """Close the file."""
+        self.binary.close()
+
+    @property
+    def compression(self) -> Compression | None:
+        """How the file is compressed."""
+        return compression_of(self.head)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the bytes of the stream. Raises: SourceUnreadable."""
+        parts: list[bytes] = []
+        num_bytes = 0
+        try:
+            # Decompressed pieces may be small.
+            while piece := self.stream.read(READ_BYTES):
+                parts.append(piece)
+                num_bytes += len(piece)
+                if num_bytes >= READ_BYTES:
+                    yield b"".join(parts)
+                    parts, num_bytes = [], 0
+        except OSError as error:
+            raise SourceUnreadable(path=self.file.path, reason=reason_of(error)) from None
+        yield b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to write of a file.
+
+    Args:
+        is_wanted: bool, shape (5,); whether records with a verdict are written.
+        options: how the file was read.
+        level: of the compression; None for the file's own or the usual one.
+    """
+
+    verdicts: Verdicts
+    is_wanted: NDArray[np.bool_]
+    options: ReadOptions
+    level: int | None
+
+    def level_of(self, file: OpenedFile) -> int:
+        """Return the level of a compression that we write."""
+        return self.level if self.level is not None else usual_level(file.compression, file.head)
+
+
+def opened(file: SourceFile, options: ReadOptions) -> OpenedFile:
+    """Open a file. Raises: SourceUnreadable."""
+    with ExitStack() as undone:
+        try:
+            binary = undone.enter_context(open_regular(file.path))
+            stream = ByteStream(iter(lambda: binary.read(READ_BYTES), b""), binary)
+            head = stream.peek(SNIFF_BYTES)
+            reader, plain = reader_of(file, stream, options)
+        except OSError as error:
+            raise SourceUnreadable(path=file.path, reason=reason_of(error)) from None
+        undone.pop_all()
+    return OpenedFile(file, None if reader is None else reader.name, plain, head, binary)

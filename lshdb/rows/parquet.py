@@ -1,0 +1,98 @@
+"""Copy the wanted rows of a Parquet file, with its schema, metadata, row groups and encodings. Needs pyarrow.
+
+The rows of a row group stay together; a row group without wanted rows is left out. The file is encoded again, because
+Parquet cannot drop rows otherwise. Compression, dictionaries, statistics, page indexes and the format version are those
+of the first row group. A file whose schema pyarrow cannot write as it is is refused.
+
+Limitations: a row group is held in memory, decoded. Bloom filters are not written, and the level of the compression is
+the usual one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from lshdb.errors import SourceUnreadable
+from lshdb.readers.bytes.streams import PositionedFile
+from lshdb.rows.opened import OpenedFile, Task
+from lshdb.rows.verdicts import NUM_VERDICTS
+
+__all__ = ["write_rows"]
+
+VERSIONS: Final = ("1.0", "2.4", "2.6")
+# The first row has the number 1.
+FIRST_ROW: Final = 1
+
+
+def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
+    """Write the wanted rows of a file. Returns: the number of rows by verdict. Raises: SourceUnreadable."""
+    counts = np.zeros(NUM_VERDICTS, dtype=np.int64)
+    try:
+        opened = pq.ParquetFile(PositionedFile(file.binary), pre_buffer=False)
+        with pq.ParquetWriter(out, opened.schema_arrow, **_settings(opened, task)) as writer:
+            for table, found in _groups(opened, task):
+                counts += np.bincount(found, minlength=NUM_VERDICTS)
+                is_wanted = task.is_wanted[found]
+                if is_wanted.any():
+                    rows = table if is_wanted.all() else table.filter(pa.array(is_wanted))
+                    writer.write_table(rows, row_group_size=len(rows))
+        out.flush()
+        written = pq.ParquetFile(out.name)
+    except (pa.ArrowException, ValueError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        raise SourceUnreadable(path=file.file.path, reason=f"cannot be written as Parquet again ({reason})") from None
+    with written:
+        if not written.schema.equals(opened.schema):
+            reason = "its schema cannot be written again as it is; leave the file out with --exclude"
+            raise SourceUnreadable(path=file.file.path, reason=reason)
+    return counts
+
+
+def _groups(opened: pq.ParquetFile, task: Task) -> Iterator[tuple[pa.Table, NDArray[np.uint8]]]:
+    """Yield every row group with the verdicts about its rows."""
+    number = FIRST_ROW
+    for group in range(opened.metadata.num_row_groups):
+        table = opened.read_row_group(group)
+        yield table, task.verdicts.of_numbers(number, len(table))
+        number += len(table)
+
+
+def _settings(opened: pq.ParquetFile, task: Task) -> dict[str, Any]:
+    """Return the arguments of a writer that writes like the writer of this file."""
+    metadata = opened.metadata
+    given: dict[str, Any] = {
+        "version": metadata.format_version if metadata.format_version in VERSIONS else VERSIONS[-1],
+        "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
+    }
+    if not metadata.num_row_groups:
+        return given
+    first = metadata.row_group(0)
+    columns = [first.column(place) for place in range(metadata.num_columns)]
+    paths = [column.path_in_schema for column in columns]
+    return given | {
+        "compression": {column.path_in_schema: _codec(column.compression) for column in columns},
+        "compression_level": task.level,
+        "use_dictionary": [column.path_in_schema for column in columns if column.has_dictionary_page],
+        "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set],
+        "write_page_index": all(column.has_column_index for column in columns),
+        "sorting_columns": first.sorting_columns or None,
+        "use_deprecated_int96_timestamps": any(column.physical_type == "INT96" for column in columns),
+        "store_decimal_as_integer": any(_is_integer_decimal(opened, place) for place in range(len(columns))),
+        # Before version 2.4 of the format, writers called the values of a list "item".
+        "use_compliant_nested_type": not any(path.endswith(".list.item") for path in paths),
+    }
+
+
+def _codec(compression: str) -> str:
+    return "NONE" if compression == "UNCOMPRESSED" else compression
+
+
+def _is_integer_decimal(opened: pq.ParquetFile, place: int) -> bool:
+    column = opened.schema.column(place)
+    return column.logical_type.type == "DECIMAL" and column.physical_type in ("INT32", "INT64")

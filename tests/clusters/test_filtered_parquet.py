@@ -1,0 +1,110 @@
+"""Filtered Parquet files have the schema, metadata, row groups and encodings of the original."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lshdb import FilterOptions, RecordCounts
+from tests.clusters.test_filter import filtered, ingested, words
+
+# Ten rows; those from the sixth on repeat the first five, except the last.
+FIRSTS = [0, 100, 200, 300, 400, 0, 100, 200, 300, 900]
+KEPT = [0, 1, 2, 3, 4, 9]
+
+
+def table() -> pa.Table:
+    """Rows with columns of many types, and metadata of the table and of a column."""
+    text = pa.field("text", pa.large_string(), nullable=False, metadata={"language": "none"})
+    columns: dict[pa.Field, list[Any]] = {
+        pa.field("id", pa.int32()): list(range(10)),
+        text: [words(first) for first in FIRSTS],
+        pa.field("tags", pa.list_(pa.field("element", pa.dictionary(pa.int8(), pa.string())))): [["a", None]] * 10,
+        pa.field("at", pa.timestamp("ns", "Europe/Rome")): list(range(10)),
+        pa.field("price", pa.decimal128(9, 2)): [Decimal("1.50"), None] * 5,
+        pa.field("nested", pa.struct([pa.field("n", pa.map_(pa.string(), pa.int64()))])): [{"n": [("k", 1)]}] * 10,
+        pa.field("raw", pa.binary(2)): [b"\x00\xff"] * 10,
+    }
+    arrays = [pa.array(values, field.type) for field, values in columns.items()]
+    return pa.table(arrays, schema=pa.schema(list(columns), metadata={"huggingface": '{"info": {}}', "pandas": "{}"}))
+
+
+def shape(path: Path) -> dict[str, Any]:
+    """Return everything about a Parquet file that a reader may notice, without its rows."""
+    with pq.ParquetFile(path) as opened:
+        groups = [opened.metadata.row_group(number) for number in range(opened.metadata.num_row_groups)]
+        metadata = dict(opened.metadata.metadata or {})
+        return {
+            "arrow is stored": metadata.pop(b"ARROW:schema", None) is not None,
+            "metadata": metadata,
+            "schema": str(opened.schema).partition("\n")[2],
+            "arrow": opened.schema_arrow.to_string(show_field_metadata=True),
+            "version": opened.metadata.format_version,
+            "columns": [
+                (one.path_in_schema, one.compression, one.encodings, one.is_stats_set, one.has_column_index)
+                for one in (groups[0].column(number) for number in range(opened.metadata.num_columns))
+            ],
+            "sorting": groups[0].sorting_columns,
+        }
+
+
+def rows_of_groups(path: Path) -> list[list[int]]:
+    with pq.ParquetFile(path) as opened:
+        groups = range(opened.metadata.num_row_groups)
+        return [opened.read_row_group(number, ["id"]).column("id").to_pylist() for number in groups]
+
+
+WRITERS: dict[str, dict[str, Any]] = {
+    "as usual": {},
+    "of an old writer": {
+        "version": "1.0",
+        "compression": "gzip",
+        "store_schema": False,
+        "use_dictionary": False,
+        "use_deprecated_int96_timestamps": True,
+        "use_compliant_nested_type": False,
+        "write_statistics": False,
+    },
+    "with all features": {
+        "compression": {"id": "none", "text": "zstd", "raw": "brotli"},
+        "use_dictionary": ["text"],
+        "write_page_index": True,
+        "store_decimal_as_integer": True,
+        "sorting_columns": [pq.SortingColumn(0)],
+    },
+}
+
+
+@pytest.mark.parametrize("settings", WRITERS.values(), ids=WRITERS)
+def test_rows_are_dropped_and_nothing_else_changes(url: str, tmp_path: Path, settings: dict[str, Any]) -> None:
+    source, out = tmp_path / "in.parquet", tmp_path / "out" / "in.parquet"
+    pq.write_table(table(), source, row_group_size=3, **settings)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.failed == ()
+    assert report.counts == RecordCounts(num_kept=6, num_dropped=4)
+    assert rows_of_groups(out) == [[0, 1, 2], [3, 4], [9]]
+    assert shape(out) == shape(source)
+    assert pq.read_table(out).equals(pq.read_table(source).take(KEPT), check_metadata=True)
+
+
+def test_dropped_rows_keep_the_schema_too(url: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.parquet", tmp_path / "out" / "in.parquet"
+    pq.write_table(table(), source, row_group_size=3)
+    filtered(ingested(url, source), source, tmp_path / "out", FilterOptions(dropped=True))
+    assert rows_of_groups(out) == [[5], [6, 7, 8]]
+    assert shape(out) == shape(source)
+
+
+def test_a_file_without_a_wanted_row_is_a_file_without_rows(url: str, tmp_path: Path) -> None:
+    first, copy = tmp_path / "1.parquet", tmp_path / "2.parquet"
+    pq.write_table(table().slice(0, 2), first)
+    pq.write_table(table().slice(5, 2), copy)
+    filtered(ingested(url, first, copy), [first, copy], tmp_path / "out")
+    assert (tmp_path / "out" / "1.parquet").read_bytes() == first.read_bytes()
+    assert pq.read_table(tmp_path / "out" / "2.parquet").num_rows == 0
+    assert pq.read_schema(tmp_path / "out" / "2.parquet").equals(pq.read_schema(copy), check_metadata=True)
