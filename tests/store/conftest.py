@@ -20,6 +20,7 @@ from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, runs
+from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 
 Minima = tuple[int, ...]
@@ -95,7 +96,7 @@ def link(store: Store) -> int:
 def linked_pairs(store: Store) -> set[tuple[str, str]]:
     """Return the pairs of documents with different contents, each in alphabetical order."""
     with store.reading() as transaction:
-        rows = list(answers.pairs(transaction, 0.0, expand=True))
+        rows = list(answers.pairs(transaction, Chosen(0.0), expand=True))
     return {(min(left, right), max(left, right)) for left, right, similarity, *_ in rows if similarity < 1.0}
 
 

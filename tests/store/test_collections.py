@@ -13,6 +13,7 @@ from lshdb.model.expansion import Expansion
 from lshdb.model.values import Document
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, collections, documents
+from lshdb.store.tables.answers import Chosen
 from tests.store.conftest import PARAMS, Minima, add, link, sketches_of
 
 ONE, NEAR_ONE, NEARER_ONE, OTHER = (1, 2, 3), (1, 8, 9), (1, 2, 9), (4, 5, 6)
@@ -29,13 +30,13 @@ def add_to(store: Store, collection: str, contents: Mapping[str, Minima | None])
 def within(store: Store, collection: str, *, expand: bool = False) -> list[tuple[str, str]]:
     """Return the pairs of documents within a collection."""
     with store.reading() as transaction:
-        return [row[:2] for row in answers.pairs(transaction, 0.1, expand=expand, within=collection)]
+        return [row[:2] for row in answers.pairs(transaction, Chosen(0.1), expand=expand, within=collection)]
 
 
 def between(store: Store, left: str, right: str, *, expand: bool = False) -> list[tuple[str, str]]:
     """Return the pairs of documents between two collections."""
     with store.reading() as transaction:
-        rows = list(answers.pairs_between(transaction, 0.1, left, right, expand=expand))
+        rows = list(answers.pairs_between(transaction, Chosen(0.1), left, right, expand=expand))
     assert {row[4:] for row in rows} <= {(left, right)}
     return [row[:2] for row in rows]
 
@@ -81,7 +82,7 @@ def test_every_pair_between_two_collections_is_listed_where_that_is_asked(three:
 
 def test_all_pairs_say_whose_documents_they_are(three: Store) -> None:
     with three.reading() as transaction:
-        rows = list(answers.pairs(transaction, 0.1, expand=False))
+        rows = list(answers.pairs(transaction, Chosen(0.1), expand=False))
     assert rows[0] == ("c1", "a1", 1.0, True, "c", "a")
     assert {(left[0], right[0]) == (row_left, row_right) for left, right, _, _, row_left, row_right in rows} == {True}
 
@@ -129,7 +130,7 @@ def test_a_near_duplicate_that_a_hot_bucket_kept_apart_is_found(store: Store) ->
     add_to(store, "test", {"d": (0, 9, 500), "e": (0, 10, 600)})
     link(store)
     with store.reading() as transaction:
-        pairs = {row[:2] for row in answers.pairs_between(transaction, 0.1, "train", "test", expand=True)}
+        pairs = {row[:2] for row in answers.pairs_between(transaction, Chosen(0.1), "train", "test", expand=True)}
     assert not {left for left, right in pairs if right == "e"}
     assert nearest_of(store, "train", "test")[2] == Nearest("e", "a", 1 / 3, False)
 

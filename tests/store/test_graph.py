@@ -21,6 +21,7 @@ from lshdb.store.schema import oversized_bucket, pair
 from lshdb.store.statements import statements
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, graph
+from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
 
@@ -362,8 +363,8 @@ def test_pairs_are_listed_by_first_documents_or_expanded(store: Store) -> None:
     add(store, {"a": (1, 2, 3), "b": (1, 2, 4), "c": (1, 2, 3), "d": (1, 2, 4), "e": None, "f": None})
     link(store)
     with store.reading() as transaction:
-        short = [(left, right) for left, right, *_ in answers.pairs(transaction, 0.5, expand=False)]
-        full = [(left, right) for left, right, *_ in answers.pairs(transaction, 0.5, expand=True)]
+        short = [(left, right) for left, right, *_ in answers.pairs(transaction, Chosen(0.5), expand=False)]
+        full = [(left, right) for left, right, *_ in answers.pairs(transaction, Chosen(0.5), expand=True)]
     assert short == [("a", "c"), ("b", "d"), ("a", "b")]
     assert sorted(full) == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "d"), ("c", "b"), ("c", "d")]
 

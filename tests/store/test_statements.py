@@ -49,6 +49,7 @@ from lshdb.store.tables import (
     measurements,
     sources,
 )
+from lshdb.store.tables.answers import Chosen
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.captures import Range
 from lshdb.store.tables.graph import OversizedBuckets
@@ -67,6 +68,8 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "surviving_pairs": (7,),
     "merits": ("newest",),
     "first_document": (pair.c.left_key,),
+    "at_most": (document_pairs.first_documents_pairs(),),
+    "sorted_by": (document_pairs.first_documents_pairs(), "similarity"),
 }
 MODULES = (statements, cluster_statements, document_pairs, audit_statements, capture_statements, locator_statements)
 
@@ -498,7 +501,7 @@ def test_a_question_about_a_few_rows_scans_no_big_table(question: str, big_store
 def test_the_pairs_are_read_in_order_and_each_document_by_its_content(expand: bool, big_store: Store) -> None:
     """Read the pairs once, in the order of storage, which is the order of printing."""
     with recorded(big_store) as (transaction, plans):
-        rows = list(answers.pairs(transaction, 0.8, expand=expand))
+        rows = list(answers.pairs(transaction, Chosen(0.8), expand=expand))
     assert len(rows) >= NUM_PAIRS + NUM_DOCUMENTS - NUM_CONTENTS
     if transaction.connection.dialect.name == "sqlite":
         assert plans.sorts == [], plans
@@ -509,9 +512,9 @@ def test_the_pairs_are_read_in_order_and_each_document_by_its_content(expand: bo
 def test_the_pairs_of_collections_are_read_in_order_too(ask: str, expand: bool, big_store: Store) -> None:
     with recorded(big_store) as (transaction, plans):
         if ask == "pairs within":
-            rows = answers.pairs(transaction, 0.8, expand=expand, within="default")
+            rows = answers.pairs(transaction, Chosen(0.8), expand=expand, within="default")
         else:
-            rows = answers.pairs_between(transaction, 0.8, "default", "other", expand=expand)
+            rows = answers.pairs_between(transaction, Chosen(0.8), "default", "other", expand=expand)
         assert bool(list(rows)) == (ask == "pairs within")
     if transaction.connection.dialect.name == "sqlite":
         assert plans.sorts == [], plans

@@ -1,0 +1,11 @@
+SELECT left_document.doc_id AS "left", right_document.doc_id AS "right", pair.similarity, pair.exact, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = left_document.collection_key) AS left_collection, (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = right_document.collection_key) AS right_collection
+FROM pair JOIN document AS left_document ON left_document.doc_key = (SELECT min(first.doc_key) AS min_1
+FROM document AS first
+WHERE first.content_key = pair.left_key) JOIN document AS right_document ON right_document.doc_key = (SELECT min(first.doc_key) AS min_2
+FROM document AS first
+WHERE first.content_key = pair.right_key)
+WHERE pair.similarity >= ? AND pair.similarity <= ? ORDER BY pair.left_key, pair.right_key
