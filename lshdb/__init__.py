@@ -26,6 +26,7 @@ from lshdb.errors import (
     CopyDiffers,
     DocumentUnknown,
     FileUnusable,
+    IdConflict,
     IndexBusy,
     IndexDamaged,
     IndexExists,
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
         VerifyReport,
     )
     from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
-    from lshdb.model.values import Counts, Document, Rejection
+    from lshdb.model.values import Conflicts, Counts, Document, Rejection
     from lshdb.readers import ReadOptions
     from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
 
@@ -109,6 +110,7 @@ __all__ = [
     "ClusterOptions",
     "CollectionUnknown",
     "Comparison",
+    "Conflicts",
     "CopiedTable",
     "CopyDiffers",
     "CopyReport",
@@ -126,6 +128,7 @@ __all__ = [
     "HalfRead",
     "Hottest",
     "Hunk",
+    "IdConflict",
     "Index",
     "IndexBusy",
     "IndexDamaged",
@@ -225,7 +228,7 @@ _CLASSES: Final = {
         "VerifyReport",
     ),
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"),
-    "lshdb.model.values": ("Counts", "Document", "Rejection"),
+    "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
     "lshdb.rows.options": ("FilterOptions", "FilterReport", "RecordCounts"),
 }

@@ -32,6 +32,7 @@
     ├── DocumentUnknown            41
     ├── CollectionUnknown          42
     ├── RecordsUnknown             43
+    ├── IdConflict                 44   two sources bring one id with different texts
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   a temporary file that cannot be written or read
@@ -62,6 +63,7 @@ __all__ = [
     "CopyDiffers",
     "DocumentUnknown",
     "FileUnusable",
+    "IdConflict",
     "IndexBusy",
     "IndexDamaged",
     "IndexExists",
@@ -386,6 +388,17 @@ class RecordsUnknown(LshdbError):
     exit_code = 43
     path: _Path
     number: int
+
+
+class IdConflict(LshdbError):
+    """The id {doc_id!r} in collection {collection!r} belongs to different texts in {one} and {other}. Choose another
+    --on-conflict, or keep the ids apart with --id-prefix. Everything committed before is kept."""
+
+    exit_code = 44
+    doc_id: str
+    collection: str
+    one: str
+    other: str
 
 
 class WorkerLost(LshdbError):

@@ -220,8 +220,8 @@ class Index:
             link: compute the new pairs at the end; otherwise the first question that needs them does.
             wait: wait until another ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, StoreError: everything
-            committed before is kept.
+        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, IdConflict, StoreError:
+            everything committed before is kept.
         """
         named, given = arguments.paths(paths), options or IngestOptions()
         options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
@@ -236,7 +236,7 @@ class Index:
             num_skipped=ingestion.num_skipped,
             pairs_added=num_pairs,
             seconds=time.monotonic() - started,
-            num_displaced=ingestion.num_displaced,
+            conflicts=ingestion.conflicts,
             rejected_by_reason=ingestion.reasons.as_dict(),
         )
 

@@ -12,9 +12,11 @@ from lshdb.cli import options
 from lshdb.cli.options import Making, Reading, age, ensure_index, settings_of
 from lshdb.cli.render import print_report
 from lshdb.errors import UsageError
+from lshdb.model.choices import OnConflict
 
 if TYPE_CHECKING:
     from lshdb.model.reports import IngestReport
+    from lshdb.model.values import Conflicts
 
 __all__ = ["EPILOG", "ingest"]
 
@@ -50,6 +52,14 @@ def ingest(
         str | None,
         typer.Option(metavar="AGE", help="Remove what no run has seen for this long: 90d, 12h.", show_default=False),
     ] = None,
+    on_conflict: Annotated[
+        OnConflict | None,
+        typer.Option(
+            help="If an id belongs to a different text from another file: replace it, keep it, stop with an error, or "
+            "qualify the new id (ID@FILE). Default: replace it if its file is older, otherwise qualify.",
+            show_default=False,
+        ),
+    ] = None,
     no_link: Annotated[
         bool, typer.Option("--no-link", help="Compute no pairs now; the first question for pairs will.")
     ] = False,
@@ -75,6 +85,7 @@ def ingest(
         exclude_globs=tuple(exclude or ()),
         must_exist=from_file is None,
         expire_after=age(expire_after),
+        on_conflict=on_conflict,
     )
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, making) as index:
@@ -106,11 +117,24 @@ def _warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
     """Yield a line for each kind of data that the run lost or displaced. Otherwise each rejection has its own line."""
     if quiet and report.counts.num_rejected:
         yield f"{report.counts.num_rejected:,} {_rejected(report)}; lshdb stats --rejected {report.run} lists them"
-    if report.num_displaced:
-        yield (
-            f"{report.num_displaced:,} documents took the place of others with the same id from another file; "
-            "--id-prefix or --collection keeps both"
-        )
+    if told := _conflicts(report.conflicts):
+        yield told
+
+
+def _conflicts(found: Conflicts) -> str:
+    """Return what became of documents whose id belonged to a different text, as one line; empty if there are none."""
+    parts = {
+        "took the place of documents from other files": found.num_replaced,
+        "were left out": found.num_left_out,
+        "got ids of the form ID@FILE": found.num_qualified,
+    }
+    told = []
+    if any(parts.values()):
+        numbers = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+        told.append(f"several files have the same ids with different texts: {numbers} (see --on-conflict)")
+    if found.num_repeated:
+        told.append(f"{found.num_repeated:,} records took the place of earlier ones with the same id in the same file")
+    return "; ".join(told)
 
 
 def _summary(report: IngestReport) -> str:

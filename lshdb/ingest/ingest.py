@@ -33,7 +33,7 @@ from lshdb.ingest.workers import Ahead, in_processes
 from lshdb.ingest.write import Writer, Written
 from lshdb.linking.calls import num_cores
 from lshdb.model.progress import Progress
-from lshdb.model.values import Counts, Rejection
+from lshdb.model.values import Conflicts, Counts, Rejection
 from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key
@@ -51,9 +51,7 @@ OTHER_REASONS: Final = "other reasons"
 
 
 class Ingestion:
-    """One run over some paths. `counts`, `num_skipped` and `reasons` are its results so far.
-
-    `num_displaced` documents replaced others with the same id from another source.
+    """One run over some paths. `counts`, `num_skipped`, `conflicts` and `reasons` are its results so far.
 
     Args: run_key: the run, which was already recorded.
     """
@@ -67,7 +65,8 @@ class Ingestion:
         self._roots_with_files: set[str] = set()
         self._num_files = self._bytes_to_read = self._num_read = self._bytes_read = 0
         self.counts = Counts()
-        self.num_skipped = self.num_displaced = 0
+        self.num_skipped = 0
+        self.conflicts = Conflicts()
         self.reasons = Reasons()
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
@@ -148,7 +147,7 @@ class Ingestion:
 
     def _wrote(self, written: Written) -> None:
         self.num_skipped += written.num_skipped
-        self.num_displaced += written.num_displaced
+        self.conflicts += written.conflicts
         self.reasons.count(written.rejections)
         for rejection in written.rejections:
             self._progress.rejected(rejection)

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from lshdb.readers import ReadOptions
+import msgspec
+
+from lshdb.model.choices import OnConflict
+from lshdb.readers import ReadOptions, record
 
 __all__ = ["Budgets", "IngestOptions"]
 
@@ -52,6 +55,9 @@ class IngestOptions:
         include, exclude_globs: patterns that files must match, or that files and folders must not match; see `walk`.
         must_exist: whether a missing path is an error; otherwise it is rejected like a bad document.
         expire_after: remove documents that no run has seen for this long; None removes nothing.
+        on_conflict: what becomes of a document whose id belongs to a different text from another source: ``replace``
+            that document, ``keep`` it and leave the new one out, raise an ``error``, or ``qualify`` the new id,
+            ``ID@FILE``. None replaces a document from an older file, and qualifies the id otherwise.
         budgets: how much is handled at a time.
     """
 
@@ -64,4 +70,17 @@ class IngestOptions:
     exclude_globs: tuple[str, ...] = ()
     must_exist: bool = True
     expire_after: timedelta | None = None
+    on_conflict: OnConflict | None = None
     budgets: Budgets = field(default_factory=Budgets)
+
+    @property
+    def recorded(self) -> str:
+        """What the index records with each source, as JSON. A file that is read with other options counts as changed.
+
+        It includes `on_conflict`, so that choosing to keep both documents brings back those that were replaced.
+        """
+        read_as = record(self.read)
+        if self.on_conflict is None:
+            return read_as
+        chosen = msgspec.json.decode(read_as) | {"on_conflict": self.on_conflict}
+        return msgspec.json.encode(chosen, order="sorted").decode()

@@ -106,7 +106,7 @@ def _known(store: Store, files: Sequence[SourceFile], options: IngestOptions) ->
     if not files:
         return {}
     known = store.read(partial(sources.known, collection=options.collection, uris=[file.uri for file in files]))
-    read_as = record(options.read)
+    read_as = options.recorded
     return {uri: state for uri, state in known.items() if _is_read_as(read_as, state.options)}
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
-from lshdb.model.values import Counts, Rejection
+from lshdb.model.values import Conflicts, Counts, Rejection
 from lshdb.readers import Revisit
 from lshdb.readers.warc.capture_ids import timestamp
 from lshdb.store.tables import captures, documents
@@ -37,12 +37,14 @@ class Resolved:
         rejections: the pages whose capture the index does not have.
         num_skipped: the other revisits without a capture. They may repeat images, which the index never has.
         num_documents: the number of revisits that are documents now, by the URI of their source.
+        conflicts: revisits whose id belonged to a different text.
     """
 
     counts: Counts
     rejections: tuple[Rejection, ...]
     num_skipped: int
     num_documents: Mapping[str, int]
+    conflicts: Conflicts
 
 
 def put_revisits(
@@ -50,7 +52,7 @@ def put_revisits(
 ) -> Resolved:
     """Write revisits as documents with the contents of the captures that they name."""
     if not revisits:
-        return Resolved(Counts(), (), 0, {})
+        return Resolved(Counts(), (), 0, {}, Conflicts())
     ranges = [Range(one.first_id, one.end_id) for one in revisits]
     found = captures.last_in(transaction, ranges, place.collection)
     named = {at: one for at, one in found.items() if _is_named(revisits[at], one)}
@@ -67,6 +69,7 @@ def put_revisits(
         rejections=tuple(_rejection(one) for one in lost if one.is_page),
         num_skipped=sum(not one.is_page for one in lost),
         num_documents=Counter(revisits[at].source for at in named),
+        conflicts=outcome.conflicts,
     )
 
 

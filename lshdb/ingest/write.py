@@ -26,8 +26,8 @@ from lshdb.ingest.plan import Plan, resume_position
 from lshdb.ingest.removal import remove, retire
 from lshdb.ingest.revisits import Resolved, put_revisits
 from lshdb.model.params import Params
-from lshdb.model.values import BandKeys, Counts, Document, Rejection, Signatures, Sketches
-from lshdb.readers import record
+from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Rejection, Signatures, Sketches
+from lshdb.readers import file_of
 from lshdb.sketch.sketch import sketch
 from lshdb.store.store import Store
 from lshdb.store.tables import documents, runs, sources
@@ -44,14 +44,16 @@ class Written:
 
     Args:
         progress: how far its sources have been read, by URI.
-        num_displaced: the number of documents that replaced others with the same id from another source.
+        conflicts: the documents whose id belonged to a different text.
+        fresh: the URIs of the sources that the index did not know before.
     """
 
     progress: Mapping[str, SourceProgress]
     rejections: Sequence[Rejection]
     counts: Counts
     num_skipped: int
-    num_displaced: int
+    conflicts: Conflicts
+    fresh: frozenset[str]
 
 
 class Writer:
@@ -62,15 +64,17 @@ class Writer:
         self._run_key = run_key
         self._options = options
         self._written = written
-        self._read_as = record(options.read)
+        self._read_as = options.recorded
         # The recorded states of the files that are being read.
         self._known: dict[str, SourceState] = {}
+        # Those of them that the index did not know before.
+        self._fresh: set[str] = set()
 
     def write(self, batch: Batch) -> None:
         """Write one batch in one transaction. Repeat it if the database fails in passing."""
         self._learn(batch)
         written = self._store.write(partial(self._put_alone, batch=batch), self._run_key)
-        self._remember(written.progress)
+        self._remember(written)
         self._written(written)
 
     def write_load(self, first: Batch, more: Callable[[float], Batch | None], seconds: float, started: float) -> None:
@@ -88,7 +92,7 @@ class Writer:
             while batch is not None:
                 self._learn(batch)
                 done.append(self._put(transaction, batch, held))
-                self._remember(done[-1].progress)
+                self._remember(done[-1])
                 spent = time.monotonic() - started
                 # Continue only if one more will fit, judging by the time of the previous ones.
                 fits = spent * (len(done) + 1) / len(done) < seconds
@@ -103,12 +107,15 @@ class Writer:
         for plan in batch.plans:
             self._known.update(plan.known)
 
-    def _remember(self, progress: Mapping[str, SourceProgress]) -> None:
+    def _remember(self, written: Written) -> None:
         """Keep the states of sources that continue in the next batch, and forget those that ended."""
-        for uri, step in progress.items():
+        self._fresh |= written.fresh
+        for uri, step in written.progress.items():
             state = self._state(step)
             self._known.pop(uri, None)
-            if not step.ended:
+            if step.ended:
+                self._fresh.discard(uri)
+            else:
                 self._known[uri] = state
 
     def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
@@ -126,22 +133,25 @@ class Writer:
         progress = _latest(step for chunk in batch.chunks for step in chunk.sources)
         counts = self._see(transaction, batch.plans)
         num_skipped = sum(plan.num_skipped for plan in batch.plans) + sum(chunk.num_skipped for chunk in batch.chunks)
-        num_displaced = 0
+        conflicts, fresh = Conflicts(), frozenset[str]()
         if batch.chunks:
-            source_keys = self._put_sources(transaction, list(progress.values()))
-            added, num_displaced = self._put_documents(transaction, batch.chunks, source_keys, held)
-            resolved = self._put_revisits(transaction, batch.chunks, source_keys)
+            put = self._put_sources(transaction, list(progress.values()))
+            fresh = frozenset(uri for uri, key in put.keys.items() if key in put.fresh)
+            place = self._place(put.keys, fresh)
+            added, conflicts = self._put_documents(transaction, batch.chunks, place, held)
+            resolved = self._put_revisits(transaction, batch.chunks, place)
             progress = _grown(progress, resolved.num_documents)
             if resolved.num_documents:
                 self._put_sources(transaction, list(progress.values()))
             rejections += resolved.rejections
             num_skipped += resolved.num_skipped
-            counts += added + resolved.counts + self._prune(transaction, progress, source_keys)
+            conflicts += resolved.conflicts
+            counts += added + resolved.counts + self._prune(transaction, progress, put.keys)
         counts += Counts(num_rejected=len(rejections))
         if rejections:
             runs.reject(transaction, self._run_key, rejections)
         runs.record(transaction, self._run_key, counts)
-        return Written(progress, rejections, counts, num_skipped, num_displaced)
+        return Written(progress, rejections, counts, num_skipped, conflicts, fresh)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
         """Mark unchanged files as seen, and also all files under a folder that could not be walked: they may exist."""
@@ -152,8 +162,8 @@ class Writer:
             sources.see_under(transaction, self._options.collection, rejection.source, self._run_key)
         return Counts(num_unchanged=sum(state.num_documents for state in unchanged))
 
-    def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> dict[str, int]:
-        """Store the progress of the files that could be opened. Returns: their source keys by URI.
+    def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> sources.Put:
+        """Store the progress of the files that could be opened. Returns: their keys.
 
         The others stay unchanged, and the next run tries them again.
         """
@@ -177,25 +187,33 @@ class Writer:
             reading_run=resumed.reading_run if resumed else self._run_key,
         )
 
+    def _place(self, source_keys: Mapping[str, int], fresh: frozenset[str]) -> documents.Place:
+        """Return the place of a batch. Args: fresh: the sources that the index did not know before it."""
+        return documents.Place(
+            run_key=self._run_key,
+            collection=self._options.collection,
+            source_keys=source_keys,
+            on_conflict=self._options.on_conflict,
+            reread=frozenset(key for uri, key in source_keys.items() if uri not in fresh and uri not in self._fresh),
+            file_of=file_of,
+        )
+
     def _put_documents(
-        self, transaction: Transaction, chunks: Sequence[Chunk], source_keys: dict[str, int], held: HeldBuckets | None
-    ) -> tuple[Counts, int]:
-        """Write the documents of a chunk. Returns: the counts, and how many documents were displaced."""
+        self, transaction: Transaction, chunks: Sequence[Chunk], place: documents.Place, held: HeldBuckets | None
+    ) -> tuple[Counts, Conflicts]:
         params = self._store.params
         found = list(chain.from_iterable(chunk.documents for chunk in chunks))
         sketches = _concatenated([chunk.sketches for chunk in chunks], params)
-        place = documents.Place(self._run_key, self._options.collection, source_keys)
         outcome = documents.put(transaction, found, sketches, place, held)
         retire(transaction, outcome.released, params)
         counts = outcome.counts + Counts(
             num_replaced=sum(document.num_replaced > 0 for document in found),
             num_bytes=sum(chunk.num_bytes for chunk in chunks),
         )
-        return counts, outcome.num_displaced
+        return counts, outcome.conflicts
 
-    def _put_revisits(self, transaction: Transaction, chunks: Sequence[Chunk], source_keys: dict[str, int]) -> Resolved:
+    def _put_revisits(self, transaction: Transaction, chunks: Sequence[Chunk], place: documents.Place) -> Resolved:
         revisits = list(chain.from_iterable(chunk.revisits for chunk in chunks))
-        place = documents.Place(self._run_key, self._options.collection, source_keys)
         return put_revisits(transaction, revisits, place, self._store.params)
 
     def _prune(

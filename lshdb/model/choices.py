@@ -10,6 +10,7 @@ __all__ = [
     "HtmlText",
     "Keep",
     "Linkage",
+    "OnConflict",
     "PairOrder",
     "Scheme",
     "ShingleKind",
@@ -31,6 +32,10 @@ HtmlText = Literal["main", "all"]
 
 # Which captures of an address in WARC files are documents: the newest one, or all of them.
 Captures = Literal["newest", "all"]
+
+# What becomes of a document whose id belongs to a different text from another source: it replaces that document, it is
+# left out, it stops the ingest, or it gets an id of its own.
+OnConflict = Literal["replace", "keep", "error", "qualify"]
 
 # Which document of a cluster is kept: the first that came, the one with the most shingles, the one dated last, or the
 # one with the shortest id.

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 
 from lshdb.model.banding import Similarities, Sizes
 from lshdb.model.params import Params
-from lshdb.model.values import Counts
+from lshdb.model.values import Conflicts, Counts
 
 __all__ = [
     "Figures",
@@ -53,7 +53,7 @@ class IngestReport:
     Args:
         num_skipped: files that lshdb does not read.
         pairs_added: negative if more pairs were removed than added.
-        num_displaced: documents that replaced others with the same id from another file.
+        conflicts: documents whose id belonged to a different text.
     """
 
     run: int
@@ -61,7 +61,7 @@ class IngestReport:
     num_skipped: int
     pairs_added: int
     seconds: float
-    num_displaced: int = 0
+    conflicts: Conflicts = field(default_factory=Conflicts)
     rejected_by_reason: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
@@ -71,7 +71,8 @@ class IngestReport:
             "run": self.run,
             "documents": {name: getattr(self.counts, f"num_{name}") for name in documents},
             "rejected_by_reason": self.rejected_by_reason,
-            "documents_displaced": self.num_displaced,
+            "documents_displaced": self.conflicts.num_replaced,
+            "id_conflicts": {name.removeprefix("num_"): number for name, number in asdict(self.conflicts).items()},
             "files_skipped": self.num_skipped,
             "contents_added": self.counts.num_contents,
             "pairs_added": self.pairs_added,

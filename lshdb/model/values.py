@@ -23,6 +23,7 @@ from lshdb.model.params import Scheme
 __all__ = [
     "BandKeys",
     "CandidatePairs",
+    "Conflicts",
     "Counts",
     "Document",
     "NormalForms",
@@ -223,3 +224,25 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """Numbers of documents whose id already belonged to a different text.
+
+    Two captures of an address are no conflict, because their dates decide between them.
+
+    Args:
+        num_replaced: they took the place of a document from another source.
+        num_left_out: they were not stored, because a document from another source has their id.
+        num_qualified: they were stored under ids of their own, because a document from another source has their id.
+        num_repeated: they took the place of an earlier record in the same source.
+    """
+
+    num_replaced: int = 0
+    num_left_out: int = 0
+    num_qualified: int = 0
+    num_repeated: int = 0
+
+    def __add__(self, other: Conflicts) -> Conflicts:
+        return Conflicts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))

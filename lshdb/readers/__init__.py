@@ -21,6 +21,7 @@ from lshdb.readers.base import (
     recorded,
 )
 from lshdb.readers.bytes.streams import digest
+from lshdb.readers.naming import file_of
 from lshdb.readers.registry import (
     READERS,
     Reading,
@@ -47,6 +48,7 @@ __all__ = [
     "Skipped",
     "SourceFile",
     "digest",
+    "file_of",
     "listed_paths",
     "made",
     "may_hold_pages",

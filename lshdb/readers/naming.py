@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 from lshdb.readers.base import PLACEHOLDER, STDIN_NAME, STDIN_URI, ReadOptions, SourceFile, absolute
 from lshdb.readers.bytes.compression import without_compression
 
-__all__ = ["file_doc_id", "prefixed", "record_doc_id", "uri_path"]
+__all__ = ["file_doc_id", "file_of", "prefixed", "record_doc_id", "uri_path"]
 
 
 def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
@@ -38,6 +38,12 @@ def record_doc_id(file: str, locator: str) -> str:
 def prefixed(doc_id: str, options: ReadOptions, uri: str) -> str:
     """Return the doc_id with the prefix of the options. Args: uri: the source of the document."""
     return _prefix(options.id_prefix, options.base, uri) + doc_id
+
+
+@functools.lru_cache(maxsize=64)
+def file_of(uri: str) -> str:
+    """Return the absolute path of a source, as text; ``-`` for standard input."""
+    return _text(uri_path(uri))
 
 
 def uri_path(uri: str) -> Path:

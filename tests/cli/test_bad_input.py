@@ -102,7 +102,7 @@ def test_bad_json_lines_are_rejected_one_by_one_and_their_neighbours_stay(lshdb:
         json.dumps({"id": "a", "text": GOOD}),
         "{not json",
         '{"id": "b"}',
-        '{"text": "no id"}',
+        '{"id": 1.5, "text": "no id"}',
         '{"id": "c", "text": 7}',
         json.dumps({"id": "d", "text": GOOD}),
     ]

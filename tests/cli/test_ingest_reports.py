@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,16 @@ from lshdb.model.values import Counts, Rejection
 from tests.cli.conftest import Run
 from tests.cli.test_collections import ELEVEN, OTHER, TEN, write_jsonl
 
-COLLIDED = (
-    "warning  1 documents took the place of others with the same id from another file; "
-    "--id-prefix or --collection keeps both\n"
+REPLACED = (
+    "warning  several files have the same ids with different texts: 1 took the place of documents from other files "
+    "(see --on-conflict)\n"
 )
+
+
+def changed_at(hour: int, path: Path) -> Path:
+    """Set the time when a file was changed."""
+    os.utime(path, (hour * 3600, hour * 3600))
+    return path
 
 
 def ids(lshdb: Run, url: str) -> list[str]:
@@ -92,19 +99,62 @@ def test_the_kind_of_a_rejection_is_its_reason_without_its_particulars(reason: s
 
 
 def test_an_id_that_another_file_has_is_told_in_one_run(lshdb: Run, url: str, tmp_path: Path) -> None:
-    one = write_jsonl(tmp_path / "one.jsonl", {"1": TEN, "2": OTHER})
-    two = write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN, "2": OTHER})
+    one = changed_at(1, write_jsonl(tmp_path / "one.jsonl", {"1": TEN, "2": OTHER}))
+    two = changed_at(2, write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN, "2": OTHER}))
     ended = lshdb(url, "ingest", one, two)
     # The 2 of the second file has the same text, so nothing is lost.
-    assert ended.err == COLLIDED
+    assert ended.err == REPLACED
     assert json.loads(lshdb(url, "ingest", "--json", one, two).out)["documents_displaced"] == 0
 
 
 def test_an_id_that_another_file_has_is_told_in_a_later_run(lshdb: Run, url: str, tmp_path: Path) -> None:
-    lshdb(url, "ingest", write_jsonl(tmp_path / "train.jsonl", {"1": TEN, "2": OTHER}))
-    ended = lshdb(url, "ingest", "--json", write_jsonl(tmp_path / "test.jsonl", {"1": ELEVEN, "2": OTHER}))
-    assert ended.err == COLLIDED
-    assert json.loads(ended.out)["documents_displaced"] == 1
+    train = changed_at(1, write_jsonl(tmp_path / "train.jsonl", {"1": TEN, "2": OTHER}))
+    test = changed_at(2, write_jsonl(tmp_path / "test.jsonl", {"1": ELEVEN, "2": OTHER}))
+    lshdb(url, "ingest", train)
+    ended = lshdb(url, "--quiet", "ingest", "--json", test)
+    assert ended.err == REPLACED
+    report = json.loads(ended.out)
+    assert report["documents_displaced"] == 1
+    assert report["id_conflicts"] == {"replaced": 1, "left_out": 0, "qualified": 0, "repeated": 0}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ([], "2 got ids of the form ID@FILE"),
+        (["--on-conflict", "qualify"], "2 got ids of the form ID@FILE"),
+        (["--on-conflict", "keep"], "2 were left out"),
+        (["--on-conflict", "replace"], "2 took the place of documents from other files"),
+    ],
+)
+def test_what_becomes_of_conflicts_is_one_warning(
+    lshdb: Run, url: str, tmp_path: Path, chosen: list[str], told: str
+) -> None:
+    one = changed_at(2, write_jsonl(tmp_path / "one.jsonl", {"1": TEN, "2": OTHER}))
+    two = changed_at(1, write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN, "2": TEN}))
+    line = f"warning  several files have the same ids with different texts: {told} (see --on-conflict)\n"
+    assert lshdb(url, "ingest", *chosen, one, two).err == line
+
+
+def test_a_conflict_that_is_an_error_ends_with_a_status_of_its_own(lshdb: Run, url: str, tmp_path: Path) -> None:
+    one = write_jsonl(tmp_path / "one.jsonl", {"1": TEN})
+    two = write_jsonl(tmp_path / "two.jsonl", {"1": ELEVEN})
+    lshdb(url, "ingest", one)
+    ended = lshdb(url, "ingest", "--on-conflict", "error", two)
+    assert ended.code == 44
+    assert ended.err == (
+        f"lshdb: The id '1' in collection 'default' belongs to different texts in {one.as_uri()} and {two.as_uri()}. "
+        "Choose another --on-conflict, or keep the ids apart with --id-prefix. Everything committed before is kept.\n"
+    )
+    assert lshdb(url, "ingest", "--id-prefix", "{stem}/", two).code == 0
+    assert ids(lshdb, url) == ["1", "two/1"]
+
+
+def test_an_id_that_a_file_brings_twice_is_told(lshdb: Run, url: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({"id": 1, "text": text}) + "\n" for text in (TEN, ELEVEN, OTHER)))
+    told = "warning  2 records took the place of earlier ones with the same id in the same file\n"
+    assert lshdb(url, "ingest", path).err == told
 
 
 def test_a_record_that_changed_in_its_own_file_is_no_collision(lshdb: Run, url: str, tmp_path: Path) -> None:

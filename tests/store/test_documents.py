@@ -174,7 +174,7 @@ def test_an_update_keeps_the_key_and_the_first_run_and_moves_source_and_last_run
     moved = Document("a", source="file:///b", locator="line 7")
     with store.writing() as transaction:
         state = sources.SourceState("file:///b", 1, 1, None, sources.READING, 0, 0, "{}", 9)
-        (key,) = sources.put(transaction, "default", [state], 9).values()
+        (key,) = sources.put(transaction, "default", [state], 9).keys.values()
         documents.put(transaction, [moved], sketches_of([ONE]), documents.Place(9, "default", {"file:///b": key}))
         (row,) = transaction.execute(select(document)).all()
     assert row._asdict() == {

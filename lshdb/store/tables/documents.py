@@ -5,19 +5,19 @@ Limitation: the caller must hold the write lock. Keys are allocated and digests 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, tuple_, update
 
-from lshdb.model.values import BandKeys, Counts, Document, Sketches
+from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
 from lshdb.store.tables import collections
 from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.claims import Place, claim
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 
@@ -36,21 +36,11 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The run and the collection of a batch, and the keys of its sources by URI. Other sources are not recorded."""
-
-    run_key: int
-    collection: str
-    source_keys: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class PutOutcome:
     """What a batch changed.
 
     Args:
-        num_displaced: documents that replaced a different text with the same id from another source. A newer record
-            of a dated document does not count, because every second crawl has those.
+        conflicts: documents whose id belonged to a different text.
         released: contents that documents no longer refer to, including texts that were replaced within the batch.
     """
 
@@ -59,7 +49,7 @@ class PutOutcome:
     num_unchanged: int
     num_contents: int
     num_empty: int
-    num_displaced: int
+    conflicts: Conflicts
     released: NDArray[np.int64]
 
     @property
@@ -83,12 +73,14 @@ def put(
 ) -> PutOutcome:
     """Add or update documents.
 
-    If a doc_id occurs twice, the later document stays. If both are dated, the newer one stays, in whatever order they
-    come.
+    If a doc_id occurs twice in a source, the later document stays. If both are dated, the newer one stays, in whatever
+    order they come. If two sources bring a doc_id, see `claims`.
 
     Args:
         sketches: of the documents, in the same order.
         held: collects the buckets of new contents. The caller must write them before the transaction ends.
+
+    Raises: IdConflict: two sources bring one id, and `place` calls that an error.
     """
     content_keys, num_contents = _put_contents(transaction, sketches, held)
     return replace(put_known(transaction, documents, content_keys, place), num_contents=num_contents)
@@ -102,27 +94,28 @@ def put_known(
     Args: content_keys: of the documents, in the same order; None for an empty document.
     """
     collection_key = collections.ensure(transaction, place.collection)
-    last = _stage_newest(transaction, documents, content_keys, place)
-    known = _known_documents(transaction, collection_key)
-    fresh = [index for index in last.values() if index not in known]
-    outdated = {index for index, old in known.items() if _is_older(documents[index], old.dated_at)}
-    if known:
+    claimed = claim(transaction, documents, content_keys, place, collection_key)
+    documents, known, last = claimed.documents, claimed.known, claimed.last
+    fresh = [index for doc_id, index in last.items() if doc_id not in known]
+    seen = [index for doc_id, index in last.items() if doc_id in known]
+    if seen:
+        _stage_documents(transaction, documents, content_keys, place, seen)
         _update_documents(transaction, place, collection_key)
-    if outdated:
+    if claimed.outdated:
+        _stage_documents(transaction, documents, content_keys, place, claimed.outdated)
         _see_outdated(transaction, place, collection_key)
     _insert_documents(transaction, documents, content_keys, place, collection_key, fresh)
-    moved = [index for index, old in known.items() if old.content_key != content_keys[index] and index not in outdated]
-    replaced = set(range(len(documents))).difference(last.values()) | outdated
-    released = {known[index].content_key for index in moved} | {content_keys[index] for index in replaced}
-    num_updated = _num_updated(documents, content_keys, {documents[index].doc_id: old for index, old in known.items()})
+    before = {index: known[documents[index].doc_id].content_key for index in seen}
+    released = {key for index, key in before.items() if key != content_keys[index]}
+    released |= {content_keys[index] for index in set(range(len(documents))).difference(last.values())}
+    num_stored = len(documents) - claimed.conflicts.num_left_out
     return PutOutcome(
         num_added=len(fresh),
-        num_updated=num_updated,
-        num_unchanged=len(documents) - len(fresh) - num_updated,
+        num_updated=claimed.num_updated,
+        num_unchanged=num_stored - len(fresh) - claimed.num_updated,
         num_contents=0,
         num_empty=sum(key is None for key in content_keys),
-        num_displaced=_num_displaced_within(documents, content_keys, last)
-        + sum(_displaces(documents[index], known[index], place) for index in moved),
+        conflicts=claimed.conflicts,
         released=np.asarray(sorted(key for key in released if key is not None), dtype=np.int64),
     )
 
@@ -133,7 +126,9 @@ def confirm(transaction: Transaction, captures: Sequence[Document], place: Place
     Their source stays the file that holds the text.
     """
     collection_key = collections.ensure(transaction, place.collection)
-    _stage_newest(transaction, captures, [None] * len(captures), place)
+    by_date = sorted(range(len(captures)), key=lambda index: captures[index].dated_at or 0)
+    newest = {captures[index].doc_id: index for index in by_date}
+    _stage_documents(transaction, captures, [None] * len(captures), place, list(newest.values()))
     date = staged_document.c.dated_at
     is_newer = or_(document.c.dated_at.is_(None), document.c.dated_at < date)
     statement = update(document).values(dated_at=date).where(date.is_not(None), is_newer)
@@ -249,15 +244,15 @@ def _insert_contents(
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 
-def _stage_newest(
-    transaction: Transaction, documents: Sequence[Document], content_keys: Sequence[int | None], place: Place
-) -> dict[str, int]:
-    """Stage the document to keep for each doc_id. Returns: its index."""
-    newest = _newest(documents)
-    indices = list(newest.values())
+def _stage_documents(
+    transaction: Transaction,
+    documents: Sequence[Document],
+    content_keys: Sequence[int | None],
+    place: Place,
+    indices: Sequence[int],
+) -> None:
     columns = _document_columns(documents, content_keys, place, indices)
     transaction.stage(staged_document, {"ordinal": indices, **columns})
-    return newest
 
 
 def _insert_documents(
@@ -291,77 +286,8 @@ def _document_columns(
     }
 
 
-def _newest(documents: Sequence[Document]) -> dict[str, int]:
-    """Return the index of the document to keep for each doc_id."""
-    newest: dict[str, int] = {}
-    for index, one in enumerate(documents):
-        before = newest.get(one.doc_id)
-        if before is None or not _is_older(one, documents[before].dated_at):
-            newest[one.doc_id] = index
-    return newest
-
-
-def _num_updated(documents: Sequence[Document], content_keys: Sequence[int | None], known: Mapping[str, _Known]) -> int:
-    """Return how many documents changed the text of their id.
-
-    They are counted one after the other, so that it makes no difference which of them come in the same batch.
-    """
-    num_updated = 0
-    held = {doc_id: (old.content_key, old.dated_at) for doc_id, old in known.items()}
-    for one, content_key in zip(documents, content_keys, strict=True):
-        before = held.get(one.doc_id)
-        if before is None or not _is_older(one, before[1]):
-            num_updated += before is not None and before[0] != content_key
-            held[one.doc_id] = content_key, one.dated_at
-    return num_updated
-
-
-def _is_older(one: Document, dated_at: int | None) -> bool:
-    return one.dated_at is not None and dated_at is not None and one.dated_at < dated_at
-
-
-class _Known(NamedTuple):
-    """A document that the index already has."""
-
-    content_key: int | None
-    dated_at: int | None
-    source_key: int | None
-
-
-def _known_documents(transaction: Transaction, collection_key: int) -> dict[int, _Known]:
-    """Return the staged documents that the index already has, by ordinal."""
-    columns = (document.c[name] for name in _Known._fields)
-    statement = select(staged_document.c.ordinal, *columns).join_from(
-        staged_document,
-        document,
-        _is_staged(collection_key),
-    )
-    return {ordinal: _Known(*old) for ordinal, *old in transaction.execute(statement)}
-
-
-def _displaces(one: Document, old: _Known, place: Place) -> bool:
-    """Return whether a document that replaces the text of a known id comes from another source."""
-    source_key = place.source_keys.get(one.source or "")
-    is_dated = one.dated_at is not None and old.dated_at is not None
-    return not is_dated and None not in (source_key, old.source_key) and source_key != old.source_key
-
-
-def _num_displaced_within(
-    documents: Sequence[Document], content_keys: Sequence[int | None], last: dict[str, int]
-) -> int:
-    """Return how many documents of a batch were replaced by a different text with their id from another source."""
-    return sum(
-        one.source != documents[kept].source
-        and content_keys[index] != content_keys[kept]
-        and None in (one.dated_at, documents[kept].dated_at)
-        for index, one in enumerate(documents)
-        if (kept := last[one.doc_id]) != index
-    )
-
-
 def _update_documents(transaction: Transaction, place: Place, collection_key: int) -> None:
-    """Update the staged documents that the index already has, except those for which it has a newer record."""
-    is_older = staged_document.c.dated_at < document.c.dated_at
+    """Update the staged documents, which the index already has."""
     statement = (
         update(document)
         .values(
@@ -371,7 +297,6 @@ def _update_documents(transaction: Transaction, place: Place, collection_key: in
             dated_at=staged_document.c.dated_at,
             last_seen_run=_latest(place.run_key),
         )
-        .where(or_(staged_document.c.dated_at.is_(None), document.c.dated_at.is_(None), ~is_older))
         .where(_is_staged(collection_key))
     )
     transaction.execute(statement)

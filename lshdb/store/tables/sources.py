@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, case, delete, func, select, update
 
@@ -17,11 +18,14 @@ from lshdb.store.transaction import Transaction
 __all__ = [
     "DONE",
     "READING",
+    "Origin",
+    "Put",
     "SourceState",
     "documents_of",
     "gone",
     "half_read",
     "known",
+    "origins",
     "put",
     "remove",
     "see",
@@ -59,6 +63,20 @@ class SourceState:
     reading_run: int
 
 
+class Put(NamedTuple):
+    """The keys of sources by URI, and those of them that are new to the index."""
+
+    keys: dict[str, int]
+    fresh: frozenset[int]
+
+
+class Origin(NamedTuple):
+    """A source, and when it was changed last."""
+
+    uri: str
+    mtime_ns: int
+
+
 _COLUMNS = tuple(SourceState.__dataclass_fields__)
 
 
@@ -81,6 +99,15 @@ def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]
     return int(number), [HalfRead(*row) for row in rows]
 
 
+def origins(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, Origin]:
+    """Return the origins of sources by their keys."""
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    statement = select(source.c.source_key, source.c.uri, source.c.mtime_ns).join_from(
+        staged_key, source, source.c.source_key == staged_key.c.staged_key
+    )
+    return {row.source_key: Origin(row.uri, row.mtime_ns) for row in transaction.execute(statement)}
+
+
 def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
     """Record that the run has seen these files, and their size and time of change. Nothing else changes."""
     _stage(transaction, states)
@@ -96,8 +123,8 @@ def see_under(transaction: Transaction, collection: str, root: str, run_key: int
     transaction.execute(seen.where(source.c.uri == root))
 
 
-def put(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> dict[str, int]:
-    """Write the states of files, whether new or known. Returns: source_key by URI."""
+def put(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> Put:
+    """Write the states of files, whether new or known. Returns: their keys."""
     _stage(transaction, states)
     keys = _keys(transaction, collection)
     if keys:
@@ -114,7 +141,7 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
         "last_seen_run": [run_key] * len(fresh),
     }
     transaction.bulk_insert(source, columns)
-    return keys | {state.uri: key for state, key in zip(fresh, fresh_keys, strict=True)}
+    return Put(keys | {state.uri: key for state, key in zip(fresh, fresh_keys, strict=True)}, frozenset(fresh_keys))
 
 
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:

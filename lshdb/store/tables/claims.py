@@ -1,0 +1,223 @@
+"""Decides which documents of a batch get the ids that they bring.
+
+A document claims its id. If a document from another source has the id and a different text, that is a conflict. The
+`OnConflict` of the ingest resolves it. By default the document from the newer file wins, and a document from an older
+one gets a qualified id, ``ID@FILE``. It keeps that id as long as its source has it.
+
+Claims are decided one after the other, so that it makes no difference which of them come in the same batch. Two dated
+documents are no conflict, because the newer one wins. Nor is a document that a program added: it is simply replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sqlalchemy import and_, select
+
+from lshdb.errors import IdConflict
+from lshdb.model.choices import OnConflict
+from lshdb.model.values import Conflicts, Document
+from lshdb.store.schema import document
+from lshdb.store.staging import staged_name
+from lshdb.store.tables import sources
+from lshdb.store.tables.sources import Origin
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Claimed", "Holder", "Place", "claim"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a batch comes from, and where it goes.
+
+    Args:
+        run_key, collection: the run and the collection.
+        source_keys: the keys of its sources by URI. Other sources are not recorded.
+        on_conflict: what to do about conflicts; None replaces what is older, and qualifies what is not newer.
+        reread: the sources that were read before. Some of their documents may have qualified ids.
+        file_of: returns the name of a source for a qualified id, from its URI.
+    """
+
+    run_key: int
+    collection: str
+    source_keys: Mapping[str, int]
+    on_conflict: OnConflict | None = None
+    reread: frozenset[int] = frozenset()
+    file_of: Callable[[str], str] = str
+
+
+class Holder(NamedTuple):
+    """The document that has an id."""
+
+    content_key: int | None
+    dated_at: int | None
+    source_key: int | None
+    last_seen_run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The decisions about the documents of a batch.
+
+    Args:
+        documents: with the ids that they got, as many as there were.
+        last: by id, the index of the document that has it in the end. Ids that stay with another document are missing.
+        outdated: the documents that are older than the one that the index has, one for each id.
+        known: by id, the document that the index had before the batch.
+        num_updated: how often the text of an id changed.
+    """
+
+    documents: Sequence[Document]
+    last: Mapping[str, int]
+    outdated: Sequence[int]
+    known: Mapping[str, Holder]
+    num_updated: int
+    conflicts: Conflicts
+
+
+def claim(
+    transaction: Transaction,
+    documents: Sequence[Document],
+    content_keys: Sequence[int | None],
+    place: Place,
+    collection_key: int,
+) -> Claimed:
+    """Return which documents get which ids. Raises: IdConflict: there is a conflict, and `place` calls it an error."""
+    return _Claims(transaction, documents, content_keys, place, collection_key).decided()
+
+
+class _Claims:
+    """The claims of a batch while they are decided."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        documents: Sequence[Document],
+        content_keys: Sequence[int | None],
+        place: Place,
+        collection_key: int,
+    ) -> None:
+        self._transaction = transaction
+        self._documents = documents
+        self._content_keys = content_keys
+        self._place = place
+        self._collection_key = collection_key
+        self._ids = [one.doc_id for one in documents]
+        self._source_keys = [place.source_keys.get(one.source or "") for one in documents]
+        self._known: dict[str, Holder] = {}
+        # Who has each id so far, including the documents of this batch.
+        self._holders: dict[str, Holder] = {}
+        self._last: dict[str, int] = {}
+        self._outdated: dict[str, int] = {}
+        self._origins: dict[int, Origin] = {}
+        self._num_updated = 0
+        self._conflicts = {"num_replaced": 0, "num_left_out": 0, "num_qualified": 0, "num_repeated": 0}
+
+    def decided(self) -> Claimed:
+        """Decide all claims, and return the result."""
+        self._adopt()
+        pending: Sequence[int] = range(len(self._documents))
+        while pending:
+            found = self._known_among({self._ids[index] for index in pending})
+            self._known |= found
+            self._holders = found | self._holders
+            pending = [index for index in pending if not self._decide(index)]
+        pairs = zip(self._documents, self._ids, strict=True)
+        documents = [one if one.doc_id == doc_id else replace(one, doc_id=doc_id) for one, doc_id in pairs]
+        outdated = [index for doc_id, index in self._outdated.items() if doc_id not in self._last]
+        return Claimed(documents, self._last, outdated, self._known, self._num_updated, Conflicts(**self._conflicts))
+
+    def _adopt(self) -> None:
+        """Give the documents of sources that were read before the qualified ids that they got then."""
+        reread = [index for index, key in enumerate(self._source_keys) if key in self._place.reread]
+        qualified = {index: self._qualified(index) for index in reread}
+        found = self._known_among(set(qualified.values()))
+        for index, doc_id in qualified.items():
+            if doc_id in found and found[doc_id].source_key == self._source_keys[index]:
+                self._ids[index] = doc_id
+
+    def _decide(self, index: int) -> bool:
+        """Decide a claim. Returns: False if the document has claimed another id instead, which is to be decided."""
+        holder = self._holders.get(self._ids[index])
+        if holder is None or holder.content_key == self._content_keys[index] or self._both_dated(index, holder):
+            self._take(index, holder)
+        elif self._is_same_source(index, holder):
+            self._conflicts["num_repeated"] += holder.last_seen_run == self._place.run_key
+            self._take(index, holder)
+        elif None in (holder.source_key, self._source_keys[index]):
+            self._take(index, holder)
+        else:
+            return self._resolve(index, holder)
+        return True
+
+    def _resolve(self, index: int, holder: Holder) -> bool:
+        """Resolve a conflict. Returns: as `_decide`."""
+        chosen = self._place.on_conflict or ("replace" if self._is_newer(index, holder) else "qualify")
+        if chosen == "error":
+            raise self._conflict(index, holder)
+        if chosen == "qualify":
+            self._conflicts["num_qualified"] += 1
+            self._ids[index] = self._qualified(index)
+            return False
+        if chosen == "keep":
+            self._conflicts["num_left_out"] += 1
+        else:
+            self._conflicts["num_replaced"] += 1
+            self._take(index, holder)
+        return True
+
+    def _take(self, index: int, holder: Holder | None) -> None:
+        """Give a document the id that it claims, unless the holder is dated later."""
+        doc_id, content_key, dated_at = self._ids[index], self._content_keys[index], self._documents[index].dated_at
+        if holder is not None:
+            if dated_at is not None and holder.dated_at is not None and dated_at < holder.dated_at:
+                self._set_aside(doc_id, index)
+                return
+            self._num_updated += holder.content_key != content_key
+        self._holders[doc_id] = Holder(content_key, dated_at, self._source_keys[index], self._place.run_key)
+        self._last[doc_id] = index
+
+    def _set_aside(self, doc_id: str, index: int) -> None:
+        """Keep the newest of the documents that are older than the one that has their id."""
+        before = self._documents[self._outdated.get(doc_id, index)].dated_at or 0
+        if (self._documents[index].dated_at or 0) >= before:
+            self._outdated[doc_id] = index
+
+    def _both_dated(self, index: int, holder: Holder) -> bool:
+        return self._documents[index].dated_at is not None and holder.dated_at is not None
+
+    def _is_same_source(self, index: int, holder: Holder) -> bool:
+        return holder.source_key is not None and holder.source_key == self._source_keys[index]
+
+    def _is_newer(self, index: int, holder: Holder) -> bool:
+        """Return whether the file of a document was changed later than that of the holder."""
+        ours, theirs = self._both_origins(index, holder)
+        return ours.mtime_ns > theirs.mtime_ns
+
+    def _both_origins(self, index: int, holder: Holder) -> tuple[Origin, Origin]:
+        both = self._source_keys[index], holder.source_key
+        if not self._origins.keys() >= {*both}:
+            keys = {one.source_key for one in self._holders.values()} | set(self._source_keys)
+            self._origins |= sources.origins(self._transaction, [key for key in keys if key is not None])
+        ours, theirs = (self._origins[key] for key in both if key is not None)
+        return ours, theirs
+
+    def _qualified(self, index: int) -> str:
+        return f"{self._ids[index]}@{self._place.file_of(self._documents[index].source or '')}"
+
+    def _conflict(self, index: int, holder: Holder) -> IdConflict:
+        ours, theirs = self._both_origins(index, holder)
+        return IdConflict(doc_id=self._ids[index], collection=self._place.collection, one=theirs.uri, other=ours.uri)
+
+    def _known_among(self, doc_ids: set[str]) -> dict[str, Holder]:
+        """Return the documents of the index that have one of the ids, by id."""
+        if not doc_ids:
+            return {}
+        named = list(doc_ids)
+        self._transaction.stage(staged_name, {"ordinal": range(len(named)), "doc_id": named})
+        same = and_(document.c.collection_key == self._collection_key, document.c.doc_id == staged_name.c.doc_id)
+        columns = (document.c[name] for name in Holder._fields)
+        statement = select(staged_name.c.ordinal, *columns).join_from(staged_name, document, same)
+        return {named[ordinal]: Holder(*holder) for ordinal, *holder in self._transaction.execute(statement)}
