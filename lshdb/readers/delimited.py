@@ -29,7 +29,7 @@ from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.lines import checked_doc_id, read_lines
 from lshdb.readers.naming import file_doc_id, record_doc_id
 
-__all__ = ["DelimitedReader"]
+__all__ = ["DelimitedReader", "Rows"]
 
 
 class DelimitedReader:
@@ -48,7 +48,7 @@ class DelimitedReader:
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
         """Yield a Document or a Rejection for every row that is not blank; one Rejection if a column is missing."""
-        rows = _Rows(stream, self._delimiter, options)
+        rows = Rows(read_lines(stream, options.max_line), self._delimiter, options)
         try:
             columns = _Columns(next(rows, []), options, file_doc_id(source, options))
         except Unfit as error:
@@ -60,33 +60,37 @@ class DelimitedReader:
             yield Rejection(source.uri, rows.locator, f"{reason_of(error)} in the row that begins here")
 
 
-class _Rows:
-    """The rows of a stream.
+class Rows:
+    """The rows of lines, which are taken as far as each row needs them.
 
-    Attributes: num_replaced: undecodable byte sequences in the last row.
+    Args: lines: without their LF, None for one that is too long; as `read_lines` yields them.
+
+    Attributes:
+        number: the line in which the last row began.
+        num_replaced: undecodable byte sequences in the last row.
     """
 
-    def __init__(self, stream: BinaryIO, delimiter: str, options: ReadOptions) -> None:
+    def __init__(self, lines: Iterator[bytes | None], delimiter: str, options: ReadOptions) -> None:
         # This limit applies to the whole process. Its default of 131,072 is too small for a long page.
         csv.field_size_limit(options.max_text)
         self.num_replaced = 0
         self._max_line = options.max_line
-        self._lines = read_lines(stream, self._max_line)
+        self._lines = lines
         self._rows = csv.reader(self._decoded(), delimiter=delimiter, strict=True)
-        self._number = 1
+        self.number = 1
         self._is_too_long = False
 
     @property
     def locator(self) -> str:
         """Where the last row began."""
-        return f"line {self._number}"
+        return f"line {self.number}"
 
     def __iter__(self) -> Iterator[list[str]]:
         return self
 
     def __next__(self) -> list[str]:
         """Return the next row. Raises: Unfit: it is malformed; OSError."""
-        self._number = self._rows.line_num + 1
+        self.number = self._rows.line_num + 1
         self.num_replaced, self._is_too_long = 0, False
         try:
             row = next(self._rows)
@@ -122,7 +126,7 @@ class _Columns:
         self._num_columns = len(names)
         self._holds_set = options.kind == "set"
 
-    def document(self, row: list[str], rows: _Rows, uri: str) -> Document:
+    def document(self, row: list[str], rows: Rows, uri: str) -> Document:
         """Return the document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
             raise Unfit(f"the row has {len(row)} fields, the header {self._num_columns}")
@@ -135,7 +139,7 @@ class _Columns:
         return record_doc_id(self._file, locator) if self._names_rows and not given else checked_doc_id(given)
 
 
-def _documents(source: SourceFile, rows: _Rows, columns: _Columns) -> Iterator[Document | Rejection]:
+def _documents(source: SourceFile, rows: Rows, columns: _Columns) -> Iterator[Document | Rejection]:
     while True:
         try:
             if (row := next(rows, None)) is None:

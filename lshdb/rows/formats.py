@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO, Final, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.parquet import NO_PYARROW
 from lshdb.rows.compression import compressing
+from lshdb.rows.delimited import WholeRows
 from lshdb.rows.lines import Lines
 from lshdb.rows.opened import OpenedFile, Task
 
@@ -40,6 +42,14 @@ def _write_lines(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int6
     return lines.counts
 
 
+def _write_delimited(delimiter: str, file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
+    rows = WholeRows(file, task, delimiter)
+    with compressing(out, file.compression, task.level_of(file)) as write:
+        for row in rows.chosen():
+            write(row)
+    return rows.counts
+
+
 def _write_parquet(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
     try:
         from lshdb.rows.parquet import write_rows
@@ -51,5 +61,7 @@ def _write_parquet(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.in
 FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("line", _write_lines),
     "sets": Format("line", _write_lines),
+    "csv": Format("line", partial(_write_delimited, ",")),
+    "tsv": Format("line", partial(_write_delimited, "\t")),
     "parquet": Format("row", _write_parquet),
 }

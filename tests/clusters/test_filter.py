@@ -204,6 +204,39 @@ def test_names_relative_to_a_base_make_no_difference(url: str, shards: Path, tmp
     assert filtered(url, shards, tmp_path / "out").counts == RecordCounts(num_kept=3, num_dropped=1)
 
 
+# CSV and TSV.
+
+HEADER = b'\xef\xbb\xbf"id",note,text\r\n'
+ROWS = [
+    f'1,"two\r\nlines, ""quoted""\n","{words(0)}"\r\n'.encode(),
+    b"\r\n",
+    f"2,plain,{words(100)}\n".encode(),
+    f'3,"\n\n",{words(0)}\n'.encode(),
+    b"too,few\n",
+    f"4,\xe9 \xff,{words(200)}".encode("latin-1"),
+]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_rows_of_csv_are_copied_with_their_quotes_and_line_ends(url: str, tmp_path: Path, suffix: str) -> None:
+    pack, unpack = COMPRESSIONS.get(suffix, (bytes, bytes))
+    source, out = tmp_path / f"in.csv{suffix}", tmp_path / "out" / f"in.csv{suffix}"
+    source.write_bytes(pack(HEADER + b"".join(ROWS)))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert unpack(out.read_bytes()) == HEADER + b"".join(ROWS[:3] + ROWS[4:])
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1, num_rejected=1)
+    filtered(url, source, tmp_path / "dropped", FilterOptions(dropped=True))
+    assert unpack((tmp_path / "dropped" / source.name).read_bytes()) == HEADER + ROWS[3]
+
+
+def test_rows_of_tsv_too(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.tsv"
+    rows = [f"{number}\t{words(first)}\n" for number, first in enumerate((0, 100, 0))]
+    source.write_text("id\ttext\n" + "".join(rows))
+    filtered(ingested(url, source), source, tmp_path / "out")
+    assert (tmp_path / "out" / "in.tsv").read_text() == "id\ttext\n" + "".join(rows[:2])
+
+
 # Files that are one document each.
 
 

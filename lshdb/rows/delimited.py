@@ -1,0 +1,81 @@
+"""Copy the header and the wanted rows of a CSV or TSV file, byte for byte.
+
+A row is as many lines as its reader takes for it. Blank rows are no records: they are copied with the rows that are
+kept, and left out with those that are dropped. Limitation: a row is held in memory, also one that is too long to be
+read.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+
+import numpy as np
+
+from lshdb.readers.base import Unfit
+from lshdb.readers.delimited import Rows
+from lshdb.rows.opened import OpenedFile, Task
+from lshdb.rows.verdicts import NUM_VERDICTS, OTHER
+
+__all__ = ["WholeRows"]
+
+
+class WholeRows:
+    """The rows of a file, chosen by their verdicts.
+
+    Attributes: counts: int64, shape (5,); the rows so far by their verdict, without the header and blank rows.
+    """
+
+    def __init__(self, file: OpenedFile, task: Task, delimiter: str) -> None:
+        self.counts = np.zeros(NUM_VERDICTS, dtype=np.int64)
+        self._task = task
+        self._blocks = file.blocks()
+        self._taken: list[bytes] = []
+        self._rows = Rows(self._lines(), delimiter, task.options)
+
+    def chosen(self) -> Iterator[bytes]:
+        """Yield the header and the wanted rows. Raises: SourceUnreadable."""
+        self._is_blank_row()
+        yield self._row()
+        while (is_blank := self._is_blank_row()) is not None:
+            verdict = OTHER if is_blank else int(self._task.verdicts.of_numbers(self._rows.number, 1)[0])
+            self.counts[verdict] += not is_blank
+            row = self._row()
+            if self._task.is_wanted[verdict]:
+                yield row
+
+    def _is_blank_row(self) -> bool | None:
+        """Take the lines of the next row, and return whether it is blank; None if there is none."""
+        try:
+            return not row if (row := next(self._rows, None)) is not None else None
+        except Unfit:
+            return False
+
+    def _row(self) -> bytes:
+        """Return the bytes of the row that was taken."""
+        row = b"".join(self._taken)
+        self._taken.clear()
+        return row
+
+    def _lines(self) -> Iterator[bytes | None]:
+        """Yield the lines as `read_lines` does, and keep their bytes."""
+        for number, line in enumerate(_whole_lines(self._blocks)):
+            self._taken.append(line)
+            bare = line.removesuffix(b"\n")
+            if len(bare) > self._task.options.max_line:
+                yield None
+            else:
+                yield bare if number else bare.removeprefix(codecs.BOM_UTF8)
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines with their line ends."""
+    pieces: list[bytes] = []
+    for block in blocks:
+        *complete, rest = block.split(b"\n")
+        for line in complete:
+            yield b"".join([*pieces, line, b"\n"])
+            pieces.clear()
+        pieces.append(rest)
+    if last := b"".join(pieces):
+        yield last
