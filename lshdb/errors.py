@@ -27,6 +27,9 @@
     │   ├── NothingToRead          32
     │   ├── PruneRefused           33
     │   ├── SourceUnreadable       34
+    │   ├── TooManyRejected        35
+    │   ├── SourceRejected         36
+    │   ├── ReaderMissing          37
     │   └── NotIngested            38
     ├── BadDocument                40   one document; counted, recorded and skipped by ingest
     ├── DocumentUnknown            41
@@ -86,14 +89,17 @@ __all__ = [
     "PathMissing",
     "PromiseUnreachable",
     "PruneRefused",
+    "ReaderMissing",
     "RecordsUnknown",
     "SourceError",
+    "SourceRejected",
     "SourceUnreadable",
     "SpillFailed",
     "StoreError",
     "StoreFailed",
     "StoreUnreachable",
     "TextsNotKept",
+    "TooManyRejected",
     "UsageError",
     "WorkerLost",
 ]
@@ -342,6 +348,35 @@ class SourceUnreadable(SourceError):
     """{path}: {reason}"""
 
     exit_code = 34
+    path: _Path
+    reason: str
+
+
+class TooManyRejected(SourceError):
+    """{num_rejected} of {num_documents} documents were rejected, more than {allowed}. The others are kept. To list the
+    rejected ones: lshdb --db {url} stats --rejected {run}"""
+
+    exit_code = 35
+    num_rejected: int
+    num_documents: int
+    allowed: str
+    url: str
+    run: int
+
+
+class SourceRejected(SourceError):
+    """Nothing in {path} was accepted ({num_rejected} rejected: {reason}). The documents of other sources are kept."""
+
+    exit_code = 36
+    path: _Path
+    num_rejected: int
+    reason: str
+
+
+class ReaderMissing(SourceError):
+    """{path}: {reason}. Then run the same command again. The documents of other sources are kept."""
+
+    exit_code = 37
     path: _Path
     reason: str
 

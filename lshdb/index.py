@@ -220,8 +220,8 @@ class Index:
             link: compute the new pairs at the end; otherwise the first question that needs them does.
             wait: wait until another ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, PruneRefused, IdConflict, StoreError:
-            everything committed before is kept.
+        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, TooManyRejected, PruneRefused,
+            IdConflict, StoreError: everything committed before is kept.
         """
         named, given = arguments.paths(paths), options or IngestOptions()
         options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
@@ -238,6 +238,8 @@ class Index:
             seconds=time.monotonic() - started,
             conflicts=ingestion.conflicts,
             rejected_by_reason=ingestion.reasons.as_dict(),
+            num_rejected_sources=ingestion.rejected_sources.number,
+            rejected_sources=tuple(ingestion.rejected_sources.named),
         )
 
     def add(self, added: Documents, collection: str = "default", *, link: bool = True) -> IngestReport:

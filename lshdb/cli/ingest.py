@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Making, Reading, age, ensure_index, settings_of
 from lshdb.cli.render import print_report
+from lshdb.cli.verdict import allowance, rejections, verdict, warnings
 from lshdb.errors import UsageError
 from lshdb.model.choices import OnConflict
 
 if TYPE_CHECKING:
     from lshdb.model.reports import IngestReport
-    from lshdb.model.values import Conflicts
 
 __all__ = ["EPILOG", "ingest"]
+
+# Paths that a message names.
+MAX_NAMED: Final = 3
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest ./crawl\n
@@ -68,6 +70,15 @@ def ingest(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that read. Default: as many as pay.", show_default=False)
     ] = None,
+    max_rejected: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Stop when more than N documents were rejected, or fail if more than P % were. Default: fail above "
+            "50%, and if nothing of a source was accepted.",
+            show_default=False,
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Add or refresh documents from files and folders.
@@ -76,6 +87,7 @@ def ingest(
     """
     from lshdb.ingest.options import IngestOptions
 
+    allowed = allowance(max_rejected)
     ways = IngestOptions(
         collection=collection,
         prune=prune,
@@ -86,19 +98,24 @@ def ingest(
         must_exist=from_file is None,
         expire_after=age(expire_after),
         on_conflict=on_conflict,
+        max_rejected=allowed.number,
     )
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, making) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
     _show(context, report, json)
+    if (error := verdict(report, ", ".join(map(str, wanted[:MAX_NAMED])), index.url, allowed)) is not None:
+        raise error
 
 
 def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
-    from lshdb.readers import listed_paths
+    """Return the paths to read. Raises: PathMissing, before an index is created for a misspelt path."""
+    from lshdb.readers import listed_paths, require_existing
 
     listed = [] if from_file is None else listed_paths(from_file)
     if not named and from_file is None:
         raise UsageError(reason="ingest takes a PATH, or --from-file")
+    require_existing(named)
     return [*named, *map(Path, listed)]
 
 
@@ -106,35 +123,11 @@ def _show(context: typer.Context, report: IngestReport, json: bool) -> None:
     from lshdb.cli.display import display_of
 
     display, summary, quiet = display_of(context), _summary(report), settings_of(context).quiet
-    for warning in _warnings(report, quiet=quiet):
+    for warning in warnings(report, quiet=quiet):
         display.warned(warning)
     display.summarised(summary)
     if json or not quiet:
         print_report(report, summary, as_json=json)
-
-
-def _warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
-    """Yield a line for each kind of data that the run lost or displaced. Otherwise each rejection has its own line."""
-    if quiet and report.counts.num_rejected:
-        yield f"{report.counts.num_rejected:,} {_rejected(report)}; lshdb stats --rejected {report.run} lists them"
-    if told := _conflicts(report.conflicts):
-        yield told
-
-
-def _conflicts(found: Conflicts) -> str:
-    """Return what became of documents whose id belonged to a different text, as one line; empty if there are none."""
-    parts = {
-        "took the place of documents from other files": found.num_replaced,
-        "were left out": found.num_left_out,
-        "got ids of the form ID@FILE": found.num_qualified,
-    }
-    told = []
-    if any(parts.values()):
-        numbers = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
-        told.append(f"several files have the same ids with different texts: {numbers} (see --on-conflict)")
-    if found.num_repeated:
-        told.append(f"{found.num_repeated:,} records took the place of earlier ones with the same id in the same file")
-    return "; ".join(told)
 
 
 def _summary(report: IngestReport) -> str:
@@ -146,14 +139,9 @@ def _summary(report: IngestReport) -> str:
         "removed": counts.num_removed,
         "of them empty": counts.num_empty,
         "of them with bytes replaced": counts.num_replaced,
-        _rejected(report): counts.num_rejected,
+        rejections(report): counts.num_rejected,
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
     skipped = f"; {report.num_skipped:,} files or records without text skipped" if report.num_skipped else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
     return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}; {rate}"
-
-
-def _rejected(report: IngestReport) -> str:
-    reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejected_by_reason.items())
-    return f"rejected ({reasons})"

@@ -23,11 +23,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from lshdb.errors import NothingToRead
+from lshdb.errors import NothingToRead, TooManyRejected
 from lshdb.ingest.batches import Batches
 from lshdb.ingest.make import Chunk, Task, Work, cut, make
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
+from lshdb.ingest.rejected import RejectedSources
 from lshdb.ingest.removal import expire, prune
 from lshdb.ingest.workers import Ahead, in_processes
 from lshdb.ingest.write import Writer, Written
@@ -51,7 +52,9 @@ OTHER_REASONS: Final = "other reasons"
 
 
 class Ingestion:
-    """One run over some paths. `counts`, `num_skipped`, `conflicts` and `reasons` are its results so far.
+    """One run over some paths.
+
+    Its results so far are `counts`, `num_skipped`, `conflicts`, `reasons` and `rejected_sources`.
 
     Args: run_key: the run, which was already recorded.
     """
@@ -68,11 +71,12 @@ class Ingestion:
         self.num_skipped = 0
         self.conflicts = Conflicts()
         self.reasons = Reasons()
+        self.rejected_sources = RejectedSources(options)
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
         """Read the new and changed files under the paths.
 
-        Raises: PathMissing, before anything is read; NothingToRead; PruneRefused; StoreError.
+        Raises: PathMissing, before anything is read; NothingToRead; TooManyRejected; PruneRefused; StoreError.
         """
         self._num_contents_before = self._store.read(bands.last_content) or 0
         with Ahead[Plan | Chunk](partial(self._make, paths)) as ahead:
@@ -137,6 +141,9 @@ class Ingestion:
     def _took(self, value: Plan | Chunk) -> None:
         if isinstance(value, Plan):
             self._roots_with_files |= value.roots
+            for task in value.tasks:
+                if task.position:
+                    self.rejected_sources.resume(task.source.uri)
             self._num_files += value.num_files
             self._bytes_to_read += value.num_bytes
             self._progress.walked(self._num_files, self._bytes_to_read, ended=value.is_last)
@@ -149,9 +156,22 @@ class Ingestion:
         self.num_skipped += written.num_skipped
         self.conflicts += written.conflicts
         self.reasons.count(written.rejections)
+        self.rejected_sources.count(written.progress, written.rejections)
         for rejection in written.rejections:
             self._progress.rejected(rejection)
         self._count(written.counts)
+        self._require_few_rejected()
+
+    def _require_few_rejected(self) -> None:
+        counts, most = self.counts, self._options.max_rejected
+        if most is not None and counts.num_rejected > most:
+            raise TooManyRejected(
+                num_rejected=counts.num_rejected,
+                num_documents=counts.num_seen,
+                allowed=str(most),
+                url=self._store.url,
+                run=self._run_key,
+            )
 
     def _count(self, counts: Counts) -> None:
         self.counts += counts

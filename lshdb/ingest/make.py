@@ -15,7 +15,7 @@ from lshdb.errors import BadDocument
 from lshdb.ingest.options import Budgets
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection, Sketches
-from lshdb.readers import Deferred, Item, Reading, ReadOptions, Revisit, SourceFile, made
+from lshdb.readers import NO_READER, Deferred, Item, Reading, ReadOptions, Revisit, SourceFile, made
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 
 __all__ = ["Chunk", "Files", "Records", "SourceProgress", "Task", "Work", "cut", "make"]
@@ -39,7 +39,7 @@ class SourceProgress:
         num_documents: the number of its documents in this chunk.
         digest: the digest of the whole file; None if it was not read to its end.
         ended: whether the file was read to its end.
-        opened: whether at least one byte of it could be read.
+        opened: whether at least one byte of it could be read, and there is a reader for it.
     """
 
     source: SourceFile
@@ -169,12 +169,13 @@ class _TaskReading:
         self._task = task
         self._reading = Reading(task.source, options)
         self._position = self._num_bytes = 0
-        self._ended = False
+        self._ended = self._lacks_reader = False
 
     def steps(self) -> Iterator[Item | Deferred]:
         """Yield the items after the task's position."""
         for step in self._reading.steps():
             self._position += 1
+            self._lacks_reader = isinstance(step, Rejection) and step.kind == NO_READER
             if self._position > self._task.position:
                 yield step
         self._ended = True
@@ -187,7 +188,7 @@ class _TaskReading:
             num_documents=0,
             digest=self._reading.digest,
             ended=self._ended,
-            opened=self._reading.num_bytes > 0 or self._reading.digest is not None,
+            opened=(self._reading.num_bytes > 0 or self._reading.digest is not None) and not self._lacks_reader,
         )
 
     def bytes_since(self) -> int:

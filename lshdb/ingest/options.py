@@ -58,6 +58,7 @@ class IngestOptions:
         on_conflict: what becomes of a document whose id belongs to a different text from another source: ``replace``
             that document, ``keep`` it and leave the new one out, raise an ``error``, or ``qualify`` the new id,
             ``ID@FILE``. None replaces a document from an older file, and qualifies the id otherwise.
+        max_rejected: the run stops when more documents than this were rejected; None for no limit.
         budgets: how much is handled at a time.
     """
 
@@ -71,6 +72,7 @@ class IngestOptions:
     must_exist: bool = True
     expire_after: timedelta | None = None
     on_conflict: OnConflict | None = None
+    max_rejected: int | None = None
     budgets: Budgets = field(default_factory=Budgets)
 
     @property

@@ -17,6 +17,7 @@ __all__ = [
     "Pair",
     "Point",
     "RebandReport",
+    "RejectedSource",
     "RunRow",
     "Stats",
     "StoredPair",
@@ -47,6 +48,15 @@ class StoredPair:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedSource:
+    """A source without a document, because all its records were rejected; `reason` is that of the first."""
+
+    uri: str
+    num_rejected: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """What a run did.
 
@@ -54,6 +64,8 @@ class IngestReport:
         num_skipped: files that lshdb does not read.
         pairs_added: negative if more pairs were removed than added.
         conflicts: documents whose id belonged to a different text.
+        num_rejected_sources: sources that gave no document, because everything in them was rejected.
+        rejected_sources: the first of them.
     """
 
     run: int
@@ -63,6 +75,8 @@ class IngestReport:
     seconds: float
     conflicts: Conflicts = field(default_factory=Conflicts)
     rejected_by_reason: dict[str, int] = field(default_factory=dict)
+    num_rejected_sources: int = 0
+    rejected_sources: tuple[RejectedSource, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The object that ``ingest --json`` prints."""
@@ -73,6 +87,7 @@ class IngestReport:
             "rejected_by_reason": self.rejected_by_reason,
             "documents_displaced": self.conflicts.num_replaced,
             "id_conflicts": {name.removeprefix("num_"): number for name, number in asdict(self.conflicts).items()},
+            "sources_rejected": self.num_rejected_sources,
             "files_skipped": self.num_skipped,
             "contents_added": self.counts.num_contents,
             "pairs_added": self.pairs_added,

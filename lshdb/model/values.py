@@ -222,6 +222,11 @@ class Counts:
     num_contents: int = 0
     num_bytes: int = 0
 
+    @property
+    def num_seen(self) -> int:
+        """The number of documents that the run met, the rejected ones included."""
+        return self.num_added + self.num_updated + self.num_unchanged + self.num_rejected
+
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 

@@ -8,6 +8,7 @@ Knows no SQL and no sketching. A bad document is an item (`Rejection`), never an
 from __future__ import annotations
 
 from lshdb.readers.base import (
+    NO_READER,
     STDIN_NAME,
     Deferred,
     Item,
@@ -25,6 +26,7 @@ from lshdb.readers.naming import file_of
 from lshdb.readers.registry import (
     READERS,
     Reading,
+    holds_records,
     made,
     may_hold_pages,
     read_stream,
@@ -32,9 +34,19 @@ from lshdb.readers.registry import (
     reader_of,
     readers,
 )
-from lshdb.readers.walk import Found, listed_paths, path_uri, source_at, source_file, stdin_source, walk
+from lshdb.readers.walk import (
+    Found,
+    listed_paths,
+    path_uri,
+    require_existing,
+    source_at,
+    source_file,
+    stdin_source,
+    walk,
+)
 
 __all__ = [
+    "NO_READER",
     "READERS",
     "STDIN_NAME",
     "Deferred",
@@ -49,6 +61,7 @@ __all__ = [
     "SourceFile",
     "digest",
     "file_of",
+    "holds_records",
     "listed_paths",
     "made",
     "may_hold_pages",
@@ -59,6 +72,7 @@ __all__ = [
     "readers",
     "record",
     "recorded",
+    "require_existing",
     "source_at",
     "source_file",
     "stdin_source",

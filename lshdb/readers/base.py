@@ -24,6 +24,7 @@ from lshdb.model.values import Document, Rejection
 __all__ = [
     "MAX_LINE_BYTES",
     "MAX_PAGE_BYTES",
+    "NO_READER",
     "PLACEHOLDER",
     "STDIN_NAME",
     "STDIN_URI",
@@ -56,6 +57,9 @@ MAX_BYTES_A_BYTE: Final = 6
 # What an id prefix may take from the name of a file.
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 PLACEHOLDERS: Final = ("path", "name", "stem")
+
+# The kind of rejection of a source that needs a package which is not installed. The next run tries it again.
+NO_READER: Final = "no reader"
 
 # The name of standard input among paths, and its URI among sources.
 STDIN_NAME: Final = "-"

@@ -15,13 +15,13 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, Final, cast
 
-from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile
+from lshdb.readers.base import NO_READER, Item, ReadOptions, Rejection, SourceFile
 from lshdb.readers.bytes.streams import ByteStream, PositionedFile
 
 __all__ = ["ParquetReader"]
 
 PARQUET_MAGIC: Final = b"PAR1"
-NO_PYARROW: Final = 'reading Parquet needs pyarrow: pip install "lshdb[parquet]"'
+NO_PYARROW: Final = f'{NO_READER}: reading Parquet needs pyarrow: pip install "lshdb[parquet]"'
 
 
 class ParquetReader:

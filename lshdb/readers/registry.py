@@ -45,6 +45,7 @@ from lshdb.readers.warc.reader import WarcReader
 __all__ = [
     "READERS",
     "Reading",
+    "holds_records",
     "made",
     "may_hold_pages",
     "read_stream",
@@ -163,6 +164,14 @@ def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:
     """
     reader = _reader_by_name(source.path.name, options)
     return reader is None or reader in PAGES
+
+
+def holds_records(source: SourceFile, options: ReadOptions) -> bool:
+    """Return whether a source holds many records rather than one document, judging by its name.
+
+    Raises: as `may_hold_pages`.
+    """
+    return _reader_by_name(source.path.name, options) not in (None, HTML, TEXT)
 
 
 def _items(

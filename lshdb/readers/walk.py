@@ -19,7 +19,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -33,6 +33,7 @@ __all__ = [
     "Globs",
     "listed_paths",
     "path_uri",
+    "require_existing",
     "source_at",
     "source_file",
     "stdin_source",
@@ -66,11 +67,17 @@ def walk(
 
     Raises: PathMissing: a path does not exist; raised by the call itself, before the walk.
     """
+    if must_exist:
+        require_existing(paths)
     roots = tuple(dict.fromkeys(STDIN_NAME if str(path) == STDIN_NAME else absolute(path) for path in paths))
-    for root in roots:
-        if must_exist and root != STDIN_NAME and not os.path.lexists(root):
-            raise PathMissing(path=root)
     return _Walk(roots, exclude, Globs(include_globs, exclude_globs)).found()
+
+
+def require_existing(paths: Iterable[str | Path]) -> None:
+    """Check that the paths exist. Raises: PathMissing: one of them does not."""
+    for path in paths:
+        if str(path) != STDIN_NAME and not os.path.lexists(absolute(path)):
+            raise PathMissing(path=absolute(path))
 
 
 def path_uri(path: str | Path) -> str:

@@ -1,0 +1,114 @@
+"""How an ingest ended: what it lost, and whether that is an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from lshdb.errors import LshdbError, NothingToRead, ReaderMissing, SourceRejected, TooManyRejected, UsageError
+
+if TYPE_CHECKING:
+    from lshdb.model.reports import IngestReport, RejectedSource
+    from lshdb.model.values import Conflicts
+
+__all__ = ["Allowance", "allowance", "rejections", "verdict", "warnings"]
+
+# More rejections than this mean a mistake, such as a wrong field.
+DEFAULT_SHARE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many documents may be rejected: a number, or a share of all.
+
+    Args: given: whether the user chose it, who then also accepts sources without any document.
+    """
+
+    number: int | None = None
+    share: float = 1.0
+    given: bool = True
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:g} %" if self.number is None else str(self.number)
+
+
+def allowance(text: str | None) -> Allowance:
+    """Return what ``--max-rejected`` allows, such as ``100`` or ``5%``. Raises: UsageError: it is neither."""
+    if text is None:
+        return Allowance(share=DEFAULT_SHARE, given=False)
+    match = re.fullmatch(r"(?:(\d+)|(\d+(?:\.\d+)?) ?%)", text)
+    share = float(match[2]) / 100 if match and match[2] else 1.0
+    if match is None or share > 1.0:
+        raise UsageError(reason=f"--max-rejected {text}: write a number or a share, such as 100 or 5%")
+    return Allowance(number=int(match[1])) if match[1] else Allowance(share=share)
+
+
+def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> LshdbError | None:
+    """Return the error that a run ends with, although everything that it committed is kept; None for success.
+
+    Args: paths: what was read, for the message.
+    """
+    counts = report.counts
+    if (missing := _missing_reader(report)) is not None:
+        return ReaderMissing(path=missing.uri, reason=missing.reason.partition(": ")[2])
+    if report.rejected_sources and not allowed.given:
+        return _source_rejected(report)
+    if counts.num_rejected > allowed.share * counts.num_seen:
+        return TooManyRejected(
+            num_rejected=counts.num_rejected,
+            num_documents=counts.num_seen,
+            allowed=str(allowed),
+            url=url,
+            run=report.run,
+        )
+    if not (counts.num_seen or counts.num_removed or report.conflicts.num_left_out):
+        skipped = f"{report.num_skipped:,} files or records without text" if report.num_skipped else "no document"
+        return NothingToRead(path=paths, reason=skipped)
+    return None
+
+
+def warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
+    """Yield a line for each kind of data that the run lost or displaced.
+
+    Args: quiet: whether the rejections were not printed one by one.
+    """
+    if quiet and report.counts.num_rejected:
+        yield f"{report.counts.num_rejected:,} {rejections(report)}; lshdb stats --rejected {report.run} lists them"
+    if told := _conflicts(report.conflicts):
+        yield told
+
+
+def rejections(report: IngestReport) -> str:
+    """Return how many documents were rejected for each reason."""
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejected_by_reason.items())
+    return f"rejected ({reasons})"
+
+
+def _missing_reader(report: IngestReport) -> RejectedSource | None:
+    from lshdb.readers import NO_READER
+
+    return next((each for each in report.rejected_sources if each.reason.startswith(f"{NO_READER}: ")), None)
+
+
+def _source_rejected(report: IngestReport) -> SourceRejected:
+    first, more = report.rejected_sources[0], report.num_rejected_sources - 1
+    path = f"{first.uri}{f' and {more:,} more sources' if more else ''}"
+    return SourceRejected(path=path, num_rejected=first.num_rejected, reason=first.reason)
+
+
+def _conflicts(found: Conflicts) -> str:
+    """Return what became of documents whose id belonged to a different text, as one line; empty if there are none."""
+    parts = {
+        "took the place of documents from other files": found.num_replaced,
+        "were left out": found.num_left_out,
+        "got ids of the form ID@FILE": found.num_qualified,
+    }
+    told = []
+    if any(parts.values()):
+        numbers = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+        told.append(f"several files have the same ids with different texts: {numbers} (see --on-conflict)")
+    if found.num_repeated:
+        told.append(f"{found.num_repeated:,} records took the place of earlier ones with the same id in the same file")
+    return "; ".join(told)
