@@ -16,6 +16,7 @@ from lshdb.rows.compression import compressing
 from lshdb.rows.delimited import WholeRows
 from lshdb.rows.lines import Lines
 from lshdb.rows.opened import OpenedFile, Task
+from lshdb.rows.warc import write_records
 
 __all__ = ["FORMATS", "Format"]
 
@@ -63,5 +64,6 @@ FORMATS: Final[dict[str, Format]] = {
     "sets": Format("line", _write_lines),
     "csv": Format("line", partial(_write_delimited, ",")),
     "tsv": Format("line", partial(_write_delimited, "\t")),
+    "warc": Format(None, write_records),
     "parquet": Format("row", _write_parquet),
 }

@@ -17,7 +17,7 @@ from lshdb.readers.base import Unfit, reason_of
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
 from lshdb.readers.warc.segments import RECORD_MAGIC, Segment, segments
 
-__all__ = ["ARC_MAGIC", "Damage", "Fields", "Record", "parse_fields", "read_header", "records"]
+__all__ = ["ARC_MAGIC", "Damage", "Fields", "Framing", "Record", "parse_fields", "read_header", "records"]
 
 # By lower-case name. If a field occurs twice, the first one counts.
 Fields: TypeAlias = dict[str, str]
@@ -117,7 +117,7 @@ class Record:
 def records(stream: ByteStream) -> Iterator[Record | Damage]:
     """Yield the records of a WARC in order. Close each before you take the next."""
     for segment in segments(stream):
-        yield from _Framing(segment).records()
+        yield from Framing(segment).records()
 
 
 def read_header(stream: ByteStream) -> list[str]:
@@ -157,19 +157,24 @@ def _lines(head: bytes) -> list[str]:
     return re.sub(r"\n[ \t]+", " ", text).split("\n")
 
 
-class _Framing:
-    """Finds the records of one segment."""
+class Framing:
+    """Finds the records of one segment.
+
+    Attributes: start: the position in the segment's stream where the last record, or damage, begins.
+    """
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._stream = segment.stream
         self._number = 0
+        self.start = 0
 
     def records(self) -> Iterator[Record | Damage]:
         """Yield the records and damages; a segment that fails ends with a damage."""
         try:
             while self._skip_line_ends():
                 self._number += 1
+                self.start = self._stream.position
                 locator = self._locator()
                 record = self._record(locator)
                 yield record
@@ -180,6 +185,7 @@ class _Framing:
             self._stream.read(1)  # Raises if the segment failed.
         except OSError as error:
             self._number += 1
+            self.start = self._stream.position
             yield Damage(self._locator(), reason_of(error))
 
     def _record(self, locator: str) -> Record | Damage:

@@ -1,0 +1,86 @@
+"""Filtered WARC files have the wanted records whole, in the compression that they had."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from lshdb import FilterOptions, RecordCounts
+from lshdb.readers.bytes.streams import ByteStream
+from lshdb.readers.warc.records import Record, records
+from tests.clusters.test_filter import filtered, ingested, words
+
+
+def record(kind: str, name: str, body: str) -> bytes:
+    """Return a record as crawlers write it."""
+    block = (
+        body.encode() if kind != "response" else f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{body}".encode()
+    )
+    fields = f"WARC-Type: {kind}\r\nWARC-Target-URI: http://a/{name}\r\nContent-Length: {len(block)}\r\n"
+    return f"WARC/1.0\r\n{fields}\r\n".encode() + block + b"\r\n\r\n"
+
+
+INFO, REQUEST = record("warcinfo", "info", "by hand"), record("request", "1", "GET / HTTP/1.1")
+ONE, TWO = record("response", "1", words(0)), record("response", "2", words(100))
+COPY, IMAGE = record("response", "copy", words(0)), record("response", "image", "\0\0")
+ALL = [INFO, REQUEST, ONE, COPY, IMAGE, TWO]
+KEPT = [INFO, REQUEST, ONE, IMAGE, TWO]
+COUNTS = RecordCounts(num_kept=2, num_dropped=1, num_unknown=1, num_other=2)
+
+PACKED = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_records_are_copied_with_the_bytes_that_they_have(url: str, tmp_path: Path, suffix: str) -> None:
+    source, pack = tmp_path / f"in.warc{suffix}", PACKED[suffix]
+    source.write_bytes(b"".join(map(pack, ALL)))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.counts == COUNTS
+    assert (tmp_path / "out" / source.name).read_bytes() == b"".join(map(pack, KEPT))
+
+
+def test_dropped_records_are_written_after_the_note_about_the_file(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.warc.gz"
+    source.write_bytes(b"".join(map(gzip.compress, ALL)))
+    filtered(ingested(url, source), source, tmp_path / "out", FilterOptions(dropped=True))
+    assert (tmp_path / "out" / source.name).read_bytes() == gzip.compress(INFO) + gzip.compress(COPY)
+
+
+def test_records_that_are_compressed_together_are_taken_apart(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.warc.gz"
+    source.write_bytes(gzip.compress(b"".join(ALL[:4])) + gzip.compress(b"".join(ALL[4:])))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.counts == COUNTS
+    written = (tmp_path / "out" / source.name).read_bytes()
+    assert gzip.decompress(written) == b"".join(KEPT)
+    assert written.endswith(gzip.compress(b"".join(ALL[4:])))
+
+
+def test_a_damaged_record_is_copied_with_those_around_it(url: str, tmp_path: Path) -> None:
+    members = [gzip.compress(one) for one in (ONE, TWO, COPY)]
+    members[1] = members[1][:40] + b"\0" * 9 + members[1][49:]
+    source = tmp_path / "in.warc.gz"
+    source.write_bytes(b"".join(members))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=1, num_dropped=1, num_rejected=1)
+    assert (tmp_path / "out" / source.name).read_bytes() == b"".join(members[:2])
+
+
+def test_filtered_records_can_be_ingested(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.warc"
+    source.write_bytes(b"".join(ALL))
+    filtered(ingested(url, source), source, tmp_path / "out")
+    with (tmp_path / "out" / "in.warc").open("rb") as file:
+        found = []
+        for one in records(ByteStream(iter([file.read()]))):
+            assert isinstance(one, Record)
+            assert one.close() is None
+            found.append(one.fields["warc-target-uri"])
+    assert found == ["http://a/info", "http://a/1", "http://a/1", "http://a/image", "http://a/2"]
