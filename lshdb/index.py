@@ -32,7 +32,7 @@ from lshdb.clusters.members import Cluster, Member, members, named
 from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
 from lshdb.ingest.ingest import Ingestion
 from lshdb.ingest.options import IngestOptions
-from lshdb.ingest.removal import remove_documents
+from lshdb.ingest.removal import remove_collection, remove_documents
 from lshdb.ingest.write import add_documents
 from lshdb.linking.link import Linking
 from lshdb.linking.pending import link_pending
@@ -45,7 +45,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, Stats, VerifyReport
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
-from lshdb.readers import ReadOptions
+from lshdb.readers import ReadOptions, meant_ids
 from lshdb.rows.filtering import Filtering
 from lshdb.rows.options import FilterOptions, FilterReport
 from lshdb.store import whole
@@ -267,6 +267,27 @@ class Index:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
                 removed += remove_documents(self._store, batch, run_key, collection)
         return removed
+
+    def remove_collection(self, collection: str) -> int:
+        """Remove all documents of a collection. Returns: their number.
+
+        The next ingest into the collection reads its files again, also those that did not change.
+
+        Raises: CollectionUnknown: the collection has no documents; IndexBusy: an ingest is running.
+        """
+        name = arguments.name("a collection", collection)
+        with self._store.sole_ingest(False), recorded_run(self._store, "remove", name) as run_key:
+            return remove_collection(self._store, name, run_key, ADDED_DOCUMENTS)
+
+    def meant(self, name: str, collection: str = "default") -> str:
+        """Return the id of the document that a person means by a name.
+
+        It is the name itself, or the absolute path that the name is relative to. If the collection has neither, the
+        name is returned as it is.
+        """
+        with self._store.reading() as snapshot:
+            candidates = (one for one in meant_ids(name) if answers.doc_keys(snapshot, collection, one))
+            return next(candidates, name)
 
     def link(self) -> int:
         """Compute the pairs of documents that were ingested without linking. Returns: how many pairs were added."""

@@ -24,8 +24,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb explain --collection train --collection test 17 17\n
   curl -s example.org | lshdb explain /srv/page.html - --input-format html\n
 \n
-A name is an id in the index, or else a file. To name a file that is also an id, use --files, or write ./ before its
-name."""
+A name is an id in the index, or else a file. A relative path also means the absolute path, if that is an id. To name
+a file in any case, use --files."""
 
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
@@ -62,7 +62,10 @@ def explain(
 
     ways = ReadOptions(input_format=input_format)
     with open_index(context) as index:
-        found = index.explain(left, right, _both(collection), ways, files=files, with_diff=not no_diff)
+        both = _both(collection)
+        if not files:
+            left, right = index.meant(left, both[0]), index.meant(right, both[1])
+        found = index.explain(left, right, both, ways, files=files, with_diff=not no_diff)
     print_report(found, "\n".join(_lines(found)), as_json=json)
     if found.word_diff is not None and not json:
         typer.echo()

@@ -110,13 +110,13 @@ def ingest(
 
 def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
     """Return the paths to read. Raises: PathMissing, before an index is created for a misspelt path."""
-    from lshdb.readers import listed_paths, require_existing
+    from lshdb.readers import listed, require_existing
 
-    listed = [] if from_file is None else listed_paths(from_file)
+    found = [] if from_file is None else listed(from_file)
     if not named and from_file is None:
         raise UsageError(reason="ingest takes a PATH, or --from-file")
     require_existing(named)
-    return [*named, *map(Path, listed)]
+    return [*named, *map(Path, found)]
 
 
 def _show(context: typer.Context, report: IngestReport, json: bool) -> None:

@@ -42,7 +42,7 @@ def query(
     with open_index(context) as index:
         columns += ["collection"] if len(index.collections()) > 1 else []
         if doc_id is not None:
-            found = index.query_id(doc_id, min_sim, collection)
+            found = index.query_id(index.meant(doc_id, collection), min_sim, collection)
         else:
             found = index.query_file(file or "-", min_sim, ReadOptions(input_format=input_format))
     print_records(Listing(columns, ("id",), "near-duplicate"), found, output)

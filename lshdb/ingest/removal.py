@@ -17,10 +17,10 @@ from lshdb.model.params import Params
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, bands, bucket_key, documents, graph, runs, sources
+from lshdb.store.tables import answers, bands, bucket_key, collections, documents, graph, runs, sources
 from lshdb.store.transaction import Transaction
 
-__all__ = ["expire", "prune", "remove", "remove_documents", "retire"]
+__all__ = ["expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
 
 
 def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collection: str) -> int:
@@ -40,6 +40,34 @@ def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collect
         return len(doc_keys)
 
     return store.write(write, run_key)
+
+
+def remove_collection(store: Store, collection: str, run_key: int, batch_documents: int) -> int:
+    """Remove all documents of a collection, and its sources, so that the next ingest reads them again.
+
+    If it is interrupted, the same call continues. Returns: the number of documents.
+
+    Args: batch_documents: documents that are removed in one transaction.
+    Raises: CollectionUnknown: the collection has no documents; StoreError.
+    """
+
+    def begin(transaction: Transaction) -> None:
+        collections.require(transaction, store.url, collection)
+        # Otherwise an interrupted removal would leave sources that count as read, but whose documents are gone.
+        sources.forget(transaction, collection)
+
+    def write(transaction: Transaction) -> int:
+        counts = remove(transaction, documents.some_of(transaction, collection, batch_documents), store.params)
+        if not counts.num_removed:
+            sources.remove(transaction, sources.all_of(transaction, collection))
+        runs.record(transaction, run_key, counts)
+        return counts.num_removed
+
+    num_removed = 0
+    store.write(begin, run_key)
+    while number := store.write(write, run_key):
+        num_removed += number
+    return num_removed
 
 
 def prune(

@@ -22,7 +22,7 @@ from lshdb.readers.base import (
     recorded,
 )
 from lshdb.readers.bytes.streams import digest
-from lshdb.readers.naming import file_of
+from lshdb.readers.naming import file_of, meant_ids
 from lshdb.readers.registry import (
     READERS,
     Reading,
@@ -36,7 +36,7 @@ from lshdb.readers.registry import (
 )
 from lshdb.readers.walk import (
     Found,
-    listed_paths,
+    listed,
     path_uri,
     require_existing,
     source_at,
@@ -62,9 +62,10 @@ __all__ = [
     "digest",
     "file_of",
     "holds_records",
-    "listed_paths",
+    "listed",
     "made",
     "may_hold_pages",
+    "meant_ids",
     "path_uri",
     "read_stream",
     "reader_named",

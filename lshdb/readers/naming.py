@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from urllib.parse import unquote_to_bytes
 
 from lshdb.readers.base import PLACEHOLDER, STDIN_NAME, STDIN_URI, ReadOptions, SourceFile, absolute
 from lshdb.readers.bytes.compression import without_compression
 
-__all__ = ["file_doc_id", "file_of", "prefixed", "record_doc_id", "uri_path"]
+__all__ = ["file_doc_id", "file_of", "meant_ids", "prefixed", "record_doc_id", "uri_path"]
 
 
 def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
@@ -33,6 +34,18 @@ def record_doc_id(file: str, locator: str) -> str:
         locator: ``line 17`` or ``row 17``.
     """
     return f"{file}#{locator.rpartition(' ')[2]}"
+
+
+def meant_ids(name: str) -> Iterator[str]:
+    """Yield the ids that a person may mean by a name, the likeliest first: the name itself, the absolute path that it
+    is relative to, and the qualified id of a record in such a file.
+    """
+    name = _text(name)
+    yield name
+    yield _text(absolute(name))
+    record, at, file = name.rpartition("@")
+    if at:
+        yield f"{record}@{_text(absolute(file))}"
 
 
 def prefixed(doc_id: str, options: ReadOptions, uri: str) -> str:

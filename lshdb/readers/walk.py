@@ -31,7 +31,7 @@ from lshdb.readers.bytes.streams import open_regular, open_stdin, read_whole
 __all__ = [
     "Found",
     "Globs",
-    "listed_paths",
+    "listed",
     "path_uri",
     "require_existing",
     "source_at",
@@ -227,10 +227,14 @@ def _fits(pattern: re.Pattern[str], path: str, name: str) -> bool:
 MAX_LIST_BYTES: Final = 256_000_000
 
 
-def listed_paths(path: str | Path) -> list[str]:
-    """Return the paths that a file lists, one per line, in order, without blank lines. Names may contain any bytes.
+def listed(path: str | Path, *, null: bool = False) -> list[str]:
+    """Return the paths or ids that a file lists, one per line, in order, without blank lines. They may contain any
+    bytes.
 
-    Args: path: the list; ``-`` is standard input. If it contains NULs, they separate the paths (``find -print0``).
+    Args:
+        path: the list; ``-`` is standard input. If it contains NULs, they separate its entries (``find -print0``).
+        null: NULs separate the entries, even if there is only one.
+
     Raises: PathMissing; SourceUnreadable: it cannot be read, or is larger than 256 MB.
     """
     try:
@@ -241,6 +245,6 @@ def listed_paths(path: str | Path) -> list[str]:
     except OSError as error:
         raise SourceUnreadable(path=path, reason=reason_of(error)) from None
     if raw is None:
-        raise SourceUnreadable(path=path, reason="it is larger than 256 MB, the limit for a list of paths")
-    listed = raw.split(b"\0") if b"\0" in raw else [line.removesuffix(b"\r") for line in raw.split(b"\n")]
-    return [os.fsdecode(path) for path in listed if path.strip()]
+        raise SourceUnreadable(path=path, reason="it is larger than 256 MB, the limit for a list")
+    entries = raw.split(b"\0") if null or b"\0" in raw else [line.removesuffix(b"\r") for line in raw.split(b"\n")]
+    return [os.fsdecode(entry) for entry in entries if entry.strip()]

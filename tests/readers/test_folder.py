@@ -19,7 +19,7 @@ from lshdb.readers import (
     Rejection,
     Skipped,
     SourceFile,
-    listed_paths,
+    listed,
     path_uri,
     source_at,
     stdin_source,
@@ -231,14 +231,14 @@ def test_a_missing_path_of_a_list_is_rejected_and_the_others_are_walked(tmp_path
 )
 def test_a_list_names_a_path_a_line(tmp_path: Path, raw: bytes, expected: list[str]) -> None:
     (tmp_path / "list").write_bytes(raw)
-    assert listed_paths(tmp_path / "list") == expected
+    assert listed(tmp_path / "list") == expected
 
 
 def test_a_list_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PathMissing):
-        listed_paths(tmp_path / "list")
+        listed(tmp_path / "list")
     with pytest.raises(SourceUnreadable, match="is a folder"):
-        listed_paths(tmp_path)
+        listed(tmp_path)
 
 
 def python(program: str, stdin: bytes) -> list[str]:
@@ -247,7 +247,7 @@ def python(program: str, stdin: bytes) -> list[str]:
 
 
 def test_a_list_may_come_from_standard_input() -> None:
-    assert python("from lshdb.readers import listed_paths; print(listed_paths('-'))", b"a\nb\n") == ["['a', 'b']"]
+    assert python("from lshdb.readers import listed; print(listed('-'))", b"a\nb\n") == ["['a', 'b']"]
 
 
 STDIN = """

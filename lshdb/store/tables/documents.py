@@ -31,6 +31,7 @@ __all__ = [
     "put",
     "put_known",
     "remove",
+    "some_of",
     "stale",
 ]
 
@@ -143,6 +144,14 @@ def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int6
     released = sorted(transaction.execute(statement).scalars())
     transaction.execute(delete(document).where(mine))
     return np.asarray(released, dtype=np.int64)
+
+
+def some_of(transaction: Transaction, collection: str, count: int) -> list[int]:
+    """Return the keys of `count` documents of a collection, or of all if there are fewer."""
+    mine = document.c.collection_key == collections.key_of(transaction, collection)
+    # In the order of the index on (collection_key, doc_id).
+    statement = select(document.c.doc_key).where(mine).order_by(document.c.doc_id).limit(count)
+    return list(transaction.execute(statement).scalars())
 
 
 def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:

@@ -21,7 +21,9 @@ __all__ = [
     "Origin",
     "Put",
     "SourceState",
+    "all_of",
     "documents_of",
+    "forget",
     "gone",
     "half_read",
     "known",
@@ -182,6 +184,18 @@ def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
     """Delete sources. They must not have documents any more."""
     transaction.stage(staged_key, {"staged_key": source_keys})
     transaction.execute(delete(source).where(source.c.source_key.in_(select(staged_key.c.staged_key))))
+
+
+def forget(transaction: Transaction, collection: str) -> None:
+    """Let the next ingest read all sources of a collection from their beginning."""
+    unread = {"state": READING, "position": 0, "num_documents": 0, "digest": None}
+    transaction.execute(update(source).values(unread).where(_is_of(transaction, collection)))
+
+
+def all_of(transaction: Transaction, collection: str) -> list[int]:
+    """Return the keys of all sources of a collection."""
+    statement = select(source.c.source_key).where(_is_of(transaction, collection))
+    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 
 def _stage(transaction: Transaction, states: Sequence[SourceState]) -> None:
