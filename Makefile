@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo.db
 
-.PHONY: demo test test-quick lint bench bench-quick clean
+.PHONY: demo test test-quick lint docs bench bench-quick clean
 
 demo: $(VENV)/.installed
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -23,6 +23,10 @@ lint: $(VENV)/.linted
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Builds the site in build/site. A broken link is an error.
+docs: $(VENV)/.documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Measures the speed of an ingest, compared with datasketch. Create FILE with `python -m benchmarks.corpora.data jsonl FILE`.
 bench: $(VENV)/.benched
@@ -48,6 +52,10 @@ $(VENV)/.tested: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.linted: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint]"
+	@touch $@
+
+$(VENV)/.documented: $(VENV)/.tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
 	@touch $@
 
 $(VENV)/.benched: $(VENV)/.tested

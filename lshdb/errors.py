@@ -216,7 +216,7 @@ class IndexOutdated(StoreError):
 
 class IndexTooNew(StoreError):
     """Index {url} is at revision {current}, which this lshdb {version} does not know: {writer} wrote to it.
-    Run: pip install --upgrade lshdb"""
+    Install a newer lshdb."""
 
     exit_code = 14
     current: str

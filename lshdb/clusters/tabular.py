@@ -2,7 +2,7 @@ r"""Write rows as JSON lines, CSV, TSV, plain lines or Parquet.
 
 Rows are written as they arrive; no result is held in memory. A list is a JSON array, also in a CSV or TSV field. TSV
 uses the backslash escapes of Postgres, ``\t \n \r \\``. Parquet files hold records in two columns, ``id`` and ``text``,
-and need the extra ``lshdb[parquet]`` (pyarrow). Limitation: Parquet cannot store a lone surrogate; it becomes U+FFFD.
+and need the extra ``parquet`` (pyarrow). Limitation: Parquet cannot store a lone surrogate; it becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def require_pyarrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise UsageError(reason='writing Parquet needs pyarrow: pip install "lshdb[parquet]"') from None
+        raise UsageError(reason="writing Parquet needs pyarrow: pip install pyarrow") from None
 
 
 def write_records(path: Path, records: Iterable[tuple[str, str]]) -> None:

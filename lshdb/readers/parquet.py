@@ -1,4 +1,4 @@
-"""Read Parquet: one document per row, of which two columns are used. Needs the extra ``lshdb[parquet]`` (pyarrow).
+"""Read Parquet: one document per row, of which two columns are used. Needs the extra ``parquet`` (pyarrow).
 
 Row groups are read in order, in batches of about 4 MB of text. Memory grows with the largest page of a row group, not
 with the file. If a row group is damaged, only its rows are lost. The metadata is at the end of a Parquet file, so
@@ -21,7 +21,7 @@ from lshdb.readers.bytes.streams import ByteStream, PositionedFile
 __all__ = ["ParquetReader"]
 
 PARQUET_MAGIC: Final = b"PAR1"
-NO_PYARROW: Final = f'{NO_READER}: reading Parquet needs pyarrow: pip install "lshdb[parquet]"'
+NO_PYARROW: Final = f"{NO_READER}: reading Parquet needs pyarrow: pip install pyarrow"
 
 
 class ParquetReader:

@@ -109,7 +109,7 @@ def test_a_missing_reader_and_the_next_run_tries_again(
     assert ended.code == 37
     assert ended.out.startswith("run 1: 1 added, 1 rejected (1 no reader); ")
     assert ended.err.splitlines()[-1] == (
-        f'lshdb: {path.as_uri()}: reading Parquet needs pyarrow: pip install "lshdb[parquet]". Then run the same '
+        f"lshdb: {path.as_uri()}: reading Parquet needs pyarrow: pip install pyarrow. Then run the same "
         "command again. The documents of other sources are kept."
     )
     ended = lshdb(url, "ingest", tmp_path)
