@@ -22,6 +22,7 @@ from lshdb.errors import (
     AccessDenied,
     BadDocument,
     BelowFloor,
+    CaptureUnknown,
     CollectionUnknown,
     CopyDiffers,
     DocumentUnknown,
@@ -66,6 +67,7 @@ from lshdb.errors import (
 
 if TYPE_CHECKING:
     __version__: str
+    from lshdb.answers.captures import Capture
     from lshdb.answers.contamination import Nearest
     from lshdb.answers.explain import Comparison, Explanation, Side
     from lshdb.answers.hot_buckets import Hottest
@@ -110,6 +112,8 @@ __all__ = [
     "Banding",
     "BelowFloor",
     "Budgets",
+    "Capture",
+    "CaptureUnknown",
     "Cluster",
     "ClusterOptions",
     "CollectionUnknown",
@@ -205,6 +209,7 @@ __all__ = [
 
 # Where the classes are, but for the errors.
 _CLASSES: Final = {
+    "lshdb.answers.captures": ("Capture",),
     "lshdb.answers.contamination": ("Nearest",),
     "lshdb.answers.explain": ("Comparison", "Explanation", "Side"),
     "lshdb.answers.hot_buckets": ("Hottest",),

@@ -36,6 +36,7 @@
     ├── CollectionUnknown          42
     ├── RecordsUnknown             43
     ├── IdConflict                 44   two sources bring one id with different texts
+    ├── CaptureUnknown             45
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   a temporary file that cannot be written or read
@@ -62,6 +63,7 @@ __all__ = [
     "AccessDenied",
     "BadDocument",
     "BelowFloor",
+    "CaptureUnknown",
     "CollectionUnknown",
     "CopyDiffers",
     "DocumentUnknown",
@@ -434,6 +436,16 @@ class IdConflict(LshdbError):
     collection: str
     one: str
     other: str
+
+
+class CaptureUnknown(LshdbError):
+    """There is no capture{of_address} in collection {collection!r} of index {url}. Captures are dated records of WARC
+    and ARC files; `lshdb ingest --captures all` keeps them all."""
+
+    exit_code = 45
+    of_address: str
+    collection: str
+    url: str
 
 
 class WorkerLost(LshdbError):

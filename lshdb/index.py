@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Self, TextIO, TypeVar
 
+from lshdb.answers.captures import Capture, captures
 from lshdb.answers.contamination import Nearest, nearest
 from lshdb.answers.document import stored_document
 from lshdb.answers.explain import Explaining, Explanation
@@ -402,6 +403,18 @@ class Index:
         least = self._checked(min_sim)
         self._complete(train, test)
         return self._stream(lambda snapshot: nearest(snapshot, train, test, least, self.params))
+
+    def captures(
+        self, address: str | None = None, min_sim: float | None = None, collection: str = "default"
+    ) -> Iterator[Capture]:
+        """Return the captures of an address, or of all addresses, by date, and which of them are redundant.
+
+        Args: min_sim: a capture this similar to the last one that is not redundant is redundant; the index's own by
+            default.
+        Raises: CaptureUnknown: there are none.
+        """
+        least = self._asked(min_sim)
+        return self._stream(lambda snapshot: captures(snapshot, address, collection, least, self.params, self.url))
 
     def clusters(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Cluster]:
         """Return the clusters of near-duplicates, the largest first, each with the document to keep.

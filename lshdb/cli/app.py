@@ -12,6 +12,7 @@ import typer
 
 from lshdb.cli import (
     backup,
+    captures,
     check,
     clusters,
     contaminated,
@@ -41,7 +42,7 @@ __all__ = ["app", "main"]
 # The verbs, by the panel of the help that lists them. A module has the name of its verb.
 PANELS: Final = {
     "Put in": (ingest, link, init),
-    "Ask": (dupes, clusters, query, explain, contaminated, stats),
+    "Ask": (dupes, clusters, query, explain, captures, contaminated, stats),
     "Clean up": (export, filter, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
 }

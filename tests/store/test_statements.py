@@ -439,6 +439,9 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "documents.put": new_documents,
     "documents.put_known": older_documents,
     "captures.last_in": captures_of_some,
+    "captures.dated": lambda transaction: list(
+        captures.dated(transaction, "default", Range("/crawl/7.txt", "/crawl/7.txt:"))
+    ),
     "documents.remove": lambda transaction: documents.remove(transaction, SPREAD.tolist()),
     "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),
     "documents.delete_contents": delete_contents,

@@ -14,7 +14,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-__all__ = ["AFTER_TIMESTAMPS", "capture_id", "microseconds", "split", "timestamp"]
+__all__ = ["AFTER_TIMESTAMPS", "capture_id", "iso", "microseconds", "split", "timestamp"]
 
 DATE: Final = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?(Z|[+-]\d\d:?\d\d)?"
@@ -50,6 +50,11 @@ def timestamp(date: int) -> str:
     fraction = f"{moment.microsecond:06}" if moment.microsecond else ""
     # Not %Y, which does not pad years before 1000 on Linux.
     return f"{moment.year:04}{moment:%m%d%H%M%S}{fraction}"
+
+
+def iso(date: int) -> str:
+    """Return a date in microseconds since 1970 UTC as ``2026-01-02T03:04:05Z``."""
+    return (EPOCH + timedelta(microseconds=date)).isoformat().replace("+00:00", "Z")
 
 
 def capture_id(address: str, date: int | None) -> str:

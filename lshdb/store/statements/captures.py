@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
-from lshdb.store.schema import document
+from lshdb.store.schema import document, source
 from lshdb.store.staging import staged_range
+from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.statements import Rows
 
-__all__ = ["last_in_ranges"]
+__all__ = ["dated", "dated_in_range", "last_in_ranges"]
 
 
 def last_in_ranges() -> Rows:
@@ -28,3 +29,17 @@ def last_in_ranges() -> Rows:
     )
     columns = (document.c.doc_id, document.c.content_key, document.c.dated_at)
     return select(staged_range.c.ordinal, *columns).join_from(staged_range, document, document.c.doc_key == last)
+
+
+def dated() -> Rows:
+    """Select (doc_id, content_key, dated_at, uri, locator) of the documents of ``:collection`` with a date, by id."""
+    uri = select(source.c.uri).where(source.c.source_key == document.c.source_key).scalar_subquery()
+    columns = (document.c.doc_id, document.c.content_key, document.c.dated_at, uri.label("uri"), document.c.locator)
+    mine = (document.c.collection_key == bound_key("collection"), document.c.dated_at.is_not(None))
+    return select(*columns).where(*mine).order_by(document.c.doc_id)
+
+
+def dated_in_range() -> Rows:
+    """Select the same, with the ids from ``:first_id`` to before ``:end_id`` only."""
+    first, end = (bindparam(name, type_=document.c.doc_id.type) for name in ("first_id", "end_id"))
+    return dated().where(document.c.doc_id >= first, document.c.doc_id < end)

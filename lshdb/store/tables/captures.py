@@ -1,17 +1,17 @@
-"""Finds the captures that revisits name."""
+"""Finds captures: those that revisits name, and those of an address."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from lshdb.store.staging import staged_range
-from lshdb.store.statements.captures import last_in_ranges
+from lshdb.store.statements import captures
 from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Named", "Range", "last_in"]
+__all__ = ["Dated", "Named", "Range", "dated", "last_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,24 @@ class Named(NamedTuple):
     dated_at: int | None
 
 
+class Dated(NamedTuple):
+    """A document with a date. `source` is None if a program added it; `content_key` is None if it is empty."""
+
+    doc_id: str
+    content_key: int | None
+    dated_at: int
+    source: str | None
+    locator: str
+
+
+def dated(transaction: Transaction, collection: str, within: Range | None = None) -> Iterator[Dated]:
+    """Yield the documents of a collection that have a date, by id. Args: within: only these ids."""
+    statement = captures.dated() if within is None else captures.dated_in_range()
+    chosen = {} if within is None else asdict(within)
+    for block in transaction.stream(statement, {"collection": collection, **chosen}):
+        yield from (Dated(*row) for row in block)
+
+
 def last_in(transaction: Transaction, ranges: Sequence[Range], collection: str) -> dict[int, Named]:
     """Return the last document in each range of ids, by the position of the range."""
     transaction.stage(
@@ -41,4 +59,4 @@ def last_in(transaction: Transaction, ranges: Sequence[Range], collection: str) 
         },
     )
     parameters = {"collection_key": collections.key_of(transaction, collection)}
-    return {ordinal: Named(*named) for ordinal, *named in transaction.execute(last_in_ranges(), parameters)}
+    return {ordinal: Named(*named) for ordinal, *named in transaction.execute(captures.last_in_ranges(), parameters)}
