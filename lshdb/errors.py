@@ -21,7 +21,8 @@
     │   ├── IndexExists            23
     │   ├── IndexDamaged           24
     │   ├── IndexRebanded          25
-    │   └── IndexFaulty            26
+    │   ├── IndexFaulty            26
+    │   └── SessionsPooled         27
     ├── SourceError                30   what should be read
     │   ├── PathMissing            31
     │   ├── NothingToRead          32
@@ -93,6 +94,7 @@ __all__ = [
     "PruneRefused",
     "ReaderMissing",
     "RecordsUnknown",
+    "SessionsPooled",
     "SourceError",
     "SourceRejected",
     "SourceUnreadable",
@@ -269,6 +271,13 @@ class StoreFailed(StoreError):
 
     exit_code = 19
     reason: str
+
+
+class SessionsPooled(StoreError):
+    """{url} is a connection pooler in transaction mode, where locks and settings do not stay with a connection. Connect
+    to the server itself, or to a pool in session mode."""
+
+    exit_code = 27
 
 
 class FileUnusable(StoreError):

@@ -87,8 +87,11 @@ class Dialect(ABC):
         """Keep out a second ingest if only one may run. Raises: IndexBusy: one is running, and `wait` is False."""
 
     @abstractmethod
-    def sole_link(self, engine: Engine, waits: Callable[[], None]) -> AbstractContextManager[None]:
-        """Keep out a second link, so that no pair is computed twice. Args: waits: is called before each wait."""
+    def sole_link(self, engine: Engine, waits: Callable[[str], None]) -> AbstractContextManager[None]:
+        """Keep out a second link, so that no pair is computed twice.
+
+        Args: waits: is called before each wait, with a description of the process that links.
+        """
 
     @abstractmethod
     def is_ingesting(self, connection: Connection) -> bool | None:

@@ -6,6 +6,7 @@ write inside a transaction.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict
@@ -41,6 +42,9 @@ from lshdb.store.url import masked, parse
 __all__ = ["Store"]
 
 _Made = TypeVar("_Made")
+
+# How long to wait for another process that computes pairs. Those of a million documents take minutes.
+LINK_SECONDS: Final = 6 * 3600.0
 
 _BANDS: Final = select(index_params.c.bands, index_params.c.rows, index_params.c.first_band)
 
@@ -221,22 +225,22 @@ class Store:
     def sole_link(self, wait: bool) -> Iterator[None]:
         """Keep out a second link, if processes on several machines might link the same contents.
 
-        Raises: IndexBusy: another process is linking, and `wait` is False.
+        Raises: IndexBusy: another process is linking, and `wait` is False or LINK_SECONDS have passed.
         """
-        said: list[str] = []
+        started, said = time.monotonic(), set[str]()
 
-        def waits() -> None:
-            if not wait:
-                raise IndexBusy(url=self.url, reason="it computes pairs")
-            if not said:
-                said.append("another process computes pairs; waiting for it")
-                self.noticed(said[0])
+        def waits(holder: str) -> None:
+            if not wait or time.monotonic() - started > LINK_SECONDS:
+                raise IndexBusy(url=self.url, reason=f"{holder}, computes pairs")
+            if holder not in said:
+                said.add(holder)
+                self.noticed(f"another process computes pairs; waiting for it: {holder}")
 
         with ExitStack() as held:
             persist(lambda: self._link_alone(held, waits), self.noticed)
             yield
 
-    def _link_alone(self, held: ExitStack, waits: Callable[[], None]) -> None:
+    def _link_alone(self, held: ExitStack, waits: Callable[[str], None]) -> None:
         with self._translated():
             held.enter_context(self.dialect.sole_link(self._engine, waits))
 

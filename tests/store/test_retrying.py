@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -298,6 +299,9 @@ def test_a_server_that_never_was_there_is_not_waited_for() -> None:
     assert time.monotonic() - started < 5
 
 
+HOLDER = r"process \d+( on \S+)?, connected since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+
+
 @pytest.mark.postgres
 def test_of_two_that_link_the_second_waits_or_says_that_it_may_not(schemas: Schemas, hasty: None) -> None:
     url = schemas.new()
@@ -307,13 +311,20 @@ def test_of_two_that_link_the_second_waits_or_says_that_it_may_not(schemas: Sche
         second.noticed = heard.append
         thread = threading.Thread(target=link, args=[second])
         with first.sole_link(wait=True):
-            with pytest.raises(IndexBusy, match="it computes pairs"), second.sole_link(wait=False):
+            with (
+                pytest.raises(IndexBusy, match=r"process \d+( on \S+)?, connected since .* UTC, computes pairs"),
+                second.sole_link(wait=False),
+            ):
                 pass
             thread.start()
             wait_until(lambda: bool(heard))
             assert link_count(first) == 2
         thread.join()
-        assert heard == ["another process computes pairs; waiting for it"]
+        assert len(heard) == 1
+        assert re.fullmatch(
+            r"another process computes pairs; waiting for it: process \d+( on \S+)?, connected since \d{4}-.* UTC",
+            heard[0],
+        )
         assert link_count(first) == 0
 
 

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Engine,
     MetaData,
     Table,
+    case,
     event,
     func,
     literal,
@@ -32,7 +33,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
 from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
-from lshdb.store.postgres import key, namespace
+from lshdb.store.postgres import key, namespace, sessions
 from lshdb.store.schema import Json, Moment
 from lshdb.store.url import for_libpq, masked
 
@@ -46,6 +47,8 @@ APPLICATION = "lshdb"
 LOCK_SPACE = 0x4C534844
 LINK_SPACE = 0x4C53484C
 ASKING_SECONDS = 0.5
+# How long a transaction waits for the lock of another writer, or of another program, before it fails.
+LOCK_LIMIT = "10min"
 
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -102,9 +105,18 @@ class Postgres(Dialect):
         return {"connect_args": arguments, "pool_pre_ping": True}
 
     def prepare(self, engine: Engine) -> None:
+        # SQLAlchemy's own handlers of a new connection query the server, so these come first, in reverse order.
         if (schema := self._schema) is not None:
-            # Before SQLAlchemy's own handler, which queries the current schema.
             event.listen(engine, "connect", lambda driver, _record: namespace.enter(driver, schema), insert=True)
+
+        def connect() -> psycopg.Connection[Any]:
+            arguments, named = engine.dialect.create_connect_args(engine.url)
+            return psycopg.connect(*arguments, **{**named, "connect_timeout": CONNECT_SECONDS})
+
+        def require_own(driver: psycopg.Connection[Any], _record: object) -> None:
+            sessions.require_own(driver, connect, masked(engine.url))
+
+        event.listen(engine, "connect", require_own, insert=True)
 
     def settle(self, connection: Connection) -> None:
         if self._schema is not None:
@@ -122,6 +134,11 @@ class Postgres(Dialect):
         yield url
 
     def lock(self, connection: Connection) -> None:
+        # A role's own limit stays.
+        limit = case(
+            (func.current_setting("lock_timeout") == "0", LOCK_LIMIT), else_=func.current_setting("lock_timeout")
+        )
+        connection.execute(select(func.set_config("lock_timeout", limit, literal(True))))
         connection.execute(select(func.pg_advisory_xact_lock(LOCK_SPACE, self._lock_key())))
 
     def is_locked(self, engine: Engine) -> bool:
@@ -135,14 +152,15 @@ class Postgres(Dialect):
         yield
 
     @contextmanager
-    def sole_link(self, engine: Engine, waits: Callable[[], None]) -> Iterator[None]:
+    def sole_link(self, engine: Engine, waits: Callable[[str], None]) -> Iterator[None]:
         # A separate session holds the lock, so it is released however this process ends. It polls instead of waiting,
         # because a role's statement_timeout would end a wait for other processes.
         with engine.connect() as connection:
             own = connection.execution_options(isolation_level="AUTOCOMMIT")
             own.detach()
-            while not own.scalar(select(func.pg_try_advisory_lock(LINK_SPACE, self._lock_key()))):
-                waits()
+            number = own.execute(select(self._lock_key())).scalar_one()
+            while not own.scalar(select(func.pg_try_advisory_lock(LINK_SPACE, number))):
+                waits(sessions.holder(own, LINK_SPACE, number))
                 time.sleep(ASKING_SECONDS)
             # If this session is lost, another process may link the same contents. That costs only time.
             yield

@@ -145,7 +145,7 @@ class Sqlite(Dialect):
             yield
 
     @contextmanager
-    def sole_link(self, engine: Engine, waits: Callable[[], None]) -> Iterator[None]:
+    def sole_link(self, engine: Engine, waits: Callable[[str], None]) -> Iterator[None]:
         """Do nothing: if two processes link the same contents, the result is the same."""
         yield
 
