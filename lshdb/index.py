@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Self, TextIO, TypeVar
+from typing import Any, BinaryIO, Final, Self, TextIO, TypeVar
 
 from lshdb.answers.captures import Capture, captures
 from lshdb.answers.contamination import Nearest, nearest
@@ -47,8 +47,9 @@ from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, Reband
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import ReadOptions, meant_ids
-from lshdb.rows.filtering import Filtering
+from lshdb.rows.filtering import Filtering, dropped_documents
 from lshdb.rows.options import FilterOptions, FilterReport
+from lshdb.rows.stream import filter_stream
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
@@ -463,6 +464,19 @@ class Index:
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
             return filtering.filter(snapshot, arguments.paths(paths), Path(out))
+
+    def filter_lines(
+        self, source: BinaryIO, out: BinaryIO, min_sim: float | None = None, options: FilterOptions | None = None
+    ) -> FilterReport:
+        """Pass on the JSON lines of a stream whose documents are kept. Their ids are looked up in the index.
+
+        Raises: SourceUnreadable, RecordsUnknown, BelowFloor, CollectionUnknown.
+        """
+        chosen, least = options or FilterOptions(), self._checked(min_sim)
+        self._complete(chosen.clusters.within, chosen.collection)
+        with self._store.reading() as snapshot:
+            dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
+            return filter_stream(snapshot, dropped, source, out, chosen)
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:
         """Return the near-duplicates of a document, in the index or not, the most similar first.

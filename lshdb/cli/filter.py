@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import unquote_to_bytes
@@ -10,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import Clustering, open_index
+from lshdb.cli.options import Clustering, open_index, settings_of
 from lshdb.cli.render import print_report
 from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.model.choices import Unknown
@@ -23,13 +25,18 @@ __all__ = ["EPILOG", "filter"]
 EPILOG = """[bold]Examples[/bold]\n
   lshdb filter shards --out deduplicated\n
   lshdb filter news.jsonl.zst --out deduplicated --min-sim 0.9 --keep longest\n
-  lshdb filter shards --out duplicates --dropped"""
+  lshdb filter shards --out duplicates --dropped\n
+  zstdcat news.jsonl.zst | lshdb filter - | wc -l"""
+
+STDIN = "-"
 
 
 def filter(
     context: typer.Context,
     clustering: Clustering,
-    paths: Annotated[list[Path], typer.Argument(metavar="IN", help="Files and folders, as they were ingested.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="IN", help="Files and folders, as they were ingested; - is stdin.")
+    ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to write to; it is made.", show_default=False)
     ] = None,
@@ -43,6 +50,16 @@ def filter(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Skip files and folders that match this glob.")
     ] = None,
+    id_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Field of the id, on standard input. Default: id.", show_default=False),
+    ] = None,
+    id_prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="Prefix of the ids, on standard input.", show_default=False)
+    ] = "",
+    collection: Annotated[
+        str, typer.Option("--collection", metavar="NAME", help="Collection of the ids, on standard input.")
+    ] = "default",
     level: Annotated[
         int | None,
         typer.Option(min=1, max=22, help="Compression level. Default: the usual one.", show_default=False),
@@ -55,11 +72,14 @@ def filter(
     Every file of IN is written to DIR under its name, in its format and compression, without the records that
     are dropped. A record is one line, row, page of a WARC, or file, and is copied byte for byte. Run it again to
     continue after an interruption; files that are complete are left as they are.
+
+    With - for IN, JSON lines are read from standard input, and those to keep are written to standard output. Their
+    ids are looked up in the index.
     """
+    from lshdb.readers import ReadOptions
     from lshdb.rows.options import FilterOptions
 
-    if out is None:
-        raise UsageError(reason="filter needs a folder to write to: --out DIR")
+    is_stream = _is_stream(paths, out)
     asked = FilterOptions(
         dropped=dropped,
         unknown=unknown,
@@ -68,11 +88,32 @@ def filter(
         level=level,
         include=tuple(include or ()),
         exclude_globs=tuple(exclude or ()),
+        collection=collection,
+        read=ReadOptions(id_field=id_field, id_prefix=id_prefix),
         clusters=clustering.options(),
     )
     with open_index(context) as index:
-        report = index.filter(paths, out, min_sim, asked)
-    _show(report, unknown, as_json=json)
+        if is_stream:
+            report = index.filter_lines(sys.stdin.buffer, sys.stdout.buffer, min_sim, asked)
+        else:
+            report = index.filter(paths, out or "", min_sim, asked)
+    if not is_stream:
+        _show(report, unknown, as_json=json)
+    elif not settings_of(context).quiet:
+        # Standard output has the records.
+        typer.echo(dumps(report.as_json()) if json else _summary(report, unknown), err=True)
+
+
+def _is_stream(paths: list[Path], out: Path | None) -> bool:
+    """Return whether standard input is filtered to standard output. Raises: UsageError: only one of them is named."""
+    names = [str(path) for path in paths]
+    if names == [STDIN] and (out is None or str(out) == STDIN):
+        return True
+    if STDIN in names or str(out) == STDIN:
+        raise UsageError(reason="filter reads standard input only to write to standard output: lshdb filter -")
+    if out is None:
+        raise UsageError(reason="filter needs a folder to write to: --out DIR")
+    return False
 
 
 def _show(report: FilterReport, unknown: Unknown, *, as_json: bool) -> None:
@@ -99,8 +140,8 @@ def _summary(report: FilterReport, unknown: Unknown) -> str:
         parts.append(f"{counts.num_rejected:,} rejected by the index ({treated})")
     if counts.num_other:
         parts.append(f"{counts.num_other:,} that are no documents")
+    place = "" if report.out is None else f" in {report.num_files:,} files"
     present = f", {report.num_present:,} of them complete before" if report.num_present else ""
-    return (
-        f"{counts.num_records:,} records in {report.num_files:,} files{present}: {', '.join(parts)}; "
-        f"{report.seconds:,.1f} s\n{report.out}"
+    return f"{counts.num_records:,} records{place}{present}: {', '.join(parts)}; {report.seconds:,.1f} s" + (
+        "" if report.out is None else f"\n{report.out}"
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from lshdb.readers.base import Unfit
 from lshdb.readers.delimited import Rows
+from lshdb.rows.lines import whole_lines
 from lshdb.rows.opened import OpenedFile, Task
 from lshdb.rows.verdicts import NUM_VERDICTS, OTHER
 
@@ -59,23 +60,10 @@ class WholeRows:
 
     def _lines(self) -> Iterator[bytes | None]:
         """Yield the lines as `read_lines` does, and keep their bytes."""
-        for number, line in enumerate(_whole_lines(self._blocks)):
+        for number, line in enumerate(whole_lines(self._blocks)):
             self._taken.append(line)
             bare = line.removesuffix(b"\n")
             if len(bare) > self._task.options.max_line:
                 yield None
             else:
                 yield bare if number else bare.removeprefix(codecs.BOM_UTF8)
-
-
-def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines with their line ends."""
-    pieces: list[bytes] = []
-    for block in blocks:
-        *complete, rest = block.split(b"\n")
-        for line in complete:
-            yield b"".join([*pieces, line, b"\n"])
-            pieces.clear()
-        pieces.append(rest)
-    if last := b"".join(pieces):
-        yield last

@@ -37,11 +37,11 @@ from lshdb.rows.judging import Judged, Judging, Records
 from lshdb.rows.opened import Task
 from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
 from lshdb.rows.shards import Shard, Shards
-from lshdb.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Dropped, Verdicts
+from lshdb.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Filtering", "dropped_documents", "wanted"]
+__all__ = ["Filtering", "dropped_documents"]
 
 COPIED_BYTES: Final = 1 << 20
 # The count of each verdict about a file that is one document or none.
@@ -137,7 +137,7 @@ class Filtering:
             if found is None:
                 task = Task(records.verdicts, self._is_wanted, records.options, self._options.level)
                 found = records.format.write(records.file, task, out)
-        counts = RecordCounts(*(int(found[verdict]) for verdict in (KEPT, DROPPED, UNKNOWN, REJECTED, OTHER)))
+        counts = counted(found)
         self._require_fit(shard, records.verdicts, counts)
         folder.complete(shard, made_of, counts)
         return counts
@@ -207,13 +207,6 @@ def _check(shards: Shards, folder: OutFolder, paths: Sequence[str | Path]) -> in
     if not num_files:
         raise NothingToRead(path=", ".join(map(str, paths)), reason="no file that could be opened")
     return num_bytes
-
-
-def wanted(options: FilterOptions) -> NDArray[np.bool_]:
-    """Return whether records with a verdict are written, bool, shape (5,)."""
-    kept, unknown = not options.dropped, not options.dropped and options.unknown != "drop"
-    by_verdict = {UNKNOWN: unknown, KEPT: kept, DROPPED: options.dropped, REJECTED: unknown, OTHER: kept}
-    return np.asarray([by_verdict[verdict] for verdict in sorted(by_verdict)])
 
 
 def require_apart(out: Path, paths: Sequence[str | Path]) -> None:

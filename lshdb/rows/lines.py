@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lshdb.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Verdicts
 
-__all__ = ["Lines"]
+__all__ = ["Lines", "whole_lines"]
 
 LF = ord("\n")
 
@@ -55,9 +55,13 @@ class Lines:
     def _without_blank_end(self, block: bytes) -> tuple[bytes, bytes]:
         """Split off white space after the last line end, because the line may turn out to be no blank one."""
         end = block.rfind(b"\n") + 1
-        if end == len(block) or (end == 0 and self._is_inside) or not block[end : end + 1].isspace():
+        if end == len(block) or (end == 0 and self._is_inside):
             return block, b""
-        return (block[:end], block[end:]) if block[end:].isspace() else (block, b"")
+        is_first = end == 0 and self._number == 1
+        # Without a copy of a long line that begins with anything else.
+        if not (is_first or block[end : end + 1].isspace()) or not _is_blank(block[end:], is_first=is_first):
+            return block, b""
+        return block[:end], block[end:]
 
     def _of_block(self, block: bytes) -> Iterator[memoryview]:
         ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == LF) + 1
@@ -77,10 +81,7 @@ class Lines:
 
     def _is_blank(self, block: bytes, starts: NDArray[np.int64], place: int) -> bool:
         end = int(starts[place + 1]) if place + 1 < len(starts) else len(block)
-        line = block[int(starts[place]) : end]
-        if self._number + place == 1:
-            line = line.removeprefix(codecs.BOM_UTF8)
-        return not line or line.isspace()
+        return _is_blank(block[int(starts[place]) : end], is_first=self._number + place == 1)
 
     def _pieces(self, block: bytes, starts: NDArray[np.int64], found: NDArray[np.uint8]) -> Iterator[memoryview]:
         """Yield the wanted lines; neighbours together."""
@@ -97,3 +98,21 @@ class Lines:
         counts = np.bincount(found, minlength=NUM_VERDICTS)
         counts[OTHER] = 0
         self.counts += counts
+
+
+def _is_blank(line: bytes, *, is_first: bool) -> bool:
+    bare = line.removeprefix(codecs.BOM_UTF8) if is_first else line
+    return not bare or bare.isspace()
+
+
+def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines with their line ends."""
+    pieces: list[bytes] = []
+    for block in blocks:
+        *complete, rest = block.split(b"\n")
+        for line in complete:
+            yield b"".join([*pieces, line, b"\n"])
+            pieces.clear()
+        pieces.append(rest)
+    if last := b"".join(pieces):
+        yield last

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128
 
 from lshdb.clusters.arrange import Clusters
+from lshdb.rows.options import FilterOptions, RecordCounts
 from lshdb.store.tables import locators
 from lshdb.store.tables.locators import IndexedSource
 from lshdb.store.transaction import Transaction
@@ -28,8 +29,10 @@ __all__ = [
     "UNKNOWN",
     "Dropped",
     "Verdicts",
+    "counted",
     "named",
     "numbered",
+    "wanted",
 ]
 
 # The verdicts. A record that is UNKNOWN is not in the index; one that is OTHER is no document.
@@ -159,6 +162,18 @@ class _Table:
             mine = numbers[verdicts == verdict]
             before = self._verdicts[mine]
             self._verdicts[mine] = np.where(before == UNKNOWN, verdict, np.minimum(before, verdict))
+
+
+def wanted(options: FilterOptions) -> NDArray[np.bool_]:
+    """Return whether records with a verdict are written, bool, shape (5,)."""
+    kept, unknown = not options.dropped, not options.dropped and options.unknown != "drop"
+    by_verdict = {UNKNOWN: unknown, KEPT: kept, DROPPED: options.dropped, REJECTED: unknown, OTHER: kept}
+    return np.asarray([by_verdict[verdict] for verdict in sorted(by_verdict)])
+
+
+def counted(found: NDArray[np.int64]) -> RecordCounts:
+    """Return numbers of records by verdict, int64, shape (5,), with their names."""
+    return RecordCounts(*(int(found[verdict]) for verdict in (KEPT, DROPPED, UNKNOWN, REJECTED, OTHER)))
 
 
 # Documents with locators that are held at a time.

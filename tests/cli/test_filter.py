@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -66,14 +67,41 @@ def test_a_file_that_is_not_in_the_index_ends_with_38(lshdb: Run, url: str, news
 
 def test_a_damaged_file_is_named_and_ends_with_34(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.jsonl.gz"
-    import gzip
-
     damaged.write_bytes(gzip.compress(news.read_bytes())[:-4])
     assert lshdb(url, "ingest", damaged).code == 0
     ended = lshdb(url, "filter", news, damaged, "--out", tmp_path / "out")
     assert ended.code == 34
     assert ended.err == f"lshdb: {damaged}: gzip stream is truncated\n"
     assert ended.out.startswith("4 records in 1 files")
+
+
+NEW = '{"id": "new", "text": "new"}'
+
+
+@pytest.mark.parametrize(("options", "expected"), [((), [0, 2, 3, 4]), (("--unknown", "drop"), [0, 2])])
+def test_lines_of_a_pipe_are_passed_on_by_their_ids(
+    lshdb: Run, url: str, news: Path, options: list[str], expected: list[int]
+) -> None:
+    given = [*lines(news), NEW]
+    ended = lshdb(url, "filter", "-", *options, stdin="\n".join(given).encode())
+    assert ended.code == 0
+    assert ended.out.splitlines() == [given[number] for number in expected]
+    treated = "kept" if not options else "dropped"
+    assert re.sub(r"[\d.]+ s", "_ s", ended.err) == (
+        f"5 records: 2 kept, 1 dropped, 2 not in the index ({treated}); _ s\n"
+    )
+
+
+def test_the_ids_of_a_pipe_may_have_another_name(lshdb: Run, url: str, news: Path) -> None:
+    call = ("filter", "-", "--out", "-", "--id-field", "n", "--dropped", "--json")
+    ended = lshdb(url, *call, stdin=b'{"n": "a"}\n{"n": "b"}\n')
+    assert (ended.code, ended.out) == (0, '{"n": "b"}\n')
+    assert json.loads(ended.err)["records"]["dropped"] == 1
+
+
+def test_standard_input_needs_standard_output(lshdb: Run, url: str, news: Path, tmp_path: Path) -> None:
+    for arguments in (("-", "--out", tmp_path / "out"), ("-", news), (news, "--out", "-")):
+        assert lshdb(url, "filter", *arguments).code == 2
 
 
 def test_filter_needs_a_place(lshdb: Run, url: str, news: Path) -> None:

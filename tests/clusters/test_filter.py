@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import os
@@ -235,6 +236,24 @@ def test_rows_of_tsv_too(url: str, tmp_path: Path) -> None:
     source.write_text("id\ttext\n" + "".join(rows))
     filtered(ingested(url, source), source, tmp_path / "out")
     assert (tmp_path / "out" / "in.tsv").read_text() == "id\ttext\n" + "".join(rows[:2])
+
+
+# Streams.
+
+
+def test_a_compressed_stream_is_passed_on_in_its_compression(url: str, shards: Path) -> None:
+    ingested(url, shards)
+    out = io.BytesIO()
+    with Index.open(url) as index:
+        report = index.filter_lines(io.BytesIO(gzip.compress(A + b"\n" + C + D.rstrip())), out)
+    assert gzip.decompress(out.getvalue()) == A + b"\n" + D.rstrip()
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1)
+
+
+def test_a_stream_can_be_refused_because_of_an_unknown_record(url: str, shards: Path) -> None:
+    ingested(url, shards)
+    with Index.open(url) as index, pytest.raises(RecordsUnknown):
+        index.filter_lines(io.BytesIO(line("new", 0)), io.BytesIO(), options=FilterOptions(unknown="error"))
 
 
 # Files that are one document each.

@@ -9,7 +9,7 @@ from lshdb.store.schema import document, rejected, source
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.statements import Rows
 
-__all__ = ["named_records", "numbered_records", "rejected_records", "sources_at", "whole_files"]
+__all__ = ["named_documents", "named_records", "numbered_records", "rejected_records", "sources_at", "whole_files"]
 
 # The columns of a source, in the order of the fields of `tables.locators.IndexedSource`.
 _SOURCE = ("source_key", "uri", "size", "mtime_ns", "digest", "state", "position", "num_documents", "options",
@@ -56,6 +56,13 @@ def rejected_records() -> Rows:
     return select(rejected.c.source, rejected.c.locator).where(
         rejected.c.run_key >= bindparam("since"), rejected.c.source.in_(bindparam("uris", expanding=True))
     )
+
+
+def named_documents() -> Rows:
+    """Select (doc_id, doc_key) of the documents of ``:collection`` that have one of the ids ``:doc_ids``."""
+    is_given = document.c.doc_id.in_(bindparam("doc_ids", expanding=True))
+    mine = document.c.collection_key == bound_key("collection")
+    return select(document.c.doc_id, document.c.doc_key).where(mine, is_given)
 
 
 def _found_in_source() -> ColumnElement[bool]:

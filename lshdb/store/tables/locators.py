@@ -12,10 +12,18 @@ from lshdb.store.statements import locators as statements
 from lshdb.store.tables.sources import DONE
 from lshdb.store.transaction import Transaction
 
-__all__ = ["IndexedSource", "named_records", "numbered_records", "rejected_records", "sources_at", "whole_files"]
+__all__ = [
+    "IndexedSource",
+    "doc_keys",
+    "named_records",
+    "numbered_records",
+    "rejected_records",
+    "sources_at",
+    "whole_files",
+]
 
-# URIs in a statement, each of which is a parameter; SQLite accepts 32,766.
-GIVEN_URIS = 1_000
+# URIs or ids in a statement, each of which is a parameter; SQLite accepts 32,766.
+GIVEN_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,8 @@ class IndexedSource:
 
 def sources_at(transaction: Transaction, collection: str, uris: Sequence[str]) -> Iterator[IndexedSource]:
     """Yield the sources of a collection that have these URIs, in any order."""
-    for begin in range(0, len(uris), GIVEN_URIS):
-        parameters = {"collection": collection, "uris": list(uris[begin : begin + GIVEN_URIS])}
+    for begin in range(0, len(uris), GIVEN_NAMES):
+        parameters = {"collection": collection, "uris": list(uris[begin : begin + GIVEN_NAMES])}
         yield from (IndexedSource(*row) for row in transaction.execute(statements.sources_at(), parameters))
 
 
@@ -78,8 +86,17 @@ def named_records(transaction: Transaction, found: IndexedSource) -> Iterator[tu
 
 def rejected_records(transaction: Transaction, sources: Sequence[IndexedSource]) -> Iterator[tuple[str, str]]:
     """Yield (URI, locator) of the items of these sources that could not be ingested."""
-    for begin in range(0, len(sources), GIVEN_URIS):
-        some = sources[begin : begin + GIVEN_URIS]
+    for begin in range(0, len(sources), GIVEN_NAMES):
+        some = sources[begin : begin + GIVEN_NAMES]
         parameters = {"since": min(one.reading_run for one in some), "uris": [one.uri for one in some]}
         for block in transaction.stream(statements.rejected_records(), parameters):
             yield from ((uri, locator) for uri, locator in block)
+
+
+def doc_keys(transaction: Transaction, collection: str, doc_ids: Sequence[str]) -> dict[str, int]:
+    """Return doc_key by doc_id for the documents of a collection that have these ids."""
+    found: dict[str, int] = {}
+    for begin in range(0, len(doc_ids), GIVEN_NAMES):
+        parameters = {"collection": collection, "doc_ids": list(doc_ids[begin : begin + GIVEN_NAMES])}
+        found |= {row.doc_id: row.doc_key for row in transaction.execute(statements.named_documents(), parameters)}
+    return found
