@@ -229,9 +229,11 @@ class IndexTooNew(StoreError):
 
 
 class ParamsMismatch(StoreError):
-    """Index {url} was created with {name} {stored}, not {given}. Omit the option, or create another index with --db."""
+    """Index {url} was created with {name} {stored}, not {given}. Omit the option, or create another index with
+    --db.{advice}"""
 
     exit_code = 15
+    advice: str = ""
     name: str
     stored: object
     given: object
@@ -310,8 +312,8 @@ class IndexDamaged(StoreError):
 
 
 class IndexRebanded(StoreError):
-    """Another process changed the bands of index {url} with lshdb reband. Everything committed before is kept; run the
-    same command again."""
+    """Another process changed the parameters of index {url}, as lshdb reband does. Everything committed before is kept;
+    run the same command again."""
 
     exit_code = 25
 

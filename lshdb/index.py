@@ -56,7 +56,7 @@ from lshdb.store.store import Store
 from lshdb.store.tables import answers, collections, inspection
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
-from lshdb.tuning.choice import params_of, require_chosen
+from lshdb.tuning.choice import params_after, params_of, require_chosen
 from lshdb.tuning.promises import outlook_of, shortfall
 from lshdb.tuning.reband import reband
 from lshdb.tuning.recall import Measuring
@@ -122,14 +122,15 @@ class Index:
     def ensure(cls, url: Place, chosen: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Index:
         """Open an index, and create it if there is none.
 
-        Args: chosen: parameters that the index must have; a new index takes defaults for the others.
+        Args: chosen: parameters that the index must have; a new index takes defaults for the others, and an index
+            without documents takes the chosen ones.
         Raises: ParamsMismatch: the index was created with other parameters; InvalidParams, and as `open`.
         """
         given = arguments.params(chosen)
         store = Store.create(arguments.place(url), params_of(given), version("lshdb"))
         try:
-            require_chosen(store.params, given, store.url)
-        except ParamsMismatch:
+            _agree(store, given)
+        except BaseException:
             store.close()
             raise
         return cls(store, progress)
@@ -598,3 +599,12 @@ class Index:
 
     def _asked(self, min_sim: float | None) -> float:
         return self.params.min_sim if min_sim is None else arguments.similarity(min_sim)
+
+
+def _agree(store: Store, chosen: Mapping[str, Any]) -> None:
+    """Give the index the chosen parameters if it has no documents. Raises: ParamsMismatch: it has some."""
+    try:
+        require_chosen(store.params, chosen, store.url)
+    except ParamsMismatch:
+        if not store.replace_params(params_after(store.params, chosen)):
+            raise

@@ -15,6 +15,7 @@ from lshdb import (
     CollectionUnknown,
     Document,
     Index,
+    IndexRebanded,
     IngestOptions,
     Params,
     ParamsMismatch,
@@ -137,9 +138,62 @@ def test_an_index_is_created_from_some_of_its_parameters(new_url: Callable[[], s
     url = new_url()
     with Index.create(url, {"min_sim": 0.6, "recall": 0.99}) as index:
         assert (index.params.min_sim, index.params.recall >= 0.99) == (0.6, True)
+        index.add(Document("a", WORDS))
     with pytest.raises(ParamsMismatch, match=r"created with --min-sim 0\.6, not 0\.7"):
         Index.ensure(url, {"min_sim": 0.7})
     Index.ensure(url).close()
+
+
+def test_an_index_without_documents_takes_new_parameters_and_keeps_the_others(new_url: Callable[[], str]) -> None:
+    url = new_url()
+    Index.create(url, {"min_sim": 0.3, "recall": 0.9, "shingle": "char:7", "seed": 5}).close()
+    with Index.ensure(url, {"min_sim": 0.8}) as index:
+        assert index.params == Params(shingle="char:7", seed=5)
+    with Index.ensure(url, {"shingle": "word:3"}) as index:
+        assert index.params == Params(shingle="word:3", seed=5)
+        index.add(Document("a", WORDS))
+    with pytest.raises(ParamsMismatch, match=r"created with --shingle word:3, not word:5\. Omit the option, or"):
+        Index.ensure(url, {"shingle": "word:5"})
+    with Index.open(url) as index:
+        assert index.params.shingle == "word:3"
+        index.remove("a")
+    with Index.ensure(url, {"shingle": "word:5"}) as index:
+        assert index.params == Params(seed=5)
+
+
+def test_a_process_that_opened_the_index_with_other_parameters_writes_nothing(new_url: Callable[[], str]) -> None:
+    url = new_url()
+    with Index.create(url, {"shingle": "char:7"}) as early:
+        Index.ensure(url, {"shingle": "word:5"}).close()
+        with pytest.raises(IndexRebanded):
+            early.add(Document("a", WORDS))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "advice"),
+    [
+        ({"min_sim": 0.7}, r"To change this one: lshdb --db \S+ reband --min-sim 0\.7$"),
+        ({"recall": 0.99999}, r"To change this one: lshdb --db \S+ reband --min-sim 0\.8 --recall 0\.99999$"),
+        ({"min_sim": 0.01}, r"or create another index with --db\.$"),
+        ({"keep_text": False}, r"or create another index with --db\.$"),
+    ],
+)
+def test_other_parameters_are_refused_with_the_command_that_helps(
+    chosen: dict[str, object], advice: str, new_url: Callable[[], str]
+) -> None:
+    url = new_url()
+    with Index.create(url) as index:
+        index.add(Document("a", WORDS))
+    with pytest.raises(ParamsMismatch, match=advice):
+        Index.ensure(url, chosen)
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"min_sim": 0.8}, {"recall": 0.999}, {"min_sim": 0.8, "recall": 0.999}, {"floor": 0.5}]
+)
+def test_defaults_that_are_given_make_the_same_index(chosen: dict[str, object], new_url: Callable[[], str]) -> None:
+    with Index.create(new_url(), chosen) as index:
+        assert index.params == Params()
 
 
 def test_it_says_what_it_is() -> None:

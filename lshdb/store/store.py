@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar, get_type_hints
 
-from sqlalchemy import URL, Engine, create_engine, insert, inspect, select
+from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from lshdb.errors import (
@@ -35,7 +35,7 @@ from lshdb.store import interrupts, upgrade
 from lshdb.store.dialect import Dialect, failed
 from lshdb.store.dialects import dialect_for
 from lshdb.store.retrying import Counted, once, persist
-from lshdb.store.schema import index_params
+from lshdb.store.schema import content, document, index_params, rebanding, source
 from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse
 
@@ -46,7 +46,9 @@ _Made = TypeVar("_Made")
 # How long to wait for another process that computes pairs. Those of a million documents take minutes.
 LINK_SECONDS: Final = 6 * 3600.0
 
-_BANDS: Final = select(index_params.c.bands, index_params.c.rows, index_params.c.first_band)
+_NAMES: Final = tuple(get_type_hints(Params))
+_PARAMS: Final = select(*(index_params.c[name] for name in _NAMES))
+_IS_USED: Final = select(exists().select_from(document) | exists().select_from(content))
 
 
 class Store:
@@ -131,20 +133,20 @@ class Store:
     def reading(self) -> Iterator[Transaction]:
         """Start a transaction that sees one state of the index. Writers do not wait for it.
 
-        Raises: IndexRebanded: the index has other bands than when it was opened.
+        Raises: IndexRebanded: the index has other parameters than when it was opened.
         """
         with self._reading() as transaction:
-            self._require_same_bands(transaction)
+            self._require_same_params(transaction)
             yield transaction
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """Start the only transaction that may write now. It is committed at the end; an exception rolls it back.
 
-        Raises: IndexRebanded: the index has other bands than when it was opened.
+        Raises: IndexRebanded: the index has other parameters than when it was opened.
         """
         with self.changing() as transaction:
-            self._require_same_bands(transaction)
+            self._require_same_params(transaction)
             yield transaction
 
     def read(self, function: Callable[[Transaction], _Made]) -> _Made:
@@ -186,9 +188,22 @@ class Store:
         """Load the current parameters of the index."""
         self.params = self._load_params()
 
-    def _require_same_bands(self, transaction: Transaction) -> None:
-        ours = (self.params.bands, self.params.rows, self.params.first_band)
-        if tuple(transaction.execute(_BANDS).one()) != ours:
+    def replace_params(self, params: Params) -> bool:
+        """Give an index other parameters if it has no documents. Returns: whether it had none.
+
+        Every file counts as unread afterwards.
+        """
+        with self.writing() as transaction:
+            if transaction.execute(_IS_USED).scalar_one():
+                return False
+            for table in (source, rebanding):
+                transaction.execute(delete(table))
+            transaction.execute(update(index_params).values(asdict(params) | {"recall": params.recall}))
+        self.reload()
+        return True
+
+    def _require_same_params(self, transaction: Transaction) -> None:
+        if tuple(transaction.execute(_PARAMS).one()) != self._stored_params:
             raise IndexRebanded(url=self.url)
 
     @contextmanager
@@ -293,15 +308,16 @@ class Store:
             upgrade.require_head(connection, self.url)
 
     def _load_params(self) -> Params:
-        names = list(get_type_hints(Params))
         with self._reading() as transaction:
-            row = transaction.execute(select(*(index_params.c[name] for name in names))).one_or_none()
+            row = transaction.execute(_PARAMS).one_or_none()
         if row is None:
             raise IndexDamaged(url=self.url, reason="the table index_params is empty")
         try:
-            return Params(**dict(zip(names, row, strict=True)))
+            params = Params(**dict(zip(_NAMES, row, strict=True)))
         except InvalidParams as error:
             raise IndexDamaged(url=self.url, reason=f"in the table index_params, {error}") from None
+        self._stored_params = tuple(row)
+        return params
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -42,6 +42,7 @@ __all__ = [
     "least_bands",
     "option",
     "options",
+    "params_after",
     "params_for_recall",
     "params_of",
     "require_chosen",
@@ -49,6 +50,10 @@ __all__ = [
 ]
 
 
+# What an index promises by default.
+PROMISE: Final = {"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL}
+# Parameters that follow from each other.
+BANDED: Final = frozenset({"min_sim", "recall", "bands", "rows", "num_perm"})
 # The most bands that are chosen. You may give an index more.
 MAX_CHOSEN_PERM: Final = 1_024
 
@@ -196,7 +201,8 @@ def signed(banding: Banding) -> int:
 def params_of(chosen: Mapping[str, Any]) -> Params:
     """Return parameters with the given values and defaults for the others.
 
-    If `min_sim` or `recall` is given, bands and rows are derived from them; see `params_for_recall`.
+    If another `min_sim` or `recall` than the default is given, bands and rows are derived from them; see
+    `params_for_recall`.
 
     Raises: InvalidParams: there is no parameter of a name, or its value is out of range.
     """
@@ -204,11 +210,34 @@ def params_of(chosen: Mapping[str, Any]) -> Params:
     for name in chosen.keys() - known:
         reason = f"there is no such parameter; there are {', '.join(sorted(known))}"
         raise InvalidParams(name=name, value=chosen[name], reason=reason)
+    if _is_default_promise(chosen):
+        chosen = {name: value for name, value in chosen.items() if name not in PROMISE}
     if "recall" in chosen or ("min_sim" in chosen and not {"bands", "rows"} <= chosen.keys()):
         return params_for_recall(**{"min_sim": DEFAULT_MIN_SIM, "recall": DEFAULT_RECALL, **chosen})
     least = chosen.get("min_sim", DEFAULT_MIN_SIM)
     check_similarity("min_sim", least)
     return Params(**{"floor": min(DEFAULT_FLOOR, least), **chosen})
+
+
+def _is_default_promise(chosen: Mapping[str, Any]) -> bool:
+    """Return whether the default bands keep what is asked for."""
+    if {"bands", "rows"} & chosen.keys() or chosen.get("num_perm", DEFAULT_NUM_PERM) < DEFAULT_NUM_PERM:
+        return False
+    return all(chosen.get(name, default) == default for name, default in PROMISE.items())
+
+
+def params_after(stored: Params, chosen: Mapping[str, Any]) -> Params:
+    """Return the parameters of an index without documents, when others are chosen.
+
+    Those that are not chosen stay. Bands, rows, minima, `min_sim` and `recall` follow from each other: if one of them
+    is chosen, the others are derived again.
+    """
+    kept = {name: getattr(stored, name) for name in ("shingle", "multiset", "scheme", "seed", "keep_text", "html")}
+    if stored.floor != min(DEFAULT_FLOOR, stored.min_sim):
+        kept["floor"] = stored.floor
+    if not BANDED & chosen.keys():
+        kept |= {name: getattr(stored, name) for name in BANDED if name != "recall"}
+    return params_of(kept | dict(chosen))
 
 
 def require_chosen(params: Params, chosen: Mapping[str, Any], url: str) -> None:
@@ -217,7 +246,21 @@ def require_chosen(params: Params, chosen: Mapping[str, Any], url: str) -> None:
         stored = getattr(params, name)
         # Bands are whole numbers, so an index promises more than the requested recall.
         if stored < given if name == "recall" else stored != given:
-            raise ParamsMismatch(url=url, name=f"--{name.replace('_', '-')}", stored=stored, given=given)
+            option, advice = f"--{name.replace('_', '-')}", _advice(params, name, given, url)
+            raise ParamsMismatch(url=url, name=option, stored=stored, given=given, advice=advice)
+
+
+def _advice(params: Params, name: str, given: Any, url: str) -> str:
+    """Return the command that gives an index with documents another promise; empty if there is none."""
+    min_sim, recall = {"min_sim": (given, DEFAULT_RECALL), "recall": (params.min_sim, given)}.get(name, (0.0, 0.0))
+    if not min_sim:
+        return ""
+    try:
+        choose(min_sim, recall, num_perm=params.num_perm)
+    except PromiseUnreachable:
+        return ""
+    said = f" --recall {recall}" if name == "recall" else ""
+    return f" To change this one: lshdb --db {url} reband --min-sim {min_sim}{said}"
 
 
 def params_for_recall(
