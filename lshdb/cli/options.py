@@ -12,7 +12,7 @@ import typer
 
 from lshdb.cli.settings import settings_of
 from lshdb.errors import UsageError
-from lshdb.model.choices import Captures, HtmlText, Keep, Linkage, Scheme
+from lshdb.model.choices import Captures, HtmlText, Keep, Linkage, Scheme, TextFormat
 
 if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
@@ -132,7 +132,17 @@ class Reading:
         str | None,
         _reading(metavar="NAME", help="Field or column of the id. Default: id, or else FILE#LINE.", show_default=False),
     ] = None
-    text_field: Annotated[str, _reading(metavar="NAME", help="Field or column of the text.")] = "text"
+    text_field: Annotated[
+        list[str],
+        _reading(
+            metavar="NAME",
+            help="Field or column of the text. a.b is a nested field. Repeat it to join several. Default: text.",
+            show_default=False,
+        ),
+    ] = field(default_factory=list)
+    text_format: Annotated[
+        TextFormat, _reading(help="What the field holds. auto: HTML if it begins with an element, or else text.")
+    ] = "text"
     input_format: InputFormat = None
     max_text: Annotated[str, _reading(metavar="SIZE", help="Reject documents with a larger text.")] = "10MB"
     captures: Annotated[
@@ -145,7 +155,8 @@ class Reading:
 
         return ReadOptions(
             id_field=self.id_field,
-            text_field=self.text_field,
+            text_field=tuple(self.text_field) or "text",
+            text_format=self.text_format,
             input_format=self.input_format,
             base=None if self.base is None else self.base.absolute(),
             max_text=size("--max-text", self.max_text),

@@ -15,6 +15,7 @@ __all__ = [
     "Scheme",
     "ShingleKind",
     "TableVersion",
+    "TextFormat",
     "Unknown",
     "What",
 ]
@@ -29,6 +30,9 @@ TableVersion = Literal["unicode14-1", "unicode14-2"]
 
 # Which part of a page is its text.
 HtmlText = Literal["main", "all"]
+
+# What a field or column of a record holds; with ``auto``, a value that begins with an HTML element is HTML.
+TextFormat = Literal["text", "html", "auto"]
 
 # Which captures of an address in WARC files are documents: the newest one, or all of them.
 Captures = Literal["newest", "all"]

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, Protocol, TypeAlias
 import msgspec
 
 from lshdb.errors import InvalidParams
-from lshdb.model.choices import Captures
+from lshdb.model.choices import Captures, TextFormat
 from lshdb.model.params import HtmlText, ShingleKind
 from lshdb.model.values import Document, Rejection
 
@@ -168,7 +168,9 @@ class ReadOptions:
         html: ``main`` content of a page, or ``all`` its text.
         id_field: the field of a JSON record or the column of a table that holds the id. A record without one is
             rejected. With None it is ``id``, and a record without one is named by its file and place: ``FILE#17``.
-        text_field: the field or column of the text.
+        text_field: the field or column of the text; several are joined by line ends. ``a.b`` also names the field ``b``
+            of an object in the field ``a``.
+        text_format: what these fields hold; see `TextFormat`.
         input_format: the name of the reader for every source; None chooses by suffix and content.
         base: the folder that doc_ids of files are relative to; None for absolute paths.
         kind: the shingle kind of the index; ``set`` reads feature sets instead of text.
@@ -183,13 +185,19 @@ class ReadOptions:
 
     html: HtmlText = "main"
     id_field: str | None = None
-    text_field: str = "text"
+    text_field: str | tuple[str, ...] = "text"
     input_format: str | None = None
     base: Path | None = None
     kind: ShingleKind = "word"
     max_text: int = DEFAULT_MAX_TEXT
     id_prefix: str = ""
     captures: Captures = "newest"
+    text_format: TextFormat = "text"
+
+    @property
+    def text_names(self) -> tuple[str, ...]:
+        """The fields of the text."""
+        return (self.text_field,) if isinstance(self.text_field, str) else self.text_field
 
     @property
     def id_name(self) -> str:
@@ -205,9 +213,22 @@ class ReadOptions:
         _check_prefix(self.id_prefix)
         if self.id_field is not None:
             _check_field("id_field", self.id_field)
-        _check_field("text_field", self.text_field)
-        if self.id_name == self.text_field:
-            raise InvalidParams(name="text_field", value=repr(self.text_field), reason="it is also the id_field")
+        if not isinstance(self.text_field, str):
+            # One field is the same whether or not it is given as a sequence.
+            names = tuple(self.text_field)
+            object.__setattr__(self, "text_field", names[0] if len(names) == 1 else names)
+        self._check_text_field()
+
+    def _check_text_field(self) -> None:
+        if not self.text_names:
+            raise InvalidParams(name="text_field", value="()", reason="it names no field")
+        for name in self.text_names:
+            _check_field("text_field", name)
+            if name == self.id_name:
+                raise InvalidParams(name="text_field", value=repr(name), reason="it is also the id_field")
+        if self.text_format != "text" and self.kind == "set":
+            reason = "an index of feature sets has no texts"
+            raise InvalidParams(name="text_format", value=repr(self.text_format), reason=reason)
 
 
 class Unfit(ValueError):
@@ -298,12 +319,13 @@ def _check_prefix(prefix: str) -> None:
 
 class _Recorded(msgspec.Struct, frozen=True):
     id_field: str | None = None
-    text_field: str = "text"
+    text_field: str | tuple[str, ...] = "text"
     input_format: str | None = None
     base: str | None = None
     max_text: int = DEFAULT_MAX_TEXT
     id_prefix: str = ""
     captures: Captures = "newest"
+    text_format: TextFormat = "text"
 
 
 _DEFAULTS: Final = msgspec.structs.asdict(_Recorded())

@@ -17,6 +17,9 @@ from typing import BinaryIO
 
 from lshdb.model.values import Document
 from lshdb.readers.base import (
+    MAX_PAGE_BYTES,
+    Deferred,
+    Item,
     ReadOptions,
     Rejection,
     SourceFile,
@@ -26,6 +29,7 @@ from lshdb.readers.base import (
     reason_of,
 )
 from lshdb.readers.bytes.decoding import decode
+from lshdb.readers.fields import joined, paged
 from lshdb.readers.lines import checked_doc_id, read_lines
 from lshdb.readers.naming import file_doc_id, record_doc_id
 
@@ -46,7 +50,7 @@ class DelimitedReader:
         """Return False, because prose contains commas too."""
         return False
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Document | Rejection]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
         """Yield a Document or a Rejection for every row that is not blank; one Rejection if a column is missing."""
         rows = Rows(read_lines(stream, options.max_line), self._delimiter, options)
         try:
@@ -72,7 +76,7 @@ class Rows:
 
     def __init__(self, lines: Iterator[bytes | None], delimiter: str, options: ReadOptions) -> None:
         # This limit applies to the whole process. Its default of 131,072 is too small for a long page.
-        csv.field_size_limit(options.max_text)
+        csv.field_size_limit(max(options.max_text, 0 if options.text_format == "text" else MAX_PAGE_BYTES))
         self.num_replaced = 0
         self._max_line = options.max_line
         self._lines = lines
@@ -109,37 +113,41 @@ class Rows:
 
 
 class _Columns:
-    """The places of the two columns in a row; records without an id are named after their `file`."""
+    """The places of the columns in a row; records without an id are named after their `file`."""
 
     def __init__(self, header: list[str], options: ReadOptions, file: str) -> None:
         """Raises: Unfit: the header lacks one of them, or has it twice."""
         names = [name.strip() for name in header]
-        self._names_rows = options.id_field is None
+        self._options = options
         self._file = file
-        for name in (options.id_name, options.text_field):
+        self._names_rows = options.id_field is None
+        for name in (options.id_name, *options.text_names):
             if names.count(name) > 1:
                 raise Unfit(f'more than one column "{name}"; the columns are: {column_names(names)}')
             if name not in names and not (self._names_rows and name == options.id_name):
                 raise Unfit(f'no column "{name}"; the columns are: {column_names(names)}')
         self._id = names.index(options.id_name) if options.id_name in names else None
-        self._text = names.index(options.text_field)
+        self._texts = [names.index(name) for name in options.text_names]
         self._num_columns = len(names)
-        self._holds_set = options.kind == "set"
 
-    def document(self, row: list[str], rows: Rows, uri: str) -> Document:
+    def document(self, row: list[str], rows: Rows, uri: str) -> Document | Deferred:
         """Return the document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
             raise Unfit(f"the row has {len(row)} fields, the header {self._num_columns}")
-        doc_id, content = self._doc_id(row, rows.locator), row[self._text]
-        text, features = ("", tuple(content.split())) if self._holds_set else (content, None)
-        return Document(doc_id, text, features, uri, rows.locator, rows.num_replaced)
+        doc_id, contents = self._doc_id(row, rows.locator), [row[place] for place in self._texts]
+        if self._options.kind == "set":
+            features = tuple(feature for content in contents for feature in content.split())
+            return Document(doc_id, "", features, uri, rows.locator, rows.num_replaced)
+        if self._options.text_format != "text":
+            return paged(Document(doc_id, "", None, uri, rows.locator, rows.num_replaced), contents, self._options)
+        return Document(doc_id, joined(contents), None, uri, rows.locator, rows.num_replaced)
 
     def _doc_id(self, row: list[str], locator: str) -> str:
         given = "" if self._id is None else row[self._id]
         return record_doc_id(self._file, locator) if self._names_rows and not given else checked_doc_id(given)
 
 
-def _documents(source: SourceFile, rows: Rows, columns: _Columns) -> Iterator[Document | Rejection]:
+def _documents(source: SourceFile, rows: Rows, columns: _Columns) -> Iterator[Document | Deferred | Rejection]:
     while True:
         try:
             if (row := next(rows, None)) is None:

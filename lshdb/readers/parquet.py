@@ -4,7 +4,7 @@ Row groups are read in order, in batches of about 4 MB of text. Memory grows wit
 with the file. If a row group is damaged, only its rows are lost. The metadata is at the end of a Parquet file, so
 standard input is copied to a temporary file first.
 
-Limitations: only top-level columns are read. Only pyarrow itself limits the memory that a damaged page takes.
+Limitations: columns inside of lists are not read. Only pyarrow itself limits the memory that a damaged page takes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, Final, cast
 
-from lshdb.readers.base import NO_READER, Item, ReadOptions, Rejection, SourceFile
+from lshdb.readers.base import NO_READER, Deferred, Item, ReadOptions, Rejection, SourceFile
 from lshdb.readers.bytes.streams import ByteStream, PositionedFile
 
 __all__ = ["ParquetReader"]
@@ -35,7 +35,7 @@ class ParquetReader:
         """Return whether the head is that of a Parquet file."""
         return head.startswith(PARQUET_MAGIC)
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item]:
+    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
         """Yield a Document or a Rejection for every row; one Rejection if a column is missing."""
         try:
             from lshdb.readers.rows import read_rows

@@ -163,7 +163,7 @@ def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:
     Raises: InvalidParams: an unknown input format; SourceError: an installed reader does not load.
     """
     reader = _reader_by_name(source.path.name, options)
-    return reader is None or reader in PAGES
+    return reader is None or reader in PAGES or (options.text_format != "text" and reader is not TEXT)
 
 
 def holds_records(source: SourceFile, options: ReadOptions) -> bool:

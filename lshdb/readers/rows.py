@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import repeat
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import types
 
 from lshdb.model.values import Document
-from lshdb.readers.base import Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
+from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
 from lshdb.readers.bytes.decoding import decode
+from lshdb.readers.fields import field, joined, paged, quoted
 from lshdb.readers.lines import checked_doc_id
 from lshdb.readers.naming import file_doc_id, record_doc_id
 
 __all__ = ["read_rows"]
 
+# The path of a column, and its type.
+_Typed: TypeAlias = tuple[tuple[str, ...], pa.DataType]
+
 BATCH_BYTES: Final = 4_000_000
 MAX_BATCH_ROWS: Final = 4096
 
 
-def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iterator[Item]:
+def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iterator[Item | Deferred]:
     """Yield the items of an open Parquet file; of a damaged file, those of intact row groups."""
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
@@ -42,7 +48,7 @@ def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iter
 
 def _group_items(
     source: SourceFile, opened: pq.ParquetFile, columns: _Columns, group: int, first: int
-) -> Iterator[Item]:
+) -> Iterator[Item | Deferred]:
     """Yield the documents of a row group, whose first row has the number `first`."""
     row = first
     try:
@@ -50,8 +56,8 @@ def _group_items(
         num_rows = _batch_rows(metadata.total_byte_size, metadata.num_rows)
         batches = opened.iter_batches(num_rows, row_groups=[group], columns=columns.names, use_threads=False)
         for batch in batches:
-            for doc_id, content in columns.values(batch):
-                yield _item(source, columns, doc_id, content, f"row {row}")
+            for doc_id, contents in columns.values(batch):
+                yield _item(source, columns, doc_id, contents, f"row {row}")
                 row += 1
         if row < first + metadata.num_rows:
             raise ValueError(f"it has {metadata.num_rows} rows and gives {row - first}")
@@ -61,9 +67,11 @@ def _group_items(
         )
 
 
-def _item(source: SourceFile, columns: _Columns, doc_id: object, content: object, locator: str) -> Item:
+def _item(
+    source: SourceFile, columns: _Columns, doc_id: object, contents: list[object], locator: str
+) -> Item | Deferred:
     try:
-        return columns.document(doc_id, content, source.uri, locator)
+        return columns.document(doc_id, contents, source.uri, locator)
     except Unfit as error:
         return Rejection(source.uri, locator, str(error))
 
@@ -80,58 +88,115 @@ def _first_line(error: Exception) -> str:
 class _Columns:
     """The columns that are read, their types, and the document of a row.
 
-    Attributes: names: the column of the text, and before it that of the id, if there is one.
+    Attributes: names: the columns of the id, if there is one, and of the text.
     """
 
     def __init__(self, schema: pa.Schema, options: ReadOptions, file: str) -> None:
         """Raises: Unfit: the schema lacks a column, or its type is not text."""
-        self._names_rows = options.id_field is None
+        self._options = options
         self._file = file
-        self._id_name, self._text_name = options.id_name, options.text_field
-        has_id = not self._names_rows or self._id_name in schema.names
-        self.names = [self._id_name, self._text_name] if has_id else [self._text_name]
-        self._holds_set = options.kind == "set"
-        self._max_text = options.max_text
-        for name in self.names:
-            if schema.names.count(name) != 1:
-                few = "no column" if name not in schema.names else "more than one column"
-                raise Unfit(f'{few} "{name}"; the columns are: {column_names(schema.names)}')
-        if has_id:
-            self._check(schema.field(self._id_name), _is_id, "strings or integers")
-        if self._holds_set:
-            self._check(schema.field(self._text_name), _is_features, "lists of strings or integers")
-        else:
-            self._check(schema.field(self._text_name), _is_text, "strings")
+        self._names_rows = options.id_field is None
+        id_column = _column(schema, options.id_name, required=not self._names_rows)
+        if id_column is not None:
+            _check(id_column, _is_id, "strings or integers")
+        self._ids = [id_column] if id_column is not None else []
+        self._texts = [column for name in options.text_names if (column := _column(schema, name)) is not None]
+        for column in self._texts:
+            if options.kind == "set":
+                _check(column, _is_features, "lists of strings or integers")
+            else:
+                _check(column, _is_text, "strings")
+        self.names = [column.name for column in (*self._ids, *self._texts)]
 
-    def values(self, batch: pa.RecordBatch) -> Iterator[tuple[object, object]]:
-        """Yield the id and content of every row. Strings are bytes, because some writers do not check their UTF-8."""
-        *ids, contents = (_bytes_of(batch.column(name)).to_pylist() for name in self.names)
-        return zip(ids[0] if ids else repeat(None, len(contents)), contents, strict=True)
+    def values(self, batch: pa.RecordBatch) -> Iterator[tuple[object, list[object]]]:
+        """Yield the id and contents of every row. Strings are bytes, because some writers do not check their UTF-8."""
+        ids = [_bytes_of(column.of(batch)).to_pylist() for column in self._ids] or [repeat(None, len(batch))]
+        contents = [_bytes_of(column.of(batch)).to_pylist() for column in self._texts]
+        for doc_id, *values in zip(*ids, *contents, strict=True):
+            yield doc_id, values
 
-    def document(self, doc_id: object, content: object, uri: str, locator: str) -> Document:
+    def document(self, doc_id: object, contents: list[object], uri: str, locator: str) -> Document | Deferred:
         """Return the document of a row. Raises: Unfit."""
         named = self._doc_id(doc_id, locator)
-        if content is None:
-            raise Unfit(f'column "{self._text_name}" is null')
-        if self._holds_set:
-            features = tuple(_decoded(element)[0] for element in cast("list[object]", content) if element is not None)
-            return Document(named, "", _checked(features, self._text_name), uri, locator)
-        if (size := len(cast(bytes, content))) > self._max_text:
-            raise Unfit(too_large(self._max_text, size))
-        text, num_replaced = _decoded(content)
-        return Document(named, text, None, uri, locator, num_replaced)
+        # Of several columns, one that is null counts as missing.
+        values = [value for value in contents if value is not None]
+        if not values:
+            are = "is" if len(contents) == 1 else "are"
+            raise Unfit(f"column {quoted(self._options.text_names).replace(' or ', ' and ')} {are} null")
+        if self._options.kind == "set":
+            return Document(named, "", self._features(cast("list[list[object]]", values)), uri, locator)
+        return self._with_text(named, cast("list[bytes]", values), uri, locator)
+
+    def _with_text(self, doc_id: str, values: list[bytes], uri: str, locator: str) -> Document | Deferred:
+        is_plain = self._options.text_format == "text"
+        size, limit = sum(map(len, values)), self._options.max_text
+        if is_plain and size > limit:
+            raise Unfit(too_large(limit, size))
+        decoded = [_decoded(value) for value in values]
+        texts, num_replaced = [text for text, _ in decoded], sum(number for _, number in decoded)
+        if is_plain:
+            return Document(doc_id, joined(texts), None, uri, locator, num_replaced)
+        return paged(Document(doc_id, "", None, uri, locator, num_replaced), texts, self._options)
+
+    def _features(self, values: list[list[object]]) -> tuple[str, ...]:
+        features = tuple(_decoded(one)[0] for value in values for one in value if one is not None)
+        return _checked(features, self._options.text_names[0])
 
     def _doc_id(self, value: object, locator: str) -> str:
         if self._names_rows and (value is None or value == b""):
             return record_doc_id(self._file, locator)
         if value is None:
-            raise Unfit(f'column "{self._id_name}" is null')
+            raise Unfit(f'column "{self._options.id_name}" is null')
         return checked_doc_id(_decoded(value)[0])
 
-    @staticmethod
-    def _check(field: pa.Field, is_fit: Callable[[pa.DataType], bool], expected: str) -> None:
-        if not is_fit(_values_type(field.type)):
-            raise Unfit(f'column "{field.name}" holds {field.type}, not {expected}')
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column, which may be a field of structs.
+
+    Args:
+        name: as the user wrote it.
+        path: the names that lead to it.
+        kind: the type of its values.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    kind: pa.DataType
+
+    def of(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return its values in a batch."""
+        array = batch.column(self.path[0])
+        for name in self.path[1:]:
+            array = pc.struct_field(array, name)
+        return array
+
+
+def _column(schema: pa.Schema, name: str, *, required: bool = True) -> _Column | None:
+    """Return a column; None if it is missing and not required. Raises: Unfit: it is missing, or there are several."""
+    if schema.names.count(name) > 1:
+        raise Unfit(f'more than one column "{name}"; the columns are: {column_names(schema.names)}')
+    columns: dict[str, _Typed] = {one.name: ((one.name,), one.type) for one in schema}
+    try:
+        path, kind = field(columns, name, _inner)
+    except KeyError:
+        if required:
+            raise Unfit(f'no column "{name}"; the columns are: {column_names(schema.names)}') from None
+        return None
+    return _Column(name, path, kind)
+
+
+def _inner(column: _Typed) -> dict[str, _Typed] | None:
+    """Return the fields of a column of structs by name, with their paths and types."""
+    path, kind = column
+    if not types.is_struct(kind):
+        return None
+    return {one.name: ((*path, one.name), one.type) for one in (kind.field(at) for at in range(kind.num_fields))}
+
+
+def _check(column: _Column, is_fit: Callable[[pa.DataType], bool], expected: str) -> None:
+    if not is_fit(_values_type(column.kind)):
+        raise Unfit(f'column "{column.name}" holds {column.kind}, not {expected}')
 
 
 def _values_type(kind: pa.DataType) -> pa.DataType:

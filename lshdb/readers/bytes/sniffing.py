@@ -12,7 +12,8 @@ __all__ = ["SNIFF_BYTES", "looks_binary", "looks_like_html", "looks_like_json_li
 
 SNIFF_BYTES: Final = 1024
 HTML: Final = re.compile(
-    rb"(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|h1|p)\b",
+    # A comment ends at its first "-->": with .*? many comments could be matched in exponentially many ways.
+    rb"(?:\s|<\?xml[^>]*>|<!--(?:(?!-->).)*-->)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|h1|p)\b",
     re.IGNORECASE | re.DOTALL,
 )
 # An object that spans several lines begins with a lone brace.
