@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
     from lshdb.model.values import Conflicts, Counts, Document, Rejection
     from lshdb.readers import ReadOptions
-    from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
+    from lshdb.rows.options import Deletion, DeletionReport, FilterOptions, FilterReport, RecordCounts
 
 __all__ = [
     "AccessDenied",
@@ -124,6 +124,8 @@ __all__ = [
     "CopyDiffers",
     "CopyReport",
     "Counts",
+    "Deletion",
+    "DeletionReport",
     "Document",
     "DocumentUnknown",
     "Explanation",
@@ -246,7 +248,7 @@ _CLASSES: Final = {
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
-    "lshdb.rows.options": ("FilterOptions", "FilterReport", "RecordCounts"),
+    "lshdb.rows.options": ("Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"),
 }
 _HOMES: Final = {name: module for module, names in _CLASSES.items() for name in names}
 

@@ -7,6 +7,7 @@ package. Nothing here knows SQL.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -47,9 +48,13 @@ from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, Reband
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import ReadOptions, meant_ids
+from lshdb.rows.files import delete_dropped, wanted_files
 from lshdb.rows.filtering import Filtering, dropped_documents
-from lshdb.rows.options import FilterOptions, FilterReport
+from lshdb.rows.judging import Judging
+from lshdb.rows.options import DeletionReport, FilterOptions, FilterReport
+from lshdb.rows.shards import Shards
 from lshdb.rows.stream import filter_stream
+from lshdb.rows.verdicts import wanted
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
@@ -478,6 +483,47 @@ class Index:
         with self._store.reading() as snapshot:
             dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
             return filter_stream(snapshot, dropped, source, out, chosen)
+
+    def wanted_files(
+        self, paths: Paths, min_sim: float | None = None, options: FilterOptions | None = None
+    ) -> Iterator[Path]:
+        """Return the files, of those that are one document each, whose documents are kept.
+
+        Raises: PathMissing, NotIngested; UsageError: a file has many records; BelowFloor, CollectionUnknown.
+        """
+        chosen, least, named = options or FilterOptions(), self._checked(min_sim), arguments.paths(paths)
+        self._complete(chosen.clusters.within)
+
+        def ask(snapshot: Transaction) -> Iterator[Path]:
+            dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
+            shards = Shards(snapshot, named, chosen, self._store.files)
+            return wanted_files(shards, Judging(snapshot, dropped, self._suited(ReadOptions())), wanted(chosen))
+
+        return self._stream(ask)
+
+    def delete_files(
+        self,
+        paths: Paths,
+        min_sim: float | None = None,
+        options: FilterOptions | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> DeletionReport:
+        """Delete the files that are one document each and whose documents are dropped.
+
+        A file is spared if the document kept for it no longer exists or has changed. The index does not change; run
+        `ingest` with `prune` afterwards.
+
+        Args: dry_run: list the files only.
+        Raises: PathMissing, NotIngested, BelowFloor, CollectionUnknown.
+        """
+        chosen, least, named = options or FilterOptions(), self._checked(min_sim), arguments.paths(paths)
+        self._complete(chosen.clusters.within)
+        with self._store.reading() as snapshot:
+            shards = Shards(snapshot, named, chosen, self._store.files)
+            deque(shards.groups(), maxlen=0)  # Refuse before the first file is deleted.
+            dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
+            return delete_dropped(snapshot, shards, dropped, dry_run=dry_run)
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:
         """Return the near-duplicates of a document, in the index or not, the most similar first.

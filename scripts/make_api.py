@@ -25,8 +25,8 @@ This page is generated from the docstrings by `python scripts/make_api.py`. [pyt
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
     "Change": "ingest add buffered remove link",
-    "Ask": "pairs query query_many query_file query_id only_new clusters members contaminated explain captures filter "
-    "export",
+    "Ask": "pairs query query_many query_file query_id only_new clusters members contaminated explain captures export",
+    "Filter": "filter filter_lines wanted_files delete_files",
     "Look up": "get collections stats runs hottest rejections",
     "Tune and maintain": "measure outlook reband verify check repair backup copy vacuum",
 }
@@ -95,7 +95,9 @@ def _values() -> Iterator[str]:
 def _field(field: dataclasses.Field[Any]) -> str:
     kind = field.type if isinstance(field.type, str) else field.type.__name__
     simple = isinstance(field.default, (str, int, float, bool, type(None), tuple))
-    return f"{field.name}: {kind}" + (f" = {field.default!r}" if simple else "")
+    # With double quotes, as ruff formats the page.
+    default = f'"{field.default}"' if isinstance(field.default, str) else repr(field.default)
+    return f"{field.name}: {kind}" + (f" = {default}" if simple else "")
 
 
 def _errors() -> Iterator[str]:

@@ -13,12 +13,12 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index, settings_of
-from lshdb.cli.render import print_report
+from lshdb.cli.render import print_json, print_report, print_rows
 from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.model.choices import Unknown
 
 if TYPE_CHECKING:
-    from lshdb.rows.options import FilterReport
+    from lshdb.rows.options import DeletionReport, FilterReport
 
 __all__ = ["EPILOG", "filter"]
 
@@ -26,6 +26,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb filter shards --out deduplicated\n
   lshdb filter news.jsonl.zst --out deduplicated --min-sim 0.9 --keep longest\n
   lshdb filter shards --out duplicates --dropped\n
+  lshdb filter pages --delete --dry-run\n
   zstdcat news.jsonl.zst | lshdb filter - | wc -l"""
 
 STDIN = "-"
@@ -45,6 +46,11 @@ def filter(
         Unknown, typer.Option(help="Records that are not in the index: keep them, drop them, or fail.")
     ] = "keep",
     link: Annotated[bool, typer.Option("--link", help="Hard links instead of copies of whole files.")] = False,
+    print0: Annotated[
+        bool, typer.Option("--print0", help="Only list whole files, for xargs -0, and write nothing.")
+    ] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the whole files that are dropped.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --delete, only list them.")] = False,
     min_sim: options.MinSim = None,
     include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only files that match this glob.")] = None,
     exclude: Annotated[
@@ -75,11 +81,15 @@ def filter(
 
     With - for IN, JSON lines are read from standard input, and those to keep are written to standard output. Their
     ids are looked up in the index.
+
+    --delete deletes files that are one document each. It spares a file if the document that is kept for it no
+    longer exists or has changed. Try it with --dry-run first.
     """
     from lshdb.readers import ReadOptions
     from lshdb.rows.options import FilterOptions
 
-    is_stream = _is_stream(paths, out)
+    _require_one_way(out, print0=print0, delete=delete, dry_run=dry_run)
+    is_stream = not (print0 or delete) and _is_stream(paths, out)
     asked = FilterOptions(
         dropped=dropped,
         unknown=unknown,
@@ -93,6 +103,13 @@ def filter(
         clusters=clustering.options(),
     )
     with open_index(context) as index:
+        if delete:
+            _show_deleted(index.delete_files(paths, min_sim, asked, dry_run=dry_run), as_json=json)
+            return
+        if print0:
+            for path in index.wanted_files(paths, min_sim, asked):
+                sys.stdout.buffer.write(os.fsencode(path) + b"\0")
+            return
         if is_stream:
             report = index.filter_lines(sys.stdin.buffer, sys.stdout.buffer, min_sim, asked)
         else:
@@ -102,6 +119,28 @@ def filter(
     elif not settings_of(context).quiet:
         # Standard output has the records.
         typer.echo(dumps(report.as_json()) if json else _summary(report, unknown), err=True)
+
+
+def _require_one_way(out: Path | None, *, print0: bool, delete: bool, dry_run: bool) -> None:
+    """Raises: UsageError: options exclude each other."""
+    if (out is not None) + print0 + delete > 1:
+        raise UsageError(reason="filter takes one of --out, --print0 and --delete")
+    if dry_run and not delete:
+        raise UsageError(reason="--dry-run is for --delete")
+
+
+def _show_deleted(report: DeletionReport, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report.as_json())
+        return
+    print_rows(("file", "kept_for"), ((str(one.path), one.kept) for one in report.deleted), None)
+    for one in report.spared:
+        typer.echo(f"spared  {_path(one.source)}: {one.reason}", err=True)
+    done = "would be deleted" if report.dry_run else "deleted"
+    hint = "" if report.dry_run or not report.deleted else "; to remove them from the index: lshdb ingest --prune IN"
+    typer.echo(f"{len(report.deleted):,} files {done}, {report.num_bytes / 1e6:,.1f} MB{hint}", err=True)
+    if report.num_containers:
+        typer.echo(f"note  {report.num_containers:,} files have many records; filter them with --out DIR", err=True)
 
 
 def _is_stream(paths: list[Path], out: Path | None) -> bool:

@@ -48,7 +48,7 @@ class Judging:
         """Yield each file with a function that judges it, which may raise SourceUnreadable and UsageError."""
         sources = [source for shard in group for source in shard.sources]
         whole = locators.whole_files(self._snapshot, [source.source_key for source in sources])
-        lacking = [source for source in sources if source.source_key not in whole or source.position > 1]
+        lacking = [source for source in sources if source.source_key not in whole]
         rejected: dict[str, list[str]] = {}
         for uri, locator in locators.rejected_records(self._snapshot, lacking):
             rejected.setdefault(uri, []).append(locator)
@@ -70,7 +70,7 @@ class Judging:
         form = FORMATS.get(file.format or "")
         if form is None:
             file.close()
-            if source.num_documents:
+            if source.position > 1 and source.num_documents:
                 reason = f"the records of {file.format} files cannot be filtered, such as {shard.file.path}"
                 raise UsageError(reason=f"{reason}; leave them out with --exclude")
             return REJECTED if rejected else UNKNOWN

@@ -11,7 +11,7 @@ from lshdb.model.choices import Unknown
 from lshdb.model.values import Rejection
 from lshdb.readers import ReadOptions
 
-__all__ = ["FilterOptions", "FilterReport", "RecordCounts"]
+__all__ = ["Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +106,40 @@ class FilterReport:
             "failed": [asdict(one) for one in self.failed],
             "out": None if self.out is None else str(self.out),
             "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A file that is deleted, and the id of the document that is kept for it."""
+
+    path: Path
+    kept: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionReport:
+    """The duplicates among files that are one document each.
+
+    Args:
+        deleted: the files that were deleted, or would be.
+        spared: dropped files that are not deleted, with the reason of each.
+        num_bytes: of the deleted files.
+        num_containers: files of many records, of which nothing is deleted.
+    """
+
+    deleted: tuple[Deletion, ...]
+    spared: tuple[Rejection, ...]
+    num_bytes: int
+    num_containers: int
+    dry_run: bool
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that ``filter --delete --json`` prints."""
+        return {
+            "deleted": [{"path": str(one.path), "kept": one.kept} for one in self.deleted],
+            "spared": [asdict(one) for one in self.spared],
+            "bytes": self.num_bytes,
+            "containers": self.num_containers,
+            "dry_run": self.dry_run,
         }

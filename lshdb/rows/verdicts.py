@@ -66,6 +66,10 @@ class Dropped:
         self._is_kept_met[places[is_kept]] = True
         return np.where(is_dropped, DROPPED, KEPT).astype(np.uint8)
 
+    def kept_for(self, doc_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the document that is kept for each of these dropped ones, int64."""
+        return self._kept[self._kept_for[np.searchsorted(self._keys, doc_keys)]]
+
     @property
     def num_elsewhere(self) -> int:
         """The number of dropped documents that were met, while the document kept for them was not."""

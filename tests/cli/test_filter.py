@@ -104,6 +104,48 @@ def test_standard_input_needs_standard_output(lshdb: Run, url: str, news: Path, 
         assert lshdb(url, "filter", *arguments).code == 2
 
 
+def test_duplicates_of_a_folder_are_listed_and_then_deleted(lshdb: Run, filled: str, crawl: Path) -> None:
+    tried = lshdb(filled, "filter", crawl, "--delete", "--dry-run", "--min-sim", "0.9")
+    assert (tried.code, tried.rows) == (0, [[f"{crawl}/c.txt", "a.txt"]])
+    assert tried.err == "1 files would be deleted, 0.0 MB\n"
+    assert (crawl / "c.txt").exists()
+    done = lshdb(filled, "filter", crawl, "--delete", "--min-sim", "0.9")
+    assert (done.code, done.rows) == (0, tried.rows)
+    assert done.err == "1 files deleted, 0.0 MB; to remove them from the index: lshdb ingest --prune IN\n"
+    assert not (crawl / "c.txt").exists()
+
+
+def test_a_file_that_is_not_deleted_is_named_with_the_reason(lshdb: Run, filled: str, crawl: Path) -> None:
+    (crawl / "a.txt").unlink()
+    ended = lshdb(filled, "filter", crawl, "--delete", "--min-sim", "0.9", "--json")
+    assert json.loads(ended.out) == {
+        "deleted": [],
+        "spared": [
+            {
+                "source": f"file://{crawl}/c.txt",
+                "locator": "",
+                "reason": "the document kept for it, a.txt, no longer exists",
+            }
+        ],
+        "bytes": 0,
+        "containers": 0,
+        "dry_run": False,
+    }
+
+
+def test_files_to_keep_are_listed_for_xargs(lshdb: Run, filled: str, crawl: Path) -> None:
+    out = lshdb(filled, "filter", crawl, "--print0", "--min-sim", "0.9").out
+    assert out.split("\0") == [f"{crawl}/{name}.txt" for name in "abde"] + [""]
+    assert lshdb(filled, "filter", crawl, "--print0", "--dropped", "--min-sim", "0.9").out == f"{crawl}/c.txt\0"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--out", "out", "--delete"), ("--print0", "--delete"), ("--out", "out", "--dry-run")]
+)
+def test_ways_to_filter_exclude_each_other(lshdb: Run, filled: str, crawl: Path, arguments: tuple[str, ...]) -> None:
+    assert lshdb(filled, "filter", crawl, *arguments).code == 2
+
+
 def test_filter_needs_a_place(lshdb: Run, url: str, news: Path) -> None:
     ended = lshdb(url, "filter", news)
     assert (ended.code, ended.err) == (2, "lshdb: filter needs a folder to write to: --out DIR\n")

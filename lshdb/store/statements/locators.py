@@ -9,7 +9,15 @@ from lshdb.store.schema import document, rejected, source
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.statements import Rows
 
-__all__ = ["named_documents", "named_records", "numbered_records", "rejected_records", "sources_at", "whole_files"]
+__all__ = [
+    "kept_documents",
+    "named_documents",
+    "named_records",
+    "numbered_records",
+    "rejected_records",
+    "sources_at",
+    "whole_files",
+]
 
 # The columns of a source, in the order of the fields of `tables.locators.IndexedSource`.
 _SOURCE = ("source_key", "uri", "size", "mtime_ns", "digest", "state", "position", "num_documents", "options",
@@ -55,6 +63,21 @@ def rejected_records() -> Rows:
     """Select (source, locator) of the items of the sources ``:uris`` that ``:since`` or a later run rejected."""
     return select(rejected.c.source, rejected.c.locator).where(
         rejected.c.run_key >= bindparam("since"), rejected.c.source.in_(bindparam("uris", expanding=True))
+    )
+
+
+def kept_documents() -> Rows:
+    """Select (doc_key, doc_id, uri, size, mtime_ns, digest, whether it is still there) of the given documents.
+
+    The columns of the source are NULL for a document that has none.
+    """
+    columns = (source.c[name] for name in ("uri", "size", "mtime_ns", "digest"))
+    is_there = (document.c.last_seen_run >= source.c.reading_run).label("is_there")
+    return (
+        select(document.c.doc_key, document.c.doc_id, *columns, is_there)
+        .join_from(given, document, document.c.doc_key == given.c.value)
+        .outerjoin(source, source.c.source_key == document.c.source_key)
+        .order_by(given.c.key)
     )
 
 

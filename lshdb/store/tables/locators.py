@@ -14,7 +14,9 @@ from lshdb.store.transaction import Transaction
 
 __all__ = [
     "IndexedSource",
+    "KeptDocument",
     "doc_keys",
+    "kept_documents",
     "named_records",
     "numbered_records",
     "rejected_records",
@@ -53,6 +55,30 @@ class IndexedSource:
     def is_complete(self) -> bool:
         """Whether it was read to its end."""
         return self.state == DONE
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDocument:
+    """A document, and its source as it was when the index read it.
+
+    Args:
+        uri, size, mtime_ns, digest: None if a program added the document.
+        is_there: whether the last reading of the source found the document.
+    """
+
+    doc_key: int
+    doc_id: str
+    uri: str | None
+    size: int | None
+    mtime_ns: int | None
+    digest: bytes | None
+    is_there: bool | None
+
+
+def kept_documents(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, KeptDocument]:
+    """Return documents by their keys."""
+    blocks = transaction.keyed(statements.kept_documents(), doc_keys)
+    return {row.doc_key: KeptDocument(*row) for block in blocks for row in block}
 
 
 def sources_at(transaction: Transaction, collection: str, uris: Sequence[str]) -> Iterator[IndexedSource]:

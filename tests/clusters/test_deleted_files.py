@@ -1,0 +1,133 @@
+"""Files whose documents are dropped are listed and deleted, but never the last one of a text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lshdb import ClusterOptions, DeletionReport, Document, FilterOptions, Index, IngestOptions, NotIngested, UsageError
+from tests.clusters.test_filter import ingested, line, words
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A folder of texts, of which two are the same, and of which none is the empty one."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name, first in {"a.txt": 0, "b.txt": 100, "copy.txt": 0}.items():
+        (folder / name).write_text(words(first))
+    (folder / "empty.txt").write_text("")
+    return folder
+
+
+def deleted(url: str, *paths: Path, dry_run: bool = False, options: FilterOptions | None = None) -> DeletionReport:
+    with Index.open(url) as index:
+        return index.delete_files(paths, options=options, dry_run=dry_run)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def spared(report: DeletionReport) -> list[str]:
+    assert report.deleted == ()
+    return [one.reason for one in report.spared]
+
+
+def test_a_dry_run_lists_what_is_deleted_then(url: str, pages: Path) -> None:
+    ingested(url, pages)
+    tried = deleted(url, pages, dry_run=True)
+    assert names(pages) == ["a.txt", "b.txt", "copy.txt", "empty.txt"]
+    done = deleted(url, pages)
+    assert done.deleted == tried.deleted
+    assert [(one.path, one.kept) for one in done.deleted] == [(pages / "copy.txt", str(pages / "a.txt"))]
+    assert names(pages) == ["a.txt", "b.txt", "empty.txt"]
+
+
+def test_the_policy_decides_which_file_is_left(url: str, pages: Path) -> None:
+    ingested(url, pages)
+    deleted(url, pages, options=FilterOptions(clusters=ClusterOptions(prefer=("copy",))))
+    assert names(pages) == ["b.txt", "copy.txt", "empty.txt"]
+
+
+def test_a_file_is_spared_if_the_one_kept_for_it_is_missing(url: str, pages: Path) -> None:
+    ingested(url, pages)
+    (pages / "a.txt").unlink()
+    assert spared(deleted(url, pages)) == [f"the document kept for it, {pages}/a.txt, no longer exists"]
+    assert names(pages) == ["b.txt", "copy.txt", "empty.txt"]
+
+
+def test_a_file_is_spared_if_the_one_kept_for_it_has_changed(url: str, pages: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (pages / "copy.txt").rename(other / "copy.txt")
+    ingested(url, pages, other)
+    (pages / "a.txt").write_text(words(0).upper())
+    reason = f"the document kept for it, {pages}/a.txt, has changed since it was ingested"
+    assert spared(deleted(url, other)) == [reason]
+    (pages / "a.txt").write_text(words(0))  # as it was, but for the time
+    assert len(deleted(url, other).deleted) == 1
+
+
+def test_a_file_is_spared_if_the_record_kept_for_it_is_no_longer_in_its_file(url: str, pages: Path) -> None:
+    records = pages.parent / "records.jsonl"
+    records.write_bytes(line("first", 0) + line("second", 300))
+    ingested(url, records, pages)
+    records.write_bytes(line("second", 300))
+    ingested(url, records)
+    assert set(spared(deleted(url, pages))) == {"the document kept for it, first, no longer exists"}
+
+
+def test_a_file_is_spared_if_the_document_kept_for_it_is_in_no_file(url: str, pages: Path) -> None:
+    with Index.ensure(url) as index:
+        index.add([Document("added", words(100))])
+    ingested(url, pages / "b.txt")
+    assert spared(deleted(url, pages / "b.txt")) == ["the document kept for it, added, is in no file"]
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_two_names_of_one_file_are_left(url: str, tmp_path: Path, link: object) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "target.txt").write_text(words(0))
+    assert callable(link)
+    link(folder / "target.txt", folder / "link.txt")
+    ingested(url, folder)
+    assert spared(deleted(url, folder)) == [f"it is the same file as the one kept for it, {folder}/link.txt"]
+    assert names(folder) == ["link.txt", "target.txt"]
+
+
+def test_nothing_is_deleted_if_a_file_is_not_as_it_was_ingested(url: str, pages: Path) -> None:
+    ingested(url, pages)
+    (pages / "z.txt").write_text("new")
+    with pytest.raises(NotIngested):
+        deleted(url, pages)
+    assert "copy.txt" in names(pages)
+
+
+def test_records_of_a_file_are_not_deleted(url: str, pages: Path) -> None:
+    (pages / "records.jsonl").write_bytes(line("x", 100) + line("y", 0))
+    report = deleted(ingested(url, pages), pages)
+    assert (len(report.deleted), report.num_containers) == (1, 1)
+    assert (pages / "records.jsonl").exists()
+
+
+def test_a_file_of_two_collections_is_deleted_only_if_both_drop_it(url: str, pages: Path) -> None:
+    ingested(url, pages / "copy.txt", options=IngestOptions(collection="first"))
+    ingested(url, pages, options=IngestOptions(collection="second"))
+    assert [one.path.name for one in deleted(url, pages).deleted] == ["a.txt"]
+
+
+def test_kept_files_are_listed(url: str, pages: Path) -> None:
+    with Index.open(ingested(url, pages)) as index:
+        assert [path.name for path in index.wanted_files(pages)] == ["a.txt", "b.txt", "empty.txt"]
+        dropped = index.wanted_files(pages, options=FilterOptions(dropped=True))
+        assert [path.name for path in dropped] == ["copy.txt"]
+
+
+def test_files_of_many_records_cannot_be_listed(url: str, pages: Path) -> None:
+    (pages / "records.jsonl").write_bytes(line("x", 100) + line("y", 0))
+    with Index.open(ingested(url, pages)) as index, pytest.raises(UsageError, match="has many records"):
+        list(index.wanted_files(pages))
