@@ -245,6 +245,7 @@ class Index:
             pairs_added=num_pairs,
             seconds=time.monotonic() - started,
             conflicts=ingestion.conflicts,
+            is_limited=ingestion.is_limited,
             rejected_by_reason=ingestion.reasons.as_dict(),
             num_rejected_sources=ingestion.rejected_sources.number,
             rejected_sources=tuple(ingestion.rejected_sources.named),

@@ -79,6 +79,10 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Read only the first documents, to try a corpus. The next run continues."),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Add or refresh documents from files and folders.
@@ -99,6 +103,7 @@ def ingest(
         expire_after=age(expire_after),
         on_conflict=on_conflict,
         max_rejected=allowed.number,
+        limit=limit,
     )
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, making) as index:
@@ -143,5 +148,6 @@ def _summary(report: IngestReport) -> str:
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
     skipped = f"; {report.num_skipped:,} files or records without text skipped" if report.num_skipped else ""
+    limited = "; --limit left the rest unread, and the next run continues there" if report.is_limited else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
-    return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}; {rate}"
+    return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}{limited}; {rate}"

@@ -25,7 +25,7 @@ from typing import Final
 
 from lshdb.errors import NothingToRead, TooManyRejected
 from lshdb.ingest.batches import Batches
-from lshdb.ingest.make import Chunk, Task, Work, cut, make
+from lshdb.ingest.make import Chunk, Left, Task, Work, cut, make, make_first
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.rejected import RejectedSources
@@ -72,6 +72,7 @@ class Ingestion:
         self.conflicts = Conflicts()
         self.reasons = Reasons()
         self.rejected_sources = RejectedSources(options)
+        self._left = None if options.limit is None else Left(options.limit)
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
         """Read the new and changed files under the paths.
@@ -93,14 +94,26 @@ class Ingestion:
                 path=", ".join(map(str, paths)) or "an empty list of paths", reason="no file that could be opened"
             )
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether the limit of the options left documents unread."""
+        return self._left is not None and self._left.is_reached
+
     def _make(self, paths: Sequence[str | Path], put: Callable[[Plan | Chunk], None]) -> None:
         """Plan and make, in the thread that runs ahead of the writer, and pass every plan and chunk to `put`."""
 
         def planned() -> Iterator[Task]:
             for step in plan(self._store, paths, self._options):
                 put(step)
-                yield from step.tasks
+                yield from step.tasks if self._left is None else _within(self._left, step)
+                if self.is_limited:
+                    return
 
+        if self._left is not None:
+            options = self._options
+            for chunk in make_first(planned(), self._left, self._store.params, options.read, options.budgets):
+                put(chunk)
+            return
         tasks, workers = staffed(planned(), self._options)
         with closing(self._chunks(cut(tasks, self._options.read, self._options.budgets), workers)) as chunks:
             for chunk in chunks:
@@ -192,6 +205,18 @@ class Ingestion:
         collection, params, moment = self._options.collection, self._store.params, datetime.now(UTC) - age
         write = partial(expire, collection=collection, moment=moment, run_key=self._run_key, params=params)
         self._count(self._store.write(write, self._run_key))
+
+
+def _within(left: Left, step: Plan) -> Iterator[Task]:
+    """Yield the tasks of a plan until no document is left to read. Documents that the index has count, too."""
+    for state in step.unchanged:
+        left.number -= state.num_documents
+    for task in step.tasks:
+        if task.position:
+            left.number -= step.known[task.source.uri].num_documents
+        if not left.take(0):
+            return
+        yield task
 
 
 class Reasons:

@@ -18,7 +18,7 @@ from lshdb.model.values import Document, Rejection, Sketches
 from lshdb.readers import NO_READER, Deferred, Item, Reading, ReadOptions, Revisit, SourceFile, made
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 
-__all__ = ["Chunk", "Files", "Records", "SourceProgress", "Task", "Work", "cut", "make"]
+__all__ = ["Chunk", "Files", "Left", "Records", "SourceProgress", "Task", "Work", "cut", "make", "make_first"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,50 @@ def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: B
         yield held.chunk()
 
 
+def make_first(
+    tasks: Iterable[Task], left: Left, params: Params, options: ReadOptions, budgets: Budgets
+) -> Iterator[Chunk]:
+    """Yield the sketched chunks of the first documents, in order, until none is left to read.
+
+    The source that contains the next document ends there, as if the run had been killed: the next run continues it.
+    """
+    growing = _Growing(params, options)
+    for task in tasks:
+        reading = _TaskReading(task, options)
+        for step in reading.steps():
+            item = made(step, options)
+            if isinstance(item, Document) and not left.take():
+                growing.note(reading.progress(num_untaken=1), reading.bytes_since())
+                break
+            growing.add(item)
+            if growing.num_chars >= budgets.chunk_chars:
+                growing.note(reading.progress(), reading.bytes_since())
+                yield growing.begin().chunk()
+                growing = _Growing(params, options)
+        else:
+            growing.note(reading.progress(), reading.bytes_since())
+    if growing.has_sources:
+        yield growing.begin().chunk()
+
+
+class Left:
+    """How many documents a run may still read.
+
+    Attributes: is_reached: whether documents were left unread for this reason.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.is_reached = False
+
+    def take(self, count: int = 1) -> bool:
+        """Take documents, if any is left. Returns: whether any was."""
+        self.is_reached = self.is_reached or self.number <= 0
+        if not self.is_reached:
+            self.number -= count
+        return not self.is_reached
+
+
 def _ranges(task: Task, options: ReadOptions, budgets: Budgets) -> Iterator[Records]:
     """Yield the items of a large file after the task's position; at least one range, which may be empty."""
     reading = _TaskReading(task, options)
@@ -180,11 +224,14 @@ class _TaskReading:
                 yield step
         self._ended = True
 
-    def progress(self) -> SourceProgress:
-        """Return how far the source has been read; its documents are counted when they are made."""
+    def progress(self, num_untaken: int = 0) -> SourceProgress:
+        """Return how far the source has been read; its documents are counted when they are made.
+
+        Args: num_untaken: the last items that are not taken.
+        """
         return SourceProgress(
             source=self._task.source,
-            position=self._position,
+            position=self._position - num_untaken,
             num_documents=0,
             digest=self._reading.digest,
             ended=self._ended,
@@ -231,8 +278,11 @@ class _Growing:
         self._num_bytes = self._num_skipped = self._num_noted = 0
 
     def take(self, step: Item | Deferred) -> None:
+        """Make an item of a step, and add it."""
+        self.add(made(step, self._options))
+
+    def add(self, item: Item) -> None:
         """Add an item. A document that does not fit the index is rejected."""
-        item = made(step, self._options)
         if isinstance(item, Document):
             try:
                 require_fit(item, self._params)
@@ -247,6 +297,11 @@ class _Growing:
             self._revisits.append(item)
         else:
             self._num_skipped += 1
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether the progress of any source was added."""
+        return bool(self._sources)
 
     def note(self, progress: SourceProgress, num_bytes: int) -> None:
         """Add the progress of a source, with the documents and bytes since the last note."""

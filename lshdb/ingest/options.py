@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from lshdb.errors import InvalidParams, UsageError
 from lshdb.model.choices import OnConflict
 from lshdb.readers import ReadOptions, record
 
@@ -59,7 +60,11 @@ class IngestOptions:
             that document, ``keep`` it and leave the new one out, raise an ``error``, or ``qualify`` the new id,
             ``ID@FILE``. None replaces a document from an older file, and qualifies the id otherwise.
         max_rejected: the run stops when more documents than this were rejected; None for no limit.
+        limit: read only the first documents of the paths, to try a corpus. Those that the index has from an earlier run
+            count, too. The next run continues where this one stops.
         budgets: how much is handled at a time.
+
+    Raises: UsageError: the limit is not positive, or given together with `prune`.
     """
 
     collection: str = "default"
@@ -73,7 +78,14 @@ class IngestOptions:
     expire_after: timedelta | None = None
     on_conflict: OnConflict | None = None
     max_rejected: int | None = None
+    limit: int | None = None
     budgets: Budgets = field(default_factory=Budgets)
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise InvalidParams(name="limit", value=self.limit, reason="it must be 1 or more")
+        if self.limit is not None and self.prune:
+            raise UsageError(reason="--limit does not find all files, so --prune would remove documents that exist")
 
     @property
     def recorded(self) -> str:

@@ -66,6 +66,7 @@ class IngestReport:
         conflicts: documents whose id belonged to a different text.
         num_rejected_sources: sources that gave no document, because everything in them was rejected.
         rejected_sources: the first of them.
+        is_limited: whether documents were left unread, because the run was limited to the first ones.
     """
 
     run: int
@@ -77,6 +78,7 @@ class IngestReport:
     rejected_by_reason: dict[str, int] = field(default_factory=dict)
     num_rejected_sources: int = 0
     rejected_sources: tuple[RejectedSource, ...] = ()
+    is_limited: bool = False
 
     def as_json(self) -> dict[str, object]:
         """The object that ``ingest --json`` prints."""
@@ -89,6 +91,7 @@ class IngestReport:
             "id_conflicts": {name.removeprefix("num_"): number for name, number in asdict(self.conflicts).items()},
             "sources_rejected": self.num_rejected_sources,
             "files_skipped": self.num_skipped,
+            "limit_reached": self.is_limited,
             "contents_added": self.counts.num_contents,
             "pairs_added": self.pairs_added,
             "bytes": self.counts.num_bytes,
