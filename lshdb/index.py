@@ -55,6 +55,7 @@ from lshdb.rows.options import DeletionReport, FilterOptions, FilterReport
 from lshdb.rows.shards import Shards
 from lshdb.rows.stream import filter_stream
 from lshdb.rows.verdicts import wanted
+from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
@@ -93,6 +94,7 @@ class Index:
         self._store = store
         self._progress = progress or Progress()
         store.noticed = self._progress.noticed
+        announce_to(self._progress.busy)
 
     @classmethod
     def open(cls, url: Place, progress: Progress | None = None) -> Index:

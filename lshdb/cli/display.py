@@ -78,6 +78,9 @@ class Display(Progress):
         figures = {"source": item.source, "locator": item.locator, "reason": item.reason}
         self._say(Event("rejected", f"{place}: {item.reason}", figures))
 
+    def busy(self, message: str) -> None:
+        self._step(Event("progress", message))
+
     def noticed(self, message: str) -> None:
         self._say(Event("note", message))
 

@@ -36,6 +36,7 @@ from lshdb.linking.calls import num_cores
 from lshdb.model.progress import Progress
 from lshdb.model.values import Conflicts, Counts, Rejection
 from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
+from lshdb.sketch.compiled import compile_ahead
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key
 from lshdb.store.transaction import Transaction
@@ -124,6 +125,7 @@ class Ingestion:
         if workers == 1:
             yield from making(works)
             return
+        compile_ahead()
         with closing(in_processes(partial(_made_whole, making), works, workers)) as made:
             yield from chain.from_iterable(made)
 

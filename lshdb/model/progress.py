@@ -30,6 +30,9 @@ class Progress:
     def advanced(self, stage: Stage, share: float) -> None:
         """A share of some work is done, in [0, 1]; may be called from another thread."""
 
+    def busy(self, message: str) -> None:
+        """Something other than the work itself takes seconds, such as compiling; the next report replaces this one."""
+
     def noticed(self, message: str) -> None:
         """The user should know about something that is not an error."""
 

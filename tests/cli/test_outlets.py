@@ -35,6 +35,12 @@ def test_text_lines_show_everything_but_the_summary_which_is_on_stdout(capsys: p
     ]
 
 
+def test_what_takes_long_is_a_step_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    Display([TextLines(0.0)]).busy("compiling")
+    Display([TextLines(60.0)]).busy("compiling")
+    assert capsys.readouterr().err == "compiling\n"
+
+
 def test_progress_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     Display([TextLines(None)]).advanced("link", 0.5)
     assert capsys.readouterr().err == ""

@@ -1,6 +1,6 @@
 """How kernels are compiled, and the two kernels that the others call.
 
-Owns the fallback for a read-only cache folder.
+Owns the fallback for a read-only cache folder, and the announcement of a compilation.
 
 Limitation: Numba recompiles a kernel only when its own file changes. After a change here or in `constants`, delete
 ``__pycache__``. (Installing a package replaces all its files, so users need not do this.)
@@ -9,15 +9,18 @@ Limitation: Numba recompiles a kernel only when its own file changes. After a ch
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core import event
 from numpy.typing import NDArray
 
+from lshdb.sketch.kernels.announcement import announce
 from lshdb.sketch.kernels.constants import MIX_1, MIX_2
 
-__all__ = ["kernel", "longest", "mix"]
+__all__ = ["is_worth_compiling", "kernel", "longest", "mix"]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
@@ -30,6 +33,27 @@ def kernel(function: Kernel) -> Kernel:
         return cast(Kernel, njit(cache=True, nogil=True)(function))
     except RuntimeError:  # "cannot cache function ...: no locator available"
         return cast(Kernel, njit(nogil=True)(function))
+
+
+class _Compilations(event.Listener):
+    """Announces the compilation of a kernel of ours. Loading one from the cache is no compilation."""
+
+    def on_start(self, event: Any) -> None:
+        compiled = event.data["dispatcher"]
+        if compiled.py_func.__module__.startswith("lshdb."):
+            announce(is_cached=compiled.stats.cache_path is not None)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Compilations())  # type: ignore[no-untyped-call]
+
+
+def is_worth_compiling(compiled: Any) -> bool:
+    """Return whether compiling a kernel now spares other processes this: it can be cached, and is not."""
+    folder = compiled.stats.cache_path
+    return folder is not None and not any(Path(folder).glob(f"*{compiled.py_func.__name__}-*.nbi"))
 
 
 @kernel
