@@ -2,7 +2,8 @@
 
 A document that is in no cluster is kept, and so is an empty one. Files are written completely or not at all, and
 nothing else is changed. Limitation: the text of a content is that of its first document. Other documents with the same
-content may differ from it in case, punctuation and white space. An empty document has the text "".
+content may differ from it in case, punctuation and white space. An empty document has the text "". A feature set has
+the array of its features instead, sorted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lshdb.clusters import members
 from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.members import Member
-from lshdb.clusters.tabular import WRITERS, Row, require_pyarrow, write_jsonl, write_records
+from lshdb.clusters.tabular import WRITERS, Record, Row, require_pyarrow, write_jsonl, write_records
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.model.choices import ExportFormat, What
 from lshdb.model.progress import Progress
@@ -168,7 +169,7 @@ class Exporting:
             if self._options.what == "kept":
                 self._write_rows(((row.doc_id, row.collection) for block in kept for row in block), opened)
             else:
-                self._write_records(_records(snapshot, kept, self._store.url), opened)
+                self._write_records(self._with_features(_records(snapshot, kept, self._store.url)), opened)
 
     def _write_rows(self, rows: Iterable[Row], opened: ExitStack) -> None:
         out = opened.enter_context(writing(self._out)) if isinstance(self._out, Path) else self._out
@@ -177,9 +178,16 @@ class Exporting:
             columns, rows = columns[:1], (row[:1] for row in rows)
         WRITERS[self._form](columns, rows, out)
 
-    def _write_records(self, records: Iterable[tuple[str, str]], opened: ExitStack) -> None:
+    def _with_features(self, records: Iterator[tuple[str, str]]) -> Iterator[Record]:
+        """Return the records of an index of feature sets with their features instead of a text."""
+        if self._store.params.shingling.kind != "set":
+            return records
+        return ((doc_id, text.split("\n") if text else []) for doc_id, text in records)
+
+    def _write_records(self, records: Iterable[Record], opened: ExitStack) -> None:
         if self._form == "parquet" and isinstance(self._out, Path):
-            write_records(opened.enter_context(replacing(self._out)), records)
+            holds_sets = self._store.params.shingling.kind == "set"
+            write_records(opened.enter_context(replacing(self._out)), records, holds_sets=holds_sets)
         else:
             self._write_rows(records, opened)
 

@@ -17,6 +17,7 @@ from lshdb.errors import UsageError
 
 __all__ = [
     "WRITERS",
+    "Record",
     "Row",
     "plain",
     "require_pyarrow",
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 Row = Sequence[object]
+
+# (id, text), or (id, features) of a feature set.
+Record = tuple[str, str | list[str]]
 
 # Backslash escapes, as in Postgres, so that an id with a tab stays one field.
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -97,12 +101,13 @@ def require_pyarrow() -> None:
         raise UsageError(reason="writing Parquet needs pyarrow: pip install pyarrow") from None
 
 
-def write_records(path: Path, records: Iterable[tuple[str, str]]) -> None:
-    """Write (id, text) records to a new file."""
+def write_records(path: Path, records: Iterable[Record], *, holds_sets: bool) -> None:
+    """Write records to a new file. Args: holds_sets: whether they are feature sets."""
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    schema = pyarrow.schema([("id", pyarrow.string()), ("text", pyarrow.string())])
+    content = pyarrow.list_(pyarrow.string()) if holds_sets else pyarrow.string()
+    schema = pyarrow.schema([("id", pyarrow.string()), ("text", content)])
     with ParquetWriter(path, schema, compression="zstd") as writer:
         for group in _groups(records):
             columns = [[_without_surrogates(value) for value in column] for column in zip(*group, strict=True)]
@@ -110,12 +115,12 @@ def write_records(path: Path, records: Iterable[tuple[str, str]]) -> None:
             writer.write_table(table)
 
 
-def _groups(records: Iterable[tuple[str, str]]) -> Iterable[list[tuple[str, str]]]:
-    group: list[tuple[str, str]] = []
+def _groups(records: Iterable[Record]) -> Iterable[list[Record]]:
+    group: list[Record] = []
     size = 0
     for record in records:
         group.append(record)
-        size += len(record[1])
+        size += len(record[1]) if isinstance(record[1], str) else sum(map(len, record[1]))
         if size >= GROUP_CHARACTERS:
             yield group
             group, size = [], 0
@@ -123,5 +128,11 @@ def _groups(records: Iterable[tuple[str, str]]) -> Iterable[list[tuple[str, str]
         yield group
 
 
-def _without_surrogates(text: str) -> str:
+def _without_surrogates(value: str | list[str]) -> str | list[str]:
+    if isinstance(value, list):
+        return [_replaced(feature) for feature in value]
+    return _replaced(value)
+
+
+def _replaced(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

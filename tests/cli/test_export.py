@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -70,6 +71,26 @@ def test_records_have_the_kept_texts(lshdb: Run, filled: str) -> None:
     out = lshdb(filled, "export", "--what", "records", *AT).out
     texts = CHAIN | COPIES | OTHERS
     assert [json.loads(line) for line in out.splitlines()] == [{"id": name, "text": texts[name]} for name in KEPT]
+
+
+SETS = "a x y\nb y x\nc z\n"
+
+
+@pytest.mark.parametrize("name", ["sets.jsonl", "sets.parquet"])
+def test_feature_sets_are_exported_as_features_that_can_be_ingested(
+    lshdb: Run, new_url: Callable[[], str], tmp_path: Path, name: str
+) -> None:
+    source, url = tmp_path / "in.sets", new_url()
+    source.write_text(SETS)
+    assert lshdb(url, "ingest", "--shingle", "set", source).code == 0
+    assert lshdb(url, "export", "--what", "records", "--out", tmp_path / name).code == 0
+    if name.endswith("parquet"):
+        rows = pyarrow.parquet.read_table(tmp_path / name).to_pylist()
+    else:
+        rows = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+    assert rows == [{"id": "a", "text": ["x", "y"]}, {"id": "c", "text": ["z"]}]
+    again = lshdb(new_url(), "ingest", "--shingle", "set", tmp_path / name, "--json")
+    assert json.loads(again.out)["documents"]["added"] == 2
 
 
 def test_records_are_read_in_portions(lshdb: Run, filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
