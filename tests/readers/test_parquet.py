@@ -133,4 +133,4 @@ def test_without_pyarrow_the_rejection_says_what_to_install(tmp_path: Path, monk
     path = write(tmp_path / "a.parquet", {"id": ["a"], "text": ["one"]})
     monkeypatch.delitem(sys.modules, "lshdb.readers.rows", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert only_reason(path) == "reading Parquet needs pyarrow: pip install pyarrow"
+    assert only_reason(path) == "no reader: reading Parquet needs pyarrow: pip install pyarrow"
