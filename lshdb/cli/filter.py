@@ -115,7 +115,7 @@ def filter(
         else:
             report = index.filter(paths, out or "", min_sim, asked)
     if not is_stream:
-        _show(report, unknown, as_json=json)
+        _show(report, unknown, as_json=json, quiet=settings_of(context).quiet)
     elif not settings_of(context).quiet:
         # Standard output has the records.
         typer.echo(dumps(report.as_json()) if json else _summary(report, unknown), err=True)
@@ -155,9 +155,10 @@ def _is_stream(paths: list[Path], out: Path | None) -> bool:
     return False
 
 
-def _show(report: FilterReport, unknown: Unknown, *, as_json: bool) -> None:
+def _show(report: FilterReport, unknown: Unknown, *, as_json: bool, quiet: bool) -> None:
     """Print the report. Raises: SourceUnreadable: a file could not be read."""
-    print_report(report, _summary(report, unknown), as_json=as_json)
+    if as_json or not quiet:
+        print_report(report, _summary(report, unknown), as_json=as_json)
     for one in report.failed[1:]:
         typer.echo(f"failed  {_path(one.source)}: {one.reason}", err=True)
     if report.failed:

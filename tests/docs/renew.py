@@ -14,16 +14,17 @@ __all__ = ["renew"]
 
 def renew(page: Path, shell: Shell) -> None:
     """Replace each output of a page that its command does not print."""
+    done, text = "", page.read_text()
     for section in sections(page):
         if not any(block.language == "console" for block in section):
             continue
         with TemporaryDirectory() as folder:
             for command, shown, printed in run_section(section, shell, Path(folder)):
-                if not agree(shown, printed):
-                    written = command.replace("\n", "\n> ")
-                    text = page.read_text()
-                    assert f"$ {written}\n{shown}" in text, command
-                    page.write_text(text.replace(f"$ {written}\n{shown}", f"$ {written}\n{printed}", 1))
+                written = command.replace("\n", "\n> ")
+                before, found, text = text.partition(f"$ {written}\n{shown}")
+                assert found, command
+                done += f"{before}$ {written}\n{shown if agree(shown, printed) else printed}"
+    page.write_text(done + text)
 
 
 def main() -> None:

@@ -18,6 +18,10 @@ from tests.docs.pages import ROOT, Block
 __all__ = ["Shell", "agree", "commands", "run_section", "started"]
 
 MARK = "\x1eended\x1e"
+# What follows a command: the mark, and the status of the command for the next one.
+ENDED = f"(ended=$?; printf '{MARK}'; exit $ended)"
+# What the pages show in place of the folder of the test.
+SHOWN_FOLDER = "/home/you"
 HIDDEN = ("LSHDB_URL", "PYTHONWARNINGS")
 
 # What differs from run to run.
@@ -36,7 +40,7 @@ class Shell:
         environment = {name: value for name, value in os.environ.items() if name not in HIDDEN}
         environment |= {"PATH": path, "COLUMNS": "120", "TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": str(folder)}
         ended = subprocess.run(
-            ["bash", "-c", "".join(f"{command}\nprintf '{MARK}'\n" for command in commands)],
+            ["bash", "-c", "".join(f"{command}\n{ENDED}\n" for command in commands)],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -46,7 +50,7 @@ class Shell:
             check=False,
             timeout=120,
         )
-        return re.split(MARK, ended.stdout)[:-1]
+        return re.split(MARK, ended.stdout.replace(str(folder), SHOWN_FOLDER))[:-1]
 
 
 @contextmanager
