@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from lshdb.answers.contamination import Nearest
     from lshdb.answers.explain import Comparison, Explanation, Side
     from lshdb.answers.hot_buckets import Hottest
+    from lshdb.answers.many import Answer
     from lshdb.answers.query import Match
     from lshdb.answers.worddiff import Hunk, WordDiff
     from lshdb.audit import Auditing, Fault, Thoroughness
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessDenied",
+    "Answer",
     "Auditing",
     "BackupReport",
     "BadDocument",
@@ -217,6 +219,7 @@ _CLASSES: Final = {
     "lshdb.answers.contamination": ("Nearest",),
     "lshdb.answers.explain": ("Comparison", "Explanation", "Side"),
     "lshdb.answers.hot_buckets": ("Hottest",),
+    "lshdb.answers.many": ("Answer",),
     "lshdb.answers.query": ("Match",),
     "lshdb.answers.worddiff": ("Hunk", "WordDiff"),
     "lshdb.audit": ("Auditing", "Fault", "Thoroughness"),

@@ -16,11 +16,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TextIO, TypeVar
 
+from lshdb.answers.asking import Questions
 from lshdb.answers.captures import Capture, captures
 from lshdb.answers.contamination import Nearest, nearest
 from lshdb.answers.document import stored_document
 from lshdb.answers.explain import Explaining, Explanation
 from lshdb.answers.hot_buckets import Hottest, hottest
+from lshdb.answers.many import Answer, Question, answered
 from lshdb.answers.pairs import pairs
 from lshdb.answers.query import Match, matches, only_document, stored_matches
 from lshdb.answers.stats import stats_of
@@ -396,7 +398,7 @@ class Index:
         if between is not None and (within is not None or between[0] == between[1]):
             raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
         least = self._checked(min_sim)
-        chosen = Chosen(least, arguments.similarity(max_sim, "max_sim"), sort, limit)
+        chosen = Chosen(least, arguments.similarity(max_sim, "max_sim"), sort, arguments.count("limit", limit))
         if chosen.max_sim < least:
             raise UsageError(reason=f"no similarity is at least {least} and at most {max_sim}")
         self._complete(within, *(between or ()))
@@ -546,6 +548,44 @@ class Index:
         Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; BadDocument.
         """
         return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
+
+    def query_many(self, documents: Documents, min_sim: float | None = None, k: int | None = None) -> Iterator[Answer]:
+        """Return an answer for each of many documents, in the index or not, in their order.
+
+        They are asked chunk by chunk, and not compared with each other. Each chunk sees the index as it is then.
+
+        Args:
+            min_sim: the least similarity; the index's own by default.
+            k: the largest number of matches of a document.
+
+        Raises: BadDocument, when it is reached: a document does not fit the index.
+        """
+        least = self._warned(self._asked(min_sim))
+        questions = (Question(document) for document in arguments.documents(documents))
+        return answered(self._store, questions, least, arguments.count("k", k))
+
+    def query_files(
+        self,
+        paths: Paths,
+        min_sim: float | None = None,
+        k: int | None = None,
+        options: ReadOptions | None = None,
+        *,
+        with_lines: bool = False,
+    ) -> Iterator[Answer]:
+        """Return an answer for each document in files and folders; ``-`` is standard input. Nothing is added.
+
+        Args:
+            min_sim, k: as in `query_many`.
+            with_lines: return each answer with the line of its document, byte for byte.
+
+        Raises: PathMissing; and when it is reached SourceUnreadable: most records could not be read; UsageError: lines
+            are wanted, and a file does not hold one document per line.
+        """
+        least, ways = self._warned(self._asked(min_sim)), self._suited(options or ReadOptions())
+        found = arguments.paths(paths)
+        questions = Questions(found, ways, self.params, self._progress.rejected, with_lines=with_lines)
+        return answered(self._store, questions, least, arguments.count("k", k))
 
     def query_id(self, doc_id: str, min_sim: float | None = None, collection: str = "default") -> list[Match]:
         """Return the near-duplicates of a document of the index, without itself.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAKING",
+    "READING",
     "Clustering",
     "Collection",
     "Format",

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, TextIO, cast, get_args
+from typing import Annotated, BinaryIO, Final, TextIO, cast, get_args
 
 import typer
 
 from lshdb.cli.options import Format, FormatOption
 from lshdb.cli.pager import paged
 from lshdb.errors import OutputFailed, UsageError
-from lshdb.store.files import require_free, writing
+from lshdb.store.files import replacing, require_free, writing
 
 __all__ = ["STDOUT", "Output"]
 
@@ -75,15 +75,31 @@ class Output:
             with paged(allowed=self.chosen == "table" and not self.no_pager) as out:
                 yield out
             return
-        require_free(file, force=self.force)
-        if file.exists() and _is_database(file):
-            raise OutputFailed(path=file, reason="it is a database")
+        self._require_free(file)
         with writing(file) as out:
             yield out
+
+    @contextmanager
+    def opened_for_lines(self) -> Iterator[BinaryIO]:
+        """Like `opened`, for lines that are passed through. Raises: UsageError: a format is asked for."""
+        if self.form is not None:
+            raise UsageError(reason="lines are passed through as they are; --format cannot change them")
+        if (file := self._file) is None:
+            yield sys.stdout.buffer
+            return
+        self._require_free(file)
+        with replacing(file) as part, part.open("wb") as out:
+            yield out
+            out.flush()
 
     @property
     def _file(self) -> Path | None:
         return None if self.out is None or str(self.out) == STDOUT else self.out
+
+    def _require_free(self, file: Path) -> None:
+        require_free(file, force=self.force)
+        if file.exists() and _is_database(file):
+            raise OutputFailed(path=file, reason="it is a database")
 
 
 def _is_database(path: Path) -> bool:

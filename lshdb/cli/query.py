@@ -2,49 +2,159 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index
-from lshdb.cli.render import Listing, Output, print_records
+from lshdb.cli.options import READING, open_index
+from lshdb.cli.render import Listing, Output, print_records, print_rows
+from lshdb.clusters.tabular import Row
 from lshdb.errors import UsageError
+from lshdb.model.choices import TextFormat
+
+if TYPE_CHECKING:
+    from lshdb.answers.many import Answer
+    from lshdb.answers.query import Match
+    from lshdb.index import Index
+    from lshdb.readers import ReadOptions
 
 __all__ = ["EPILOG", "query"]
 
 NO_MATCH = 1
+NOUN = "near-duplicate"
+COLUMNS = ("id", "similarity", "exact")
+# The largest document that can be asked about, in bytes. An ingest accepts less by default.
+MAX_TEXT = 1_000_000_000
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb query page.html\n
   curl -s https://example.org | lshdb query - --input-format html\n
   lshdb query --id https://example.org/ --min-sim 0.6\n
+  lshdb query new.jsonl --format jsonl -k 1\n
+  zcat new.jsonl.gz | lshdb query - --only-new > unseen.jsonl\n
 \n
-Exits with status 1 if it finds nothing, as grep does."""
+Exits with status 1 if it prints nothing, as grep does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the files of a question are read."""
+
+    input_format: options.InputFormat = None
+    id_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="As in ingest.", rich_help_panel=READING, show_default=False),
+    ] = None
+    text_field: Annotated[
+        list[str],
+        typer.Option(metavar="NAME", help="As in ingest.", rich_help_panel=READING, show_default=False),
+    ] = field(default_factory=list)
+    text_format: Annotated[TextFormat, typer.Option(help="As in ingest.", rich_help_panel=READING)] = "text"
+
+    def options(self) -> ReadOptions:
+        """Return them in the form that readers expect. Raises: InvalidParams."""
+        from lshdb.readers import ReadOptions
+
+        return ReadOptions(
+            input_format=self.input_format,
+            id_field=self.id_field,
+            text_field=tuple(self.text_field) or "text",
+            text_format=self.text_format,
+            max_text=MAX_TEXT,
+        )
 
 
 def query(
     context: typer.Context,
-    file: Annotated[str | None, typer.Argument(metavar="FILE|-", help="A document, in the index or not.")] = None,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE|-", help="Documents, in the index or not.", show_default=False)
+    ] = None,
     doc_id: Annotated[str | None, typer.Option("--id", help="A document of the index.", show_default=False)] = None,
     min_sim: options.MinSim = None,
+    most: Annotated[
+        int | None, typer.Option("-k", min=1, metavar="N", help="Print only the N most similar.", show_default=False)
+    ] = None,
+    only_new: Annotated[
+        bool, typer.Option("--only-new", help="Pass through the lines of documents that are like nothing here.")
+    ] = False,
     collection: options.Collection = "default",
-    input_format: options.InputFormat = None,
     *,
+    asking: Asking,
     output: Output,
 ) -> None:
-    """Print the near-duplicates of one document, the most similar first."""
-    from lshdb.readers import ReadOptions
+    """Print the near-duplicates of documents, the most similar first.
 
-    if (file is None) == (doc_id is None):
-        raise UsageError(reason="query takes a FILE (or -), or --id ID")
-    columns = ["id", "similarity", "exact"]
+    For a file of records, several files or a folder, the first column is the id of the document that was asked about.
+    Nothing is added to the index, and the documents are not compared with each other: of two new documents that are
+    alike, --only-new passes both through.
+    """
+    if bool(files) == (doc_id is not None):
+        raise UsageError(reason="query takes FILEs (or -), or --id ID")
+    if only_new and doc_id is not None:
+        raise UsageError(reason="--only-new reads FILEs; a document of the index is never new")
     with open_index(context) as index:
-        columns += ["collection"] if len(index.collections()) > 1 else []
         if doc_id is not None:
             found = index.query_id(index.meant(doc_id, collection), min_sim, collection)
+            number = _print_matches(index, found[:most], output)
+        elif only_new:
+            answers = index.query_files(files or [], min_sim, 1, asking.options(), with_lines=True)
+            number = _pass_through(answers, output)
         else:
-            found = index.query_file(file or "-", min_sim, ReadOptions(input_format=input_format))
-    print_records(Listing(columns, ("id",), "near-duplicate"), found, output)
-    if not found:
+            answers = index.query_files(files or [], min_sim, most, asking.options())
+            number = _print_answers(index, answers, files or [], output)
+    if not number:
         raise typer.Exit(NO_MATCH)
+
+
+def _print_answers(index: Index, answers: Iterator[Answer], files: Sequence[str], output: Output) -> int:
+    """Print the matches of one document, or those of many after its id. Returns: how many."""
+    first = list(islice(answers, 2))
+    if len(files) == len(first) == 1 and not first[0].locator and not Path(files[0]).is_dir():
+        return _print_matches(index, first[0].matches, output)
+    columns = [*COLUMNS, *_collection_column(index)]
+    counted = _Counted(
+        [answer.question, *(getattr(match, name) for name in columns)]
+        for answer in chain(first, answers)
+        for match in answer.matches
+    )
+    print_rows(Listing(["question", *columns], ("question", "id"), NOUN), counted, output)
+    return counted.number
+
+
+def _print_matches(index: Index, found: Sequence[Match], output: Output) -> int:
+    print_records(Listing([*COLUMNS, *_collection_column(index)], ("id",), NOUN), found, output)
+    return len(found)
+
+
+def _collection_column(index: Index) -> list[str]:
+    return ["collection"] if len(index.collections()) > 1 else []
+
+
+def _pass_through(answers: Iterator[Answer], output: Output) -> int:
+    """Write the lines of documents that are like nothing in the index. Returns: how many."""
+    number = 0
+    with output.opened_for_lines() as out:
+        for answer in answers:
+            if answer.is_new and answer.line is not None:
+                out.write(answer.line)
+                number += 1
+        out.flush()
+    return number
+
+
+class _Counted:
+    """Counts rows as they pass."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.number = 0
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in self._rows:
+            self.number += 1
+            yield row

@@ -20,6 +20,7 @@ __all__ = [
     "Names",
     "Paths",
     "Place",
+    "count",
     "document",
     "documents",
     "name",
@@ -95,6 +96,13 @@ def params(given: object) -> Mapping[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(reason=f'parameters are a mapping such as {{"min_sim": 0.8}}, not {_shown(given)}')
     return given or {}
+
+
+def count(called: str, given: int | None) -> int | None:
+    """Return the largest number of something. Raises: InvalidParams: it is not a whole number from 1."""
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise InvalidParams(name=called, value=repr(given), reason="it must be a whole number from 1")
+    return given
 
 
 def similarity(given: float, called: str = "min_sim") -> float:

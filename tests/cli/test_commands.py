@@ -27,6 +27,7 @@ NEAR = repr(6 / 7)
 
 VERBS = [
     "backup",
+    "captures",
     "check",
     "copy",
     "vacuum",

@@ -79,6 +79,7 @@ def questions(path: Path) -> Callable[[], dict[str, Any]]:
                 "pairs": [str(pair) for pair in index.pairs(0.8)],
                 "expanded": [str(pair) for pair in index.pairs(0.8, expand=True)],
                 "query": [str(match) for match in index.query(Document("q", WORDS))],
+                "query_many": [str(answer) for answer in index.query_many([Document("q", WORDS), Document("r", "no")])],
                 "query_id": [str(match) for match in index.query_id("a")],
                 "clusters": [str(cluster) for cluster in index.clusters(0.8, ClusterOptions())],
                 "explain": str(index.explain("a", "b").similarity),

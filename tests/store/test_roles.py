@@ -94,6 +94,7 @@ QUESTIONS: tuple[tuple[Any, ...], ...] = (
     ("dupes",),
     ("dupes", "--expand", "--between", "default", "test"),
     ("query", PLUM_CAKE),
+    ("query", PLUM_CAKE, "-k", "1", PLUM_CAKE),
     ("query", "--id", "crawl/recipes/plum-cake.md"),
     ("clusters", "--members"),
     ("clusters", "--linkage", "complete-to-keep"),

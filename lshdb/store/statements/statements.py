@@ -40,6 +40,7 @@ __all__ = [
     "bucket_mates",
     "candidate_contents",
     "content_documents",
+    "contents_in_band",
     "existing_contents",
     "first_in_bucket",
     "kept_texts",
@@ -166,6 +167,16 @@ def candidate_contents() -> Rows:
         band_bucket.c.bucket_hash == given.c.value,
     )
     return select(band_bucket.c.content_key).join_from(given, band_bucket, same).distinct()
+
+
+@cache
+def contents_in_band() -> Rows:
+    """Select (position in ``:given``, content_key) of the contents in the given buckets of ``:band``."""
+    # An expression of the given row, not a constant: otherwise SQLite would scan the band and unfold the list for each
+    # of its rows.
+    band = given.c.key * 0 + bindparam("band", type_=BigInteger)
+    same = and_(band_bucket.c.band == band, band_bucket.c.bucket_hash == given.c.value)
+    return select(given.c.key, band_bucket.c.content_key).join_from(given, band_bucket, same)
 
 
 @cache

@@ -26,6 +26,7 @@ __all__ = [
     "bucket_mates",
     "candidates_of",
     "change_pairs",
+    "contents_in",
     "delete_pairs",
     "existing",
     "has_more_contents",
@@ -140,6 +141,20 @@ def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.i
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
     found = transaction.execute(statements.candidate_contents(), hashes).scalars().all()
     return np.sort(np.asarray(found, dtype=np.int64))
+
+
+def contents_in(transaction: Transaction, band_keys: BandKeys) -> Iterator[NDArray[np.int64]]:
+    """Yield (row of a sketch, content_key) of the contents that share a bucket with it, int64, shape (n, 2).
+
+    A pair occurs once for each band that it shares.
+    """
+    for place, hashes in enumerate(signed_hashes(band_keys)):
+        # In the order of the table, so that successive lookups go to the same page.
+        order = np.argsort(hashes)
+        parameters = {"given": hashes[order].tolist(), "band": band_keys.first_band + place}
+        for block in transaction.stream_integers(statements.contents_in_band(), parameters):
+            block[:, 0] = order[block[:, 0]]
+            yield block
 
 
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:

@@ -1,0 +1,259 @@
+"""Find the near-duplicates of many documents that need not be in the index.
+
+Documents are sketched and asked chunk by chunk, with a few statements for a chunk, none of which writes. The chunk
+bounds the memory: if its documents share buckets with too many contents, it is halved.
+
+Limitations: questions are not compared with each other. In a chunk of several, a candidate whose signature rules out
+the similarity is not read; a match is lost that way with a probability of at most 1 in 100,000, as when pairs are
+linked. Every chunk sees the state of the index at that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.answers.query import Match
+from lshdb.linking.calls import calls_ahead
+from lshdb.linking.comparison import contents_of, encoded_texts
+from lshdb.linking.jaccard import jaccard, min_agreement
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.model.values import BandKeys, Document, Sketches
+from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
+from lshdb.sketch.texts import encode
+from lshdb.store.store import Store
+from lshdb.store.tables import answers, graph
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Answer", "Limits", "Question", "answered"]
+
+# Pairs whose signatures are held at a time: 2 * 100,000 of 400 bytes.
+ESTIMATED_PAIRS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A document to ask about, and the line that it came in, with its end, if it came in one."""
+
+    document: Document
+    line: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The near-duplicates of one document, the most similar first.
+
+    Args:
+        question: the id of the document.
+        matches: empty if nothing in the index is like it.
+        locator: the place of the document in its file; empty if it is the whole file, or came from a program.
+        line: the line that it came in, byte for byte, if that was asked for.
+    """
+
+    question: str
+    matches: tuple[Match, ...]
+    locator: str = ""
+    line: bytes | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing in the index is like the document."""
+        return not self.matches
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is handled at a time.
+
+    Args:
+        documents, characters: of a chunk.
+        candidates: pairs of a question and a content that shares a bucket with it: 32 MB.
+        shingles: of the contents that are compared together, as in linking.
+    """
+
+    documents: int = 4_000
+    characters: int = 8_000_000
+    candidates: int = 4_000_000
+    shingles: int = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A chunk of questions, sketched. Args: encoded: their texts in UTF-8."""
+
+    questions: Sequence[Question]
+    encoded: Sequence[bytes]
+    sketches: Sketches
+
+
+def answered(
+    store: Store, questions: Iterable[Question], min_sim: float, most: int | None, limits: Limits | None = None
+) -> Iterator[Answer]:
+    """Yield the answer to each question, in order. Args: most: the largest number of matches of a question.
+
+    Raises: BadDocument: a document does not fit the index.
+    """
+    chosen = limits or Limits()
+    chunks = _chunks(questions, chosen)
+    # One thread sketches the next chunk while this one asks the database.
+    for asked in calls_ahead(partial(_sketched, params=store.params), chunks, threads=1):
+        answer = partial(_answers, asked=asked, params=store.params, min_sim=min_sim, most=most, limits=chosen)
+        yield from store.read(answer)
+
+
+def _chunks(questions: Iterable[Question], limits: Limits) -> Iterator[list[Question]]:
+    held: list[Question] = []
+    num_characters = 0
+    for question in questions:
+        held.append(question)
+        num_characters += len(question.document.text) + sum(map(len, question.document.features or ()))
+        if len(held) >= limits.documents or num_characters >= limits.characters:
+            yield held
+            held, num_characters = [], 0
+    if held:
+        yield held
+
+
+def _sketched(questions: Sequence[Question], params: Params) -> _Asked:
+    encoded = [encode(text_of(question.document, params)) for question in questions]
+    return _Asked(questions, encoded, sketch_encoded(encoded, params))
+
+
+def _answers(
+    snapshot: Transaction, asked: _Asked, params: Params, min_sim: float, most: int | None, limits: Limits
+) -> list[Answer]:
+    """Return the answers to a chunk."""
+    near: list[_Near] = []
+    for pairs in _candidates(snapshot, asked.sketches, limits):
+        near += _compared(snapshot, asked, pairs, params, min_sim, limits)
+    names = _names(snapshot, near, most)
+    matches: list[list[Match]] = [[] for _ in asked.questions]
+    for part in near:
+        for row, key, similarity, exact in part.rows():
+            matches[row] += (Match(doc_id, similarity, exact, where) for doc_id, where in names.get(key, ()))
+    return [
+        Answer(question.document.doc_id, _nearest(found, most), question.document.locator, question.line)
+        for question, found in zip(asked.questions, matches, strict=True)
+    ]
+
+
+def _nearest(found: list[Match], most: int | None) -> tuple[Match, ...]:
+    """Return the most similar matches first; equally similar ones stay in the order in which they were added."""
+    return tuple(sorted(found, key=lambda match: -match.similarity)[:most])
+
+
+def _names(snapshot: Transaction, near: Sequence[_Near], most: int | None) -> dict[int, list[tuple[str, str]]]:
+    """Return (id, collection) of the documents of all contents found, of each content not more than may be shown."""
+    keys = distinct(np.concatenate([np.empty(0, dtype=np.int64), *(part.keys for part in near)]))
+    names: dict[int, list[tuple[str, str]]] = {}
+    for key, doc_id, collection in answers.documents_of(snapshot, keys):
+        mine = names.setdefault(key, [])
+        if most is None or len(mine) < most:
+            mine.append((doc_id, collection))
+    return names
+
+
+def _candidates(snapshot: Transaction, sketches: Sketches, limits: Limits) -> Iterator[NDArray[np.int64]]:
+    """Yield (content_key, row of the question) that share a bucket, int64, shape (n, 2), sorted, without repeats."""
+    ranges = [np.flatnonzero(sketches.num_shingles)]
+    while ranges:
+        rows = ranges.pop()
+        buckets = BandKeys(sketches.band_keys.keys[rows], sketches.band_keys.first_band)
+        found = _shared(snapshot, buckets, limits.candidates if len(rows) > 1 else None)
+        if found is None:
+            middle = len(rows) // 2
+            ranges += [rows[middle:], rows[:middle]]
+        elif len(found):
+            yield np.column_stack([found[:, 0], rows[found[:, 1]]])
+
+
+def _shared(snapshot: Transaction, buckets: BandKeys, most: int | None) -> NDArray[np.int64] | None:
+    """Return (content_key, place of the question), or None if there are more than `most`."""
+    count = len(buckets)
+    codes = np.empty(0, dtype=np.int64)
+    waiting: list[NDArray[np.int64]] = []
+    num_waiting = 0
+    for block in graph.contents_in(snapshot, buckets):
+        # Both in one integer, so that sorting is fast.
+        waiting.append(block[:, 1] * count + block[:, 0])
+        num_waiting += len(block)
+        if most is not None and num_waiting > most:
+            codes, waiting, num_waiting = distinct(np.concatenate([codes, *waiting])), [], 0
+            if len(codes) > most:
+                return None
+    codes = distinct(np.concatenate([codes, *waiting]))
+    return np.column_stack(np.divmod(codes, count))
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Pairs at the similarity or above.
+
+    Args:
+        keys: of the contents, int64, shape (n,), ascending. questions: their rows, int64, shape (n,).
+        similarity: float64, shape (n,). exact: bool, shape (n,).
+    """
+
+    keys: NDArray[np.int64]
+    questions: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+
+    def rows(self) -> Iterator[tuple[int, int, float, bool]]:
+        """Yield (row of the question, content_key, similarity, exact)."""
+        return zip(
+            self.questions.tolist(), self.keys.tolist(), self.similarity.tolist(), self.exact.tolist(), strict=True
+        )
+
+
+def _compared(
+    snapshot: Transaction, asked: _Asked, pairs: NDArray[np.int64], params: Params, min_sim: float, limits: Limits
+) -> Iterator[_Near]:
+    """Yield the pairs that are similar enough, by their texts, or by their signatures where a text is not kept."""
+    least_equal = min_agreement(params.num_perm, min_sim) if len(asked.questions) > 1 else 0
+    for begin in range(0, len(pairs), ESTIMATED_PAIRS):
+        some = pairs[begin : begin + ESTIMATED_PAIRS]
+        contents = contents_of(snapshot, some[:, 0], params)
+        some = some[np.isin(some[:, 0], contents.keys)]
+        rows = contents.rows(some[:, 0])
+        equal = np.count_nonzero(
+            contents.signatures.minima[rows] == asked.sketches.signatures.minima[some[:, 1]], axis=1
+        )
+        likely = equal >= least_equal
+        for group in _groups(some[likely, 0], contents.num_shingles[rows[likely]], limits.shingles):
+            yield _exact(snapshot, asked, some[likely][group], equal[likely][group] / params.num_perm, params, min_sim)
+
+
+def _groups(keys: NDArray[np.int64], num_shingles: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Yield slices of pairs, sorted by content, whose distinct contents have about `most` shingles."""
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    is_first[1:] = keys[1:] != keys[:-1]
+    number = np.cumsum(num_shingles * is_first) // most
+    bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(keys)]
+    return (slice(begin, end) for begin, end in pairwise(bounds) if end > begin)
+
+
+def _exact(
+    snapshot: Transaction,
+    asked: _Asked,
+    pairs: NDArray[np.int64],
+    estimates: NDArray[np.float64],
+    params: Params,
+    min_sim: float,
+) -> _Near:
+    """Return those of a group of pairs that are similar enough."""
+    keys, texts = encoded_texts(snapshot, distinct(pairs[:, 0]))
+    rows = distinct(pairs[:, 1])
+    sets = shingle_sets_utf8([*(asked.encoded[row] for row in rows.tolist()), *texts], params)
+    similarity, exact = estimates.copy(), np.isin(pairs[:, 0], keys)
+    left = np.searchsorted(rows, pairs[exact, 1])
+    similarity[exact] = jaccard(sets, left, len(rows) + np.searchsorted(keys, pairs[exact, 0]))
+    near = similarity >= min_sim
+    return _Near(pairs[near, 0], pairs[near, 1], similarity[near], exact[near])
