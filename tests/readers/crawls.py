@@ -1,4 +1,4 @@
-"""Small WARCs for the tests."""
+"""Small WARCs and ARCs for the tests."""
 
 from __future__ import annotations
 
@@ -77,6 +77,42 @@ def revisit(
 def crawl(count: int, *, gzip: bool = True, date: str = DATE) -> list[bytes]:
     """Return the records of pages ``http://a.org/0``, ``http://a.org/1``, ..."""
     return [response(f"http://a.org/{number}", page(number), gzip=gzip, date=date) for number in range(count)]
+
+
+def arc_head(version: int = 1, *, gzip: bool = True) -> bytes:
+    """Return the first record of an ARC."""
+    names = "URL IP-address Archive-date Content-type "
+    if version == 2:
+        names += "Result-code Checksum Location Offset Filename "
+    described = f"{version} 0 Tests\n{names}Archive-length\n".encode()
+    return arc_record("filedesc://tests.arc", described, kind="text/plain", version=version, gzip=gzip)
+
+
+def arc_response(uri: str, body: bytes, *, kind: str = "text/html", version: int = 1, gzip: bool = True) -> bytes:
+    """Return a record of an ARC with a response."""
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode() + body
+    return arc_record(uri, block, version=version, gzip=gzip)
+
+
+def arc_record(
+    uri: str,
+    block: bytes,
+    *,
+    kind: str = "text/html",
+    date: str = "20240506070809",
+    version: int = 1,
+    gzip: bool = True,
+) -> bytes:
+    """Return a record of an ARC, optionally compressed."""
+    more = " 200 - - 0 tests.arc" if version == 2 else ""
+    raw = f"{uri} 1.2.3.4 20240506070809 {kind}{more} {len(block)}\n".encode() + block + b"\n"
+    return zlib.compress(raw, wbits=31) if gzip else raw
+
+
+def arc_crawl(count: int, *, version: int = 1, gzip: bool = True) -> list[bytes]:
+    """Return an ARC with the same pages as `crawl`; its first record describes the file."""
+    pages = [arc_response(f"http://a.org/{n}", page(n), version=version, gzip=gzip) for n in range(count)]
+    return [arc_head(version, gzip=gzip), *pages]
 
 
 def shared_folder(name: str) -> Path | None:

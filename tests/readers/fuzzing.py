@@ -5,8 +5,9 @@
 prints the seed of every mutant before it is read, so that a crash or a hang of compiled code can be attributed,
 and a line ``seed: problem`` for each broken rule. The rules: every missing item left a Rejection; no item
 violates the contract of a Document; and the neighbours of a damaged record are intact if the format can be
-read after damage: JSON lines, WARC plain or compressed by record, coded bodies in a WARC. It cannot in
-a gzip, bzip2, xz or zstd stream as a whole, in a CSV with an open quote, or if the footer of Parquet is damaged.
+read after damage: JSON lines, WARC plain or compressed by record, ARC compressed by record, coded bodies in a
+WARC. It cannot in a gzip, bzip2, xz or zstd stream as a whole, in a CSV with an open quote, or if the footer of
+Parquet is damaged.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import zstandard
 
 from lshdb.model.values import Document
 from lshdb.readers import Item, ReadOptions, Rejection, SourceFile, read_stream
-from tests.readers.crawls import crawl, page, response
+from tests.readers.crawls import arc_crawl, crawl, page, response
 
 LIMIT_SECONDS = 10
 LIMIT_BYTES = 8_000_000_000
@@ -88,6 +89,18 @@ def records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random], byt
     return damaged
 
 
+def arc_records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random], bytes]:
+    """Return an ARC compressed by record, with one damaged record."""
+    head, *sound = [compress(each) for each in arc_crawl(NUM_RECORDS, gzip=False)]
+
+    def damaged(draw: random.Random) -> bytes:
+        made = list(sound)
+        made[DAMAGED] = mutate(made[DAMAGED], draw)
+        return head + b"".join(made)
+
+    return damaged
+
+
 def bodies(draw: random.Random) -> bytes:
     """Return a WARC with a body that cannot be decoded."""
     coding, encode = draw.choice(
@@ -141,6 +154,8 @@ def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
         "warc": ("a.warc", records(bytes), True),
         "warc.gz": ("a.warc.gz", records(gzip.compress), True),
         "warc.zst": ("a.warc.zst", records(zstd), True),
+        "arc": ("a.arc", arc_records(bytes), False),
+        "arc.gz": ("a.arc.gz", arc_records(gzip.compress), True),
         "bodies": ("a.warc.gz", bodies, True),
         "warc.gz as a whole": ("a.warc.gz", whole(b"".join(crawl(NUM_RECORDS, gzip=False)), gzip.compress), False),
         "jsonl.gz": ("a.jsonl.gz", whole(jsonl, gzip.compress), False),

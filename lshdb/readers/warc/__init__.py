@@ -1,1 +1,1 @@
-"""Read WARC files: records, the HTTP responses in them, and the documents in those."""
+"""Read WARC and ARC files: records, the HTTP responses in them, and the documents in those."""

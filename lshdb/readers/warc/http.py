@@ -22,7 +22,7 @@ from lshdb.readers.base import Unfit, megabytes
 from lshdb.readers.bytes.compression import compression_of, decompress, inflate
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_like_html, looks_like_text
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
-from lshdb.readers.warc.records import Fields, parse_fields, read_header
+from lshdb.readers.warc.syntax import Fields, parse_fields, read_header
 
 __all__ = ["Response", "media_type", "named_charset", "read_head", "read_response"]
 

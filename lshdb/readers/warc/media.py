@@ -7,7 +7,7 @@ from typing import Final
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary, looks_like_html, looks_like_text
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.warc.http import media_type
-from lshdb.readers.warc.records import Fields
+from lshdb.readers.warc.syntax import Fields
 
 __all__ = ["Unwanted", "is_html", "require_text"]
 

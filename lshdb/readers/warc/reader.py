@@ -1,4 +1,4 @@
-"""Read WARC and WET files: one document per page of a crawl.
+"""Read WARC, WET and ARC files: one document per page of a crawl.
 
 Decides which records are documents, and their dates and charsets. The id of a document is its address, or with
 ``captures="all"`` its address and date.
@@ -14,8 +14,8 @@ lshdb reads records and decodes bodies itself, because fastwarc loses everything
 a stream without seeking. On 5,800 real records of 7 KB, finding the records runs at 80 MB/s and the whole reader,
 which mostly extracts text, at 25 MB/s. With larger records, finding them runs at 500 MB/s.
 
-Limitations: ARC files, the predecessor of WARC, are refused. Of a page that the crawler truncated (``WARC-Truncated``),
-the stored part is read. Only the first segment of a segmented record (``continuation``) is read.
+Limitations: of a page that the crawler truncated (``WARC-Truncated``), the stored part is read. Only the first segment
+of a segmented record (``continuation``) is read.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ from lshdb.readers.bytes.streams import ByteStream, read_whole
 from lshdb.readers.extraction import page_text
 from lshdb.readers.html import declared_charset
 from lshdb.readers.lines import checked_doc_id
+from lshdb.readers.warc.arc import FILE_SCHEME
 from lshdb.readers.warc.capture_ids import capture_id, microseconds
 from lshdb.readers.warc.http import media_type, named_charset, read_response
 from lshdb.readers.warc.media import Unwanted, is_html
-from lshdb.readers.warc.records import ARC_MAGIC, Damage, Fields, Record, records
+from lshdb.readers.warc.records import Damage, Record, records
 from lshdb.readers.warc.revisits import revisit
-from lshdb.readers.warc.segments import RECORD_MAGIC
+from lshdb.readers.warc.syntax import RECORD_MAGIC, Fields
 
 __all__ = ["WarcReader"]
 
@@ -69,8 +70,8 @@ class WarcReader:
     textual = False
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether the head is that of a WARC, or of an ARC, which is refused by name."""
-        return head.startswith((RECORD_MAGIC, ARC_MAGIC))
+        """Return whether the head is that of a WARC or ARC."""
+        return head.startswith((RECORD_MAGIC, FILE_SCHEME))
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
         """Yield a Document, Rejection or Skipped for every record, except the crawler's own notes."""

@@ -1,39 +1,27 @@
-"""Find the records of a WARC: their boundaries, header fields, and blocks, in bounded memory.
+"""Find the records of a WARC or ARC file: their boundaries, header fields, and blocks, in bounded memory.
 
 Knows nothing of the contents of a block. The end of every record is checked twice: by its length, and by whether
 another record or the end follows. A record with a wrong length is reported, and reading continues at the next record.
 
-Source: ISO 28500:2017, WARC 1.1; as lenient as warcio (LF for CR LF, any version, missing blank lines).
 Limitation: if a length is too long, only the first 64 MB after the first record inside it are held.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from lshdb.readers.base import Unfit, reason_of
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
-from lshdb.readers.warc.segments import RECORD_MAGIC, Segment, segments
+from lshdb.readers.warc.segments import Segment, segments
+from lshdb.readers.warc.syntax import Fields, Syntax
 
-__all__ = ["ARC_MAGIC", "Damage", "Fields", "Framing", "Record", "parse_fields", "read_header", "records"]
+__all__ = ["Damage", "Framing", "Record", "records"]
 
-# By lower-case name. If a field occurs twice, the first one counts.
-Fields: TypeAlias = dict[str, str]
-
-MAX_HEADER_BYTES: Final = 1 << 16
-USUAL_HEADER_BYTES: Final = 1 << 12
 MAX_HELD_BYTES: Final = 64_000_000
-HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
-RECORD_START: Final = re.compile(rb"WARC/[0-9.]{1,8}[ \t]*\r?\n[A-Za-z-]+[ \t]*:")
-# The longest beginning of a record that may be split between two searches.
-START_BYTES: Final = 64
 LINE_ENDS: Final = b"\r\n"
-RECORD_ENDS: Final = (b"\r\n\r\n", b"\n\n")
-# The predecessor of WARC.
-ARC_MAGIC: Final = b"filedesc:"
-ARC_REASON: Final = "an ARC file, which lshdb does not read; convert it with: warcio recompress"
+# Line ends that are skipped at a time.
+PADDING_BYTES: Final = 64
 
 
 class Damage(NamedTuple):
@@ -55,7 +43,7 @@ class Record:
         failed: after closing, whether reading the file failed inside it.
     """
 
-    def __init__(self, locator: str, fields: Fields, num_bytes: int, stream: ByteStream) -> None:
+    def __init__(self, locator: str, fields: Fields, num_bytes: int, stream: ByteStream, syntax: Syntax) -> None:
         self.locator = locator
         self.fields = fields
         self.num_bytes = num_bytes
@@ -63,6 +51,7 @@ class Record:
         self.damage: str | None = None
         self.failed = False
         self._stream = stream
+        self._syntax = syntax
         self._num_read = 0
         # The bytes from the first record on that seems to begin inside this one.
         self._held: list[bytes] = []
@@ -85,11 +74,11 @@ class Record:
     def _misfit(self) -> str | None:
         if self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
             return f"truncated: {self._num_read} of {self.num_bytes} bytes"
-        behind = self._stream.peek(START_BYTES)
-        # Two line ends end a record, even if the next one is damaged, unless a record began inside it.
-        is_end = behind.startswith(RECORD_ENDS) and not self._held
-        is_end = is_end or behind.lstrip(LINE_ENDS)[: len(RECORD_MAGIC)] in (b"", RECORD_MAGIC)
-        if is_end and self._num_held <= MAX_HELD_BYTES:
+        behind = self._stream.peek(PADDING_BYTES + self._syntax.magic_bytes)
+        # Line ends end a record, even if the next one is damaged, unless a record began inside it.
+        is_end = behind.startswith(self._syntax.ends) and not self._held
+        rest = behind.lstrip(LINE_ENDS)
+        if (is_end or not rest or self._syntax.begins(rest)) and self._num_held <= MAX_HELD_BYTES:
             return None
         return f"its Content-Length {self.num_bytes} is wrong: the record does not end there"
 
@@ -105,56 +94,18 @@ class Record:
     def _hold(self, block: bytes) -> None:
         if not self._held:
             window = self._tail + block
-            self._tail = window[-START_BYTES:]
-            # The plain search comes first: the pattern alone would take as long as all other reading.
-            inside = RECORD_START.search(window) if RECORD_MAGIC in window else None
-            block = b"" if inside is None else window[inside.start() :]
+            self._tail = window[-self._syntax.tail_bytes :]
+            inside = self._syntax.find_inside(window)
+            block = b"" if inside is None else window[inside:]
         if block:
             self._held.append(block)
             self._num_held += len(block)
 
 
 def records(stream: ByteStream) -> Iterator[Record | Damage]:
-    """Yield the records of a WARC in order. Close each before you take the next."""
+    """Yield the records of a file in order. Close each before you take the next."""
     for segment in segments(stream):
         yield from Framing(segment).records()
-
-
-def read_header(stream: ByteStream) -> list[str]:
-    r"""Return the lines up to the first blank one, with continuations joined; all lines if the stream ends before one.
-
-    Bytes that are not UTF-8 become ``\xff``.
-    Raises: Unfit: the header is longer than 64 KB, or another record begins inside it, which is then read next.
-    """
-    for limit in (USUAL_HEADER_BYTES, MAX_HEADER_BYTES):
-        head = stream.peek(limit)
-        end = HEADER_END.search(head)
-        if end is not None or len(head) < limit:
-            break
-    else:
-        stream.skip(len(RECORD_MAGIC))
-        raise Unfit("the header is longer than 64 KB")
-    lines = head if end is None else head[: end.start()]
-    if (inside := RECORD_START.search(lines, len(RECORD_MAGIC))) is not None:
-        stream.skip(inside.start())
-        raise Unfit("the header is cut off by another record")
-    stream.skip(len(head) if end is None else end.end())
-    return _lines(lines)
-
-
-def parse_fields(lines: list[str]) -> Fields:
-    """Return the named fields. Lines without a colon are ignored."""
-    fields: Fields = {}
-    for line in lines:
-        name, colon, value = line.partition(":")
-        if colon:
-            fields.setdefault(name.strip().lower(), value.strip())
-    return fields
-
-
-def _lines(head: bytes) -> list[str]:
-    text = head.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
-    return re.sub(r"\n[ \t]+", " ", text).split("\n")
 
 
 class Framing:
@@ -166,6 +117,7 @@ class Framing:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._stream = segment.stream
+        self._syntax = segment.syntax
         self._number = 0
         self.start = 0
 
@@ -189,18 +141,15 @@ class Framing:
             yield Damage(self._locator(), reason_of(error))
 
     def _record(self, locator: str) -> Record | Damage:
-        if self._stream.peek(len(RECORD_MAGIC)) != RECORD_MAGIC:
-            is_arc = self._stream.peek(len(ARC_MAGIC)) == ARC_MAGIC
-            return Damage(locator, ARC_REASON if is_arc else "not a WARC record")
         try:
-            fields = parse_fields(read_header(self._stream)[1:])
+            fields = self._syntax.read_header(self._stream)
         except Unfit as error:
             return Damage(locator, str(error))
         length = fields.get("content-length")
         if length is None or not (length.isascii() and length.isdigit() and len(length) < 19):
             shown = "missing" if length is None else f"{length[:40]!r}, not a number"
             return Damage(locator, f"the Content-Length of the record is {shown}")
-        return Record(locator, fields, int(length), self._stream)
+        return Record(locator, fields, int(length), self._stream, self._syntax)
 
     def _locator(self) -> str:
         if not self._segment.compressed:
@@ -209,7 +158,7 @@ class Framing:
         return f"offset {self._segment.offset}{number}"
 
     def _skip_line_ends(self) -> bool:
-        while head := self._stream.peek(START_BYTES):
+        while head := self._stream.peek(PADDING_BYTES):
             if kept := head.lstrip(LINE_ENDS):
                 self._stream.skip(len(head) - len(kept))
                 return True
@@ -218,10 +167,10 @@ class Framing:
 
     def _seek_record(self) -> None:
         """Skip to the next record or the end."""
-        if not self._skip_line_ends() or self._stream.peek(len(RECORD_MAGIC)) == RECORD_MAGIC:
+        if not self._skip_line_ends() or self._syntax.begins(self._stream.peek(self._syntax.magic_bytes)):
             return
         while window := self._stream.peek(BLOCK_BYTES):
-            if (found := RECORD_START.search(window)) is not None:
-                self._stream.skip(found.start())
+            if (found := self._syntax.find(window)) is not None:
+                self._stream.skip(found)
                 return
-            self._stream.skip(max(len(window) - START_BYTES, 1))
+            self._stream.skip(self._syntax.num_searched(window))

@@ -1,6 +1,6 @@
-"""Split a WARC file into decompressed segments, each of which begins with a record.
+"""Split a WARC or ARC file into decompressed segments, each of which begins with a record.
 
-WARC files are compressed record by record, so that reading can start at any record. Each member (gzip) or frame (zstd)
+These files are compressed record by record, so that reading can start at any record. Each member (gzip) or frame (zstd)
 that begins with a record begins a segment. This makes damaged files readable: a damaged member ends its segment with an
 OSError, and the next member that begins with a record is searched for in the compressed bytes. fastwarc 2.0 stops
 there: of 400 files with one damaged member in ten, it lost all records after it every time. A member that does not
@@ -23,10 +23,12 @@ import zstandard
 
 from lshdb.readers.bytes.compression import Compression, compression_of, decompress, member, skip_padding
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
+from lshdb.readers.warc.arc import ARC
+from lshdb.readers.warc.syntax import WARC, Syntax
 
-__all__ = ["RECORD_MAGIC", "Segment", "segments"]
+__all__ = ["Segment", "segments"]
 
-RECORD_MAGIC: Final = b"WARC/"
+SYNTAXES: Final = (WARC, ARC)
 MEMBER_MAGICS: Final[dict[Compression, re.Pattern[bytes]]] = {
     "gzip": re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
@@ -49,11 +51,13 @@ class Segment:
         offset: its first byte in the file; in the compressed file if `compressed`.
         stream: its bytes; fails where the file is damaged.
         compressed: whether only its beginning has an offset in the file.
+        syntax: how its records begin.
     """
 
     offset: int
     stream: ByteStream
     compressed: bool
+    syntax: Syntax
 
 
 def segments(stream: ByteStream) -> Iterator[Segment]:
@@ -61,7 +65,13 @@ def segments(stream: ByteStream) -> Iterator[Segment]:
     compression = compression_of(stream.peek(10))
     if compression in MEMBER_MAGICS:
         return _Members(stream, compression).segments()
-    return iter([Segment(0, decompress(stream, compression), compressed=compression is not None)])
+    plain = decompress(stream, compression)
+    return iter([Segment(0, plain, compressed=compression is not None, syntax=_syntax(plain) or WARC)])
+
+
+def _syntax(stream: ByteStream) -> Syntax | None:
+    """Return the syntax of a stream; None if it does not begin with a record."""
+    return next((syntax for syntax in SYNTAXES if syntax.begins(stream.peek(syntax.magic_bytes))), None)
 
 
 def _dictionary(stream: ByteStream) -> zstandard.ZstdCompressionDict | None:
@@ -86,12 +96,6 @@ class _Member:
     offset: int
     stream: ByteStream
 
-    @property
-    def begins_record(self) -> bool:
-        """Whether it begins with a record, or ends or fails before that is certain."""
-        head = self.stream.peek(len(RECORD_MAGIC))
-        return head == RECORD_MAGIC or len(head) < len(RECORD_MAGIC)
-
 
 class _Members:
     """A compressed file, member by member. The compressed bytes of the current member can be searched again."""
@@ -100,6 +104,8 @@ class _Members:
         self._stream = stream
         self._compression = compression
         self._magic = MEMBER_MAGICS[compression]
+        # That of the first record. Until there is one, any record begins a segment.
+        self._syntax: Syntax | None = None
         self._dictionary = _dictionary(stream)
         self._held: deque[bytes] = deque()
         self._num_held = 0
@@ -112,7 +118,8 @@ class _Members:
         current = self._open()
         while current is not None:
             self._next, self._is_damaged = None, False
-            yield Segment(current.offset, ByteStream(self._joined(current)), compressed=True)
+            syntax = self._syntax_of(current) or self._syntax or WARC
+            yield Segment(current.offset, ByteStream(self._joined(current)), compressed=True, syntax=syntax)
             current = self._found_again() if self._is_damaged else self._next
 
     def read(self, num_bytes: int, /) -> bytes:
@@ -145,13 +152,24 @@ class _Members:
                 while block := current.stream.read(BLOCK_BYTES):
                     yield block
                 current = self._open()
-                if current is not None and current.begins_record:
+                if current is not None and self._begins_segment(current):
                     self._next = current
                     return
             self._stream.read(1)  # Raises if reading the file failed.
         except StreamDamaged:
             self._is_damaged = True
             raise
+
+    def _syntax_of(self, member: _Member) -> Syntax | None:
+        """Return the syntax of the file if the member begins with a record."""
+        found = _syntax(member.stream)
+        self._syntax = self._syntax or found
+        return found if found is self._syntax else None
+
+    def _begins_segment(self, member: _Member) -> bool:
+        """Return whether a member begins with a record, or ends or fails before that is certain."""
+        syntax = self._syntax or WARC
+        return syntax.may_begin(member.stream.peek(syntax.magic_bytes))
 
     def _found_again(self) -> _Member | None:
         """Return the next member that begins with a record, searching from the start of the damaged one."""
@@ -162,7 +180,7 @@ class _Members:
             if not self._seek_magic():
                 return None
             found = self._open()
-            if found is not None and found.stream.peek(len(RECORD_MAGIC)) == RECORD_MAGIC:
+            if found is not None and self._syntax_of(found) is not None:
                 return found
             self._rewind()
         return None
