@@ -18,7 +18,7 @@ from urllib.parse import quote_from_bytes
 
 import msgspec
 
-from lshdb.errors import OutputExists, OutputFailed, OutputStopped
+from lshdb.errors import NotIngested, OutputExists, OutputFailed, OutputStopped
 from lshdb.readers.naming import uri_path
 from lshdb.rows.options import RecordCounts
 from lshdb.rows.shards import Shard
@@ -132,6 +132,9 @@ class OutFolder:
                 os.link(os.path.realpath(shard.file.path), self._part)
             else:
                 shutil.copy2(shard.file.path, self._part)
+            status = self._part.stat()
+            if (status.st_size, status.st_mtime_ns) != (shard.file.size, shard.file.mtime_ns):
+                raise NotIngested(path=shard.file.path, reason="has changed while it was read")
             # Unlike a filtered file, a copy is not synced: its size and time show whether it is complete, and there may
             # be millions.
             self._note(shard, "copy", counts)

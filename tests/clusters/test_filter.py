@@ -8,6 +8,9 @@ import io
 import json
 import lzma
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -338,6 +341,28 @@ def test_a_full_disk_ends_the_filter_and_the_next_one_continues(
     assert [path.name for path in (tmp_path / "out").rglob("*.jsonl") if path.name[0].isdigit()] == ["1.jsonl"]
     report = filtered(url, shards, tmp_path / "out")
     assert (report.num_present, report.counts) == (1, RecordCounts(num_kept=3, num_dropped=1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(1, 5))
+def test_a_filter_that_is_killed_leaves_complete_files_only_and_the_next_one_continues(
+    url: str, shards: Path, tmp_path: Path, number: int
+) -> None:
+    ingested(url, shards)
+    program = (
+        "import os, signal, sys; from lshdb import Index; calls = []\n"
+        "def fsync(_): calls.append(1); len(calls) == int(sys.argv[1]) and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.fsync = fsync; Index.open(sys.argv[2]).filter(sys.argv[3], sys.argv[4])"
+    )
+    call = [sys.executable, "-c", program, str(number), url, str(shards), str(tmp_path / "out")]
+    assert subprocess.run(call, check=False).returncode == -signal.SIGKILL
+    complete = {"1.jsonl": A + b"\n" + B, "2.jsonl": D.rstrip()}
+    for path in (tmp_path / "out").rglob("[12].jsonl"):
+        assert path.read_bytes() == complete[path.name]
+    report = filtered(url, shards, tmp_path / "out")
+    assert report.num_present == (number > 2)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("[12].jsonl")} == complete
+    assert [path.name for path in (tmp_path / "out" / ".lshdb").iterdir()] == ["written.jsonl"]
 
 
 def test_half_a_line_in_the_list_of_complete_files_does_no_harm(url: str, shards: Path, tmp_path: Path) -> None:
