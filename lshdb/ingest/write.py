@@ -45,7 +45,7 @@ class Written:
     Args:
         progress: how far its sources have been read, by URI.
         conflicts: the documents whose id belonged to a different text.
-        fresh: the URIs of the sources that the index did not know before.
+        qualified: by URI, whether a source may have had documents with qualified ids when the run began to read it.
     """
 
     progress: Mapping[str, SourceProgress]
@@ -53,7 +53,7 @@ class Written:
     counts: Counts
     num_skipped: int
     conflicts: Conflicts
-    fresh: frozenset[str]
+    qualified: Mapping[str, bool]
 
 
 class Writer:
@@ -67,8 +67,8 @@ class Writer:
         self._read_as = options.recorded
         # The recorded states of the files that are being read.
         self._known: dict[str, SourceState] = {}
-        # Those of them that the index did not know before.
-        self._fresh: set[str] = set()
+        # Whether they may have had documents with qualified ids when the run began to read them.
+        self._qualified: dict[str, bool] = {}
 
     def write(self, batch: Batch) -> None:
         """Write one batch in one transaction. Repeat it if the database fails in passing."""
@@ -109,12 +109,12 @@ class Writer:
 
     def _remember(self, written: Written) -> None:
         """Keep the states of sources that continue in the next batch, and forget those that ended."""
-        self._fresh |= written.fresh
+        self._qualified |= written.qualified
         for uri, step in written.progress.items():
             state = self._state(step)
             self._known.pop(uri, None)
             if step.ended:
-                self._fresh.discard(uri)
+                self._qualified.pop(uri, None)
             else:
                 self._known[uri] = state
 
@@ -133,11 +133,11 @@ class Writer:
         progress = _latest(step for chunk in batch.chunks for step in chunk.sources)
         counts = self._see(transaction, batch.plans)
         num_skipped = sum(plan.num_skipped for plan in batch.plans) + sum(chunk.num_skipped for chunk in batch.chunks)
-        conflicts, fresh = Conflicts(), frozenset[str]()
+        conflicts, qualified = Conflicts(), dict[str, bool]()
         if batch.chunks:
             put = self._put_sources(transaction, list(progress.values()))
-            fresh = frozenset(uri for uri, key in put.keys.items() if key in put.fresh)
-            place = self._place(put.keys, fresh)
+            qualified = self._find_qualified(transaction, put)
+            place = self._place(put.keys, qualified)
             added, conflicts = self._put_documents(transaction, batch.chunks, place, held)
             resolved = self._put_revisits(transaction, batch.chunks, place)
             progress = _grown(progress, resolved.num_documents)
@@ -151,7 +151,7 @@ class Writer:
         if rejections:
             runs.reject(transaction, self._run_key, rejections)
         runs.record(transaction, self._run_key, counts)
-        return Written(progress, rejections, counts, num_skipped, conflicts, fresh)
+        return Written(progress, rejections, counts, num_skipped, conflicts, qualified)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
         """Mark unchanged files as seen, and also all files under a folder that could not be walked: they may exist."""
@@ -187,14 +187,19 @@ class Writer:
             reading_run=resumed.reading_run if resumed else self._run_key,
         )
 
-    def _place(self, source_keys: Mapping[str, int], fresh: frozenset[str]) -> documents.Place:
-        """Return the place of a batch. Args: fresh: the sources that the index did not know before it."""
+    def _find_qualified(self, transaction: Transaction, put: sources.Put) -> dict[str, bool]:
+        """Return by URI whether a source may have had documents with qualified ids when the run began to read it."""
+        unknown = [key for uri, key in put.keys.items() if uri not in self._qualified and key not in put.fresh]
+        found = sources.may_hold_qualified(transaction, unknown) if unknown else set[int]()
+        return {uri: self._qualified.get(uri, key in found) for uri, key in put.keys.items()}
+
+    def _place(self, source_keys: Mapping[str, int], qualified: Mapping[str, bool]) -> documents.Place:
         return documents.Place(
             run_key=self._run_key,
             collection=self._options.collection,
             source_keys=source_keys,
             on_conflict=self._options.on_conflict,
-            reread=frozenset(key for uri, key in source_keys.items() if uri not in fresh and uri not in self._fresh),
+            qualified=frozenset(key for uri, key in source_keys.items() if qualified[uri]),
             file_of=file_of,
         )
 

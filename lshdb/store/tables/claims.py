@@ -36,7 +36,7 @@ class Place:
         run_key, collection: the run and the collection.
         source_keys: the keys of its sources by URI. Other sources are not recorded.
         on_conflict: what to do about conflicts; None replaces what is older, and qualifies what is not newer.
-        reread: the sources that were read before. Some of their documents may have qualified ids.
+        qualified: the sources that were read before, and some of whose documents may have qualified ids.
         file_of: returns the name of a source for a qualified id, from its URI.
     """
 
@@ -44,7 +44,7 @@ class Place:
     collection: str
     source_keys: Mapping[str, int]
     on_conflict: OnConflict | None = None
-    reread: frozenset[int] = frozenset()
+    qualified: frozenset[int] = frozenset()
     file_of: Callable[[str], str] = str
 
 
@@ -120,7 +120,12 @@ class _Claims:
         self._adopt()
         pending: Sequence[int] = range(len(self._documents))
         while pending:
-            found = self._known_among({self._ids[index] for index in pending})
+            wanted = {self._ids[index] for index in pending}
+            found = self._known_among(wanted)
+            if not found and not self._holders and len(wanted) == len(pending):
+                # A first ingest: every document is new, so nothing has to be decided.
+                self._last = {self._ids[index]: index for index in pending}
+                break
             self._known |= found
             self._holders = found | self._holders
             pending = [index for index in pending if not self._decide(index)]
@@ -130,9 +135,11 @@ class _Claims:
         return Claimed(documents, self._last, outdated, self._known, self._num_updated, Conflicts(**self._conflicts))
 
     def _adopt(self) -> None:
-        """Give the documents of sources that were read before the qualified ids that they got then."""
-        reread = [index for index, key in enumerate(self._source_keys) if key in self._place.reread]
-        qualified = {index: self._qualified(index) for index in reread}
+        """Give the documents of sources that were read before the qualified ids that they have."""
+        if not self._place.qualified:
+            return
+        ours = [index for index, key in enumerate(self._source_keys) if key in self._place.qualified]
+        qualified = {index: self._qualified(index) for index in ours}
         found = self._known_among(set(qualified.values()))
         for index, doc_id in qualified.items():
             if doc_id in found and found[doc_id].source_key == self._source_keys[index]:

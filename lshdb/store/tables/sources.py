@@ -27,6 +27,7 @@ __all__ = [
     "gone",
     "half_read",
     "known",
+    "may_hold_qualified",
     "origins",
     "put",
     "remove",
@@ -108,6 +109,17 @@ def origins(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, O
         staged_key, source, source.c.source_key == staged_key.c.staged_key
     )
     return {row.source_key: Origin(row.uri, row.mtime_ns) for row in transaction.execute(statement)}
+
+
+def may_hold_qualified(transaction: Transaction, source_keys: Sequence[int]) -> set[int]:
+    """Return which of these sources have documents whose ids may be qualified; see `claims`.
+
+    An id that only looks like one makes no difference, except that it costs time.
+    """
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    mine = document.c.source_key.in_(select(staged_key.c.staged_key))
+    looks_qualified = document.c.doc_id.like("%@/%") | document.c.doc_id.like("%@-")
+    return set(transaction.execute(select(document.c.source_key).where(mine, looks_qualified).distinct()).scalars())
 
 
 def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
