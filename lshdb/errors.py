@@ -283,7 +283,8 @@ class SessionsPooled(StoreError):
 
 
 class FileUnusable(StoreError):
-    """Cannot open the file {url}: {reason}. Check that its folder exists, and that you may read both."""
+    """Cannot open the file {url}: {reason}. Check that it is a file in a folder that exists, and that you may
+    read both."""
 
     exit_code = 21
     reason: str

@@ -152,8 +152,11 @@ class Reading:
 
     def options(self) -> ReadOptions:
         """Return them in the form that readers expect. Raises: UsageError, InvalidParams."""
-        from lshdb.readers import ReadOptions
+        from lshdb.readers import ReadOptions, reader_named
 
+        if self.input_format is not None:
+            # Now, so that a misspelt format leaves no index behind.
+            reader_named(self.input_format)
         return ReadOptions(
             id_field=self.id_field,
             text_field=tuple(self.text_field) or "text",

@@ -218,7 +218,7 @@ def test_a_file_that_may_not_be_opened_is_no_server_that_does_not_answer(folder:
 def test_an_index_cannot_be_made_where_files_cannot(folder: Path, lshdb: Run) -> None:
     ended = lshdb(folder / "nowhere" / "crawl.db", "init")
     assert ended.code == 21
-    assert "Check that its folder exists" in ended.err
+    assert "Check that it is a file in a folder that exists" in ended.err
     folder.chmod(0o555)
     error = as_nobody(lambda: failure(lambda: Index.create(str(folder / "crawl.db"))))
     assert isinstance(error, FileUnusable)

@@ -92,6 +92,8 @@ class Sqlite(Dialect):
     def exists(self, url: URL) -> bool:
         # A creation that was killed leaves an empty file, and so does touch(1). Neither is an index yet.
         path = Path(url.database or "")
+        if path.is_dir():
+            raise FileUnusable(url=str(path), reason="it is a folder")
         return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
     def settle(self, connection: Connection) -> None:
