@@ -151,7 +151,7 @@ def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: B
 def make_first(
     tasks: Iterable[Task], left: Left, params: Params, options: ReadOptions, budgets: Budgets
 ) -> Iterator[Chunk]:
-    """Yield the sketched chunks of the first documents, in order, until none is left to read.
+    """Yield the sketched chunks of the first documents, in order, until the limit is reached.
 
     The source that contains the next document ends there, as if the run had been killed: the next run continues it.
     """

@@ -4,8 +4,8 @@ A document claims its id. If a document from another source has the id and a dif
 `OnConflict` of the ingest resolves it. By default the document from the newer file wins, and a document from an older
 one gets a qualified id, ``ID@FILE``. It keeps that id as long as its source has it.
 
-Claims are decided one after the other, so that it makes no difference which of them come in the same batch. Two dated
-documents are no conflict, because the newer one wins. Nor is a document that a program added: it is simply replaced.
+Claims are decided in the order of reading, so the answers do not depend on the size of a batch. Two dated documents are
+not a conflict: the newer one wins. A document that a program added is not one either: it is replaced.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Place:
     Args:
         run_key, collection: the run and the collection.
         source_keys: the keys of its sources by URI. Other sources are not recorded.
-        on_conflict: what to do about conflicts; None replaces what is older, and qualifies what is not newer.
+        on_conflict: what to do about conflicts; None replaces a document from an older file, and
+            qualifies the new id otherwise.
         qualified: the sources that were read before, and some of whose documents may have qualified ids.
         file_of: returns the name of a source for a qualified id, from its URI.
     """
@@ -62,7 +63,7 @@ class Claimed:
     """The decisions about the documents of a batch.
 
     Args:
-        documents: with the ids that they got, as many as there were.
+        documents: all documents of the batch, with the ids that they got.
         last: by id, the index of the document that has it in the end. Ids that stay with another document are missing.
         outdated: the documents that are older than the one that the index has, one for each id.
         known: by id, the document that the index had before the batch.
@@ -107,7 +108,7 @@ class _Claims:
         self._ids = [one.doc_id for one in documents]
         self._source_keys = [place.source_keys.get(one.source or "") for one in documents]
         self._known: dict[str, Holder] = {}
-        # Who has each id so far, including the documents of this batch.
+        # The current holder of each id, which may be a document of this batch.
         self._holders: dict[str, Holder] = {}
         self._last: dict[str, int] = {}
         self._outdated: dict[str, int] = {}

@@ -114,7 +114,7 @@ def origins(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, O
 def may_hold_qualified(transaction: Transaction, source_keys: Sequence[int]) -> set[int]:
     """Return which of these sources have documents whose ids may be qualified; see `claims`.
 
-    An id that only looks like one makes no difference, except that it costs time.
+    An id that only looks qualified costs time, but changes no answer.
     """
     transaction.stage(staged_key, {"staged_key": source_keys})
     mine = document.c.source_key.in_(select(staged_key.c.staged_key))
