@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
     from lshdb.index import Index
+    from lshdb.ingest.buffer import Buffer
     from lshdb.ingest.options import Budgets, IngestOptions
     from lshdb.model.banding import Banding, Similarities, Sizes
     from lshdb.model.params import Params, Permutations, Shingling
@@ -115,6 +116,7 @@ __all__ = [
     "Banding",
     "BelowFloor",
     "Budgets",
+    "Buffer",
     "Capture",
     "CaptureUnknown",
     "Cluster",
@@ -228,6 +230,7 @@ _CLASSES: Final = {
     "lshdb.clusters.export": ("ExportOptions", "ExportReport"),
     "lshdb.clusters.members": ("Cluster", "Member"),
     "lshdb.index": ("Index",),
+    "lshdb.ingest.buffer": ("Buffer",),
     "lshdb.ingest.options": ("Budgets", "IngestOptions"),
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),

@@ -6,9 +6,12 @@ package. Nothing here knows SQL.
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -34,6 +37,7 @@ from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
 from lshdb.clusters.members import Cluster, Member, members, named
 from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
+from lshdb.ingest.buffer import Buffer
 from lshdb.ingest.ingest import Ingestion
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.removal import remove_collection, remove_documents
@@ -46,7 +50,7 @@ from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, Stats, VerifyReport
+from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, RunRow, Stats, VerifyReport
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import ReadOptions, meant_ids
@@ -76,6 +80,9 @@ _Row = TypeVar("_Row")
 # Documents of `add` and `remove` that go into one transaction.
 ADDED_DOCUMENTS: Final = 5_000
 
+# Documents expire by the start of the run that saw them last, so a run of single documents must not last for days.
+SMALL_RUN_SECONDS: Final = 600.0
+
 
 class Index:
     """A near-duplicate index in a SQLite file or a Postgres database.
@@ -95,6 +102,8 @@ class Index:
     def __init__(self, store: Store, progress: Progress | None = None) -> None:
         self._store = store
         self._progress = progress or Progress()
+        # The run of the single documents that a thread adds to a collection, and when it began.
+        self._small_runs: dict[tuple[int, str], tuple[int, float]] = {}
         store.noticed = self._progress.noticed
         announce_to(self._progress.busy)
 
@@ -258,16 +267,55 @@ class Index:
     def add(self, added: Documents, collection: str = "default", *, link: bool = True) -> IngestReport:
         """Add or refresh a document, or several, from memory; their `source` is not stored.
 
+        Single documents that one thread adds within ten minutes belong to one run.
+
         Args: link: compute the new pairs at the end; otherwise the first question that needs them does.
         Raises: BadDocument: an id or a text is unusable, or does not fit the index; UsageError: an element is not a
             Document. Documents of earlier transactions are kept.
         """
-        started, counts, iterator = time.monotonic(), Counts(), arguments.documents(added)
-        with recorded_run(self._store, "add", arguments.name("a collection", collection)) as run_key:
-            while batch := list(islice(iterator, ADDED_DOCUMENTS)):
+        is_single = isinstance(added, Document)
+        return self._add(arguments.documents(added), arguments.name("a collection", collection), link, is_single)
+
+    def buffered(
+        self, size: int = 1_000, seconds: float = 5.0, collection: str = "default", *, link: bool = False
+    ) -> Buffer:
+        """Return a buffer for a program that adds documents one by one; use it in a ``with`` statement.
+
+        ::
+
+            with index.buffered(size=500, seconds=2.0) as buffer:
+                buffer.add(Document("a", "a text"))
+
+        Documents are durable once the buffer has added them: when it holds `size` of them, `seconds` after the first of
+        them came, at `flush`, and at the end of the block. A process that is killed loses those since then.
+
+        Args: link: compute the new pairs each time; otherwise the first question that needs them does.
+        """
+        arguments.count("size", size)
+        arguments.name("a collection", collection)
+        return Buffer(lambda held: self._add(iter(held), collection, link, True), self.params, size, seconds)
+
+    def _add(self, added: Iterator[Document], collection: str, link: bool, shares_run: bool) -> IngestReport:
+        started, counts = time.monotonic(), Counts()
+        with self._adding(collection) if shares_run else recorded_run(self._store, "add", collection) as run_key:
+            while batch := list(islice(added, ADDED_DOCUMENTS)):
                 counts += add_documents(self._store, batch, run_key, collection)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
+
+    @contextmanager
+    def _adding(self, collection: str) -> Iterator[int]:
+        """Yield the run of this thread's small additions; a new one every ten minutes."""
+        # Each thread has its own: if two changed the counts of a run, a repeated transaction could go unnoticed.
+        place = (threading.get_ident(), collection)
+        run_key, since = self._small_runs.get(place, (0, -math.inf))
+        if time.monotonic() - since < SMALL_RUN_SECONDS:
+            yield run_key
+            return
+        since = time.monotonic()
+        with recorded_run(self._store, "add", collection) as run_key:
+            yield run_key
+        self._small_runs[place] = (run_key, since)
 
     def remove(self, doc_ids: Names, collection: str = "default") -> int:
         """Remove a document, or several, and the texts and pairs that only they had. Returns: their number.
@@ -624,6 +672,11 @@ class Index:
     def stats(self) -> Stats:
         """Return the figures of the index."""
         return stats_of(self._store)
+
+    def runs(self, count: int = 20) -> list[RunRow]:
+        """Return the last runs that wrote to the index, the newest first, with what they did."""
+        arguments.count("count", count)
+        return self._store.read(lambda snapshot: answers.runs(snapshot, count))
 
     def hottest(self, count: int) -> list[Hottest]:
         """Return the largest buckets, with documents in them."""

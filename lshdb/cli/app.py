@@ -27,6 +27,7 @@ from lshdb.cli import (
     query,
     reband,
     remove,
+    runs,
     stats,
     tune,
     upgrade,
@@ -42,7 +43,7 @@ __all__ = ["app", "main"]
 # The verbs, by the panel of the help that lists them. A module has the name of its verb.
 PANELS: Final = {
     "Put in": (ingest, link, init),
-    "Ask": (dupes, clusters, query, explain, captures, contaminated, stats),
+    "Ask": (dupes, clusters, query, explain, captures, contaminated, stats, runs),
     "Clean up": (export, filter, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
 }

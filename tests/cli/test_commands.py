@@ -28,6 +28,7 @@ NEAR = repr(6 / 7)
 VERBS = [
     "backup",
     "captures",
+    "runs",
     "check",
     "copy",
     "vacuum",

@@ -21,6 +21,7 @@ WITH_ROWS: dict[str, tuple[str, ...]] = {
     "contaminated": ("--train", "default", "--test", "other", "--all"),
     "query": ("--id", "a.txt"),
     "stats": ("--hot",),
+    "runs": (),
     "check": (),
     "tune": (),
     "export": (),

@@ -1,0 +1,81 @@
+"""Collects documents that are added one by one, and adds them together.
+
+What a crash can lose: a document is durable once the batch that holds it is committed, which happens when the buffer is
+full, some seconds after its first document came, at `flush`, and at the end of the ``with`` block, also if that ends
+with an error. A process that is killed loses the documents since then: at most `size`, and at most those of the last
+`seconds` and of the time that writing a batch takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock, Timer
+from typing import Self
+
+from lshdb.model.params import Params
+from lshdb.model.values import Document
+from lshdb.sketch.sketch import require_fit
+
+__all__ = ["Buffer"]
+
+
+class Buffer:
+    """Documents that are not added yet. Several threads may share it; use it in a ``with`` statement.
+
+    Args:
+        write: adds documents to the index.
+        size: the number of documents at which they are added.
+        seconds: how long a document waits at most.
+    """
+
+    def __init__(self, write: Callable[[list[Document]], object], params: Params, size: int, seconds: float) -> None:
+        self._write = write
+        self._params = params
+        self._size = size
+        self._seconds = seconds
+        self._held: list[Document] = []
+        self._timer: Timer | None = None
+        self._failure: Exception | None = None
+        self._lock = RLock()
+
+    def __len__(self) -> int:
+        """Return the number of documents that are not added yet."""
+        return len(self._held)
+
+    def add(self, document: Document) -> None:
+        """Take a document; add all if there are enough.
+
+        Raises: BadDocument: it does not fit the index, and is not taken; StoreError: adding failed, perhaps earlier, in
+            the background. The documents stay in the buffer, and the next call tries again.
+        """
+        require_fit(document, self._params)
+        with self._lock:
+            self._held.append(document)
+            if self._failure is not None or len(self._held) >= self._size:
+                self.flush()
+            elif self._timer is None:
+                self._timer = Timer(self._seconds, self._flush_in_background)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def flush(self) -> None:
+        """Add the documents now. Raises: StoreError: they stay in the buffer."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._held:
+                self._write(self._held)
+            self._held, self._failure = [], None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.flush()
+
+    def _flush_in_background(self) -> None:
+        try:
+            self.flush()
+        except Exception as error:  # The next call tries again, and raises what it meets then.
+            self._failure = error
