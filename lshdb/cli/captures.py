@@ -71,7 +71,7 @@ def captures(
     *,
     output: CapturesOutput,
 ) -> None:
-    """Print the captures of a page in WARC files: how it changed, and which captures are redundant.
+    """Print the captures of a page in WARC and ARC files: how it changed, and which captures are redundant.
 
     Each capture has its similarity to the one before it. It is redundant if it has the text of the last capture that
     is not redundant, or is at least --min-sim similar to it. The first capture never is.
