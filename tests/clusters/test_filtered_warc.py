@@ -79,6 +79,24 @@ def test_a_damaged_record_is_copied_with_those_around_it(url: str, tmp_path: Pat
     assert (tmp_path / "out" / source.name).read_bytes() == b"".join(members[:2])
 
 
+def arc_record(name: str, body: str) -> bytes:
+    """Return a record of an ARC, the predecessor of WARC."""
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{body}".encode()
+    return f"http://a/{name} 10.0.0.1 20260101000000 text/plain {len(block)}\n".encode() + block + b"\n"
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_records_of_an_arc_too(url: str, tmp_path: Path, suffix: str) -> None:
+    about = b"1 0 test\nURL IP-address Archive-date Content-type Archive-length\n"
+    first = f"filedesc://in.arc 0.0.0.0 20260101000000 text/plain {len(about)}\n".encode() + about + b"\n"
+    kept = [first, arc_record("1", words(0)), arc_record("2", words(100))]
+    source, pack = tmp_path / f"in.arc{suffix}", PACKED[suffix]
+    source.write_bytes(b"".join(map(pack, [*kept[:2], arc_record("copy", words(0)), kept[2]])))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_other=1)
+    assert (tmp_path / "out" / source.name).read_bytes() == b"".join(map(pack, kept))
+
+
 def test_filtered_records_can_be_ingested(url: str, tmp_path: Path) -> None:
     source = tmp_path / "in.warc"
     source.write_bytes(b"".join(ALL))
