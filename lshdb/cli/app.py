@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import sys
-from importlib.metadata import version
 from typing import Annotated, Final
 
 import typer
@@ -88,6 +87,8 @@ for panel, modules in PANELS.items():
 
 
 def _print_version(asked: bool) -> None:
+    from importlib.metadata import version
+
     if asked:
         typer.echo(f"lshdb {version('lshdb')}")
         raise typer.Exit

@@ -85,7 +85,7 @@ def _explained(verbs: Verbs, context: typer.Context | None) -> Iterator[None]:
 
 
 def _misuse(error: Any, verbs: Verbs) -> str:
-    """Return what is wrong with a call, and which help to read."""
+    """Return the message for a wrong call, with the help to read."""
     what = error.format_message().replace(_VALIDATOR, "")
     advice = _advice(error, verbs)
     context = error.ctx

@@ -1,4 +1,4 @@
-"""How an ingest ended: what it lost, and whether that is an error."""
+"""The end of an ingest: warnings about lost data, and the errors that follow from rejected documents."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def allowance(text: str | None) -> Allowance:
 def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> LshdbError | None:
     """Return the error that a run ends with, although everything that it committed is kept; None for success.
 
-    Args: paths: what was read, for the message.
+    Args: paths: the paths of the run, for the message.
     """
     counts = report.counts
     if (missing := _missing_reader(report)) is not None:
@@ -72,7 +72,7 @@ def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> L
 def warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
     """Yield a line for each kind of data that the run lost or displaced.
 
-    Args: quiet: whether the rejections were not printed one by one.
+    Args: quiet: whether to count the rejections in a line, because they were not printed.
     """
     if quiet and report.counts.num_rejected:
         yield f"{report.counts.num_rejected:,} {rejections(report)}; lshdb stats --rejected {report.run} lists them"

@@ -48,7 +48,7 @@ class RejectedSources:
         self._tallies[uri] = _Tally(num_documents=1)
 
     def count(self, progress: Mapping[str, SourceProgress], rejections: Iterable[Rejection]) -> None:
-        """Count a batch: how far its sources were read, and what was rejected in them."""
+        """Count a batch: the progress of its sources, and their rejections."""
         for uri, step in progress.items():
             self._tallies.setdefault(uri, _Tally()).num_documents += step.num_documents
         for rejection in rejections:
@@ -67,5 +67,5 @@ class RejectedSources:
             self.named.append(RejectedSource(step.source.uri, tally.num_rejected, tally.reason))
 
     def _is_meant(self, source: SourceFile) -> bool:
-        """Return whether the user will miss this source: it was named by itself, or holds many records."""
+        """Return whether the user will miss this source: a file that the user named, or one with many records."""
         return (source.named and self._options.must_exist) or holds_records(source, self._options.read)
