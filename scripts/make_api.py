@@ -24,10 +24,10 @@ This page is generated from the docstrings by `python scripts/make_api.py`. [pyt
 # The methods of Index, by what they are for.
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
-    "Change": "ingest add buffered remove link",
-    "Ask": "pairs query query_many query_file query_id only_new clusters members contaminated explain captures export",
-    "Filter": "filter filter_lines wanted_files delete_files",
-    "Look up": "get collections stats runs hottest rejections",
+    "Change": "ingest add buffered remove remove_collection link",
+    "Ask": "pairs query query_many query_file query_files query_id clusters members contaminated explain captures",
+    "Deduplicate": "export filter filter_lines wanted_files delete_files",
+    "Look up": "get meant collections stats runs hottest rejections",
     "Tune and maintain": "measure outlook reband verify check repair backup copy vacuum",
 }
 # A parameter that begins a line of a section.
