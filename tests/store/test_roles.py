@@ -19,6 +19,7 @@ from lshdb.model.values import Document
 from lshdb.store.store import Store
 from lshdb.store.url import parse
 from tests.cli.conftest import Run, lshdb
+from tests.readers.crawls import crawl
 
 __all__ = ["lshdb"]
 
@@ -128,6 +129,17 @@ def test_a_role_that_may_only_read_gets_every_answer(owned: tuple[str, str], rea
         out for question, (_, out, _) in expected.items() if question not in ("stats --rejected 1", "check --all")
     )
     assert ask_all(lshdb, reader) == expected
+
+
+def test_a_role_that_may_only_read_sees_the_captures(
+    owned: tuple[str, str], reader: str, lshdb: Run, tmp_path: Path
+) -> None:
+    warc = tmp_path / "crawl.warc.gz"
+    warc.write_bytes(b"".join(crawl(1, date="2026-01-01T00:00:00Z") + crawl(1, date="2026-02-01T00:00:00Z")))
+    assert lshdb(owned[0], "ingest", "--captures", "all", warc).code == 0
+    ended = lshdb(reader, "captures", "http://a.org/0")
+    assert (ended.code, ended.err) == (0, "")
+    assert [row[0] for row in ended.rows] == ["http://a.org/0@20260101000000", "http://a.org/0@20260201000000"]
 
 
 def test_a_role_that_may_only_read_cannot_write_and_hears_why(reader: str, lshdb: Run, tmp_path: Path) -> None:
