@@ -102,8 +102,8 @@ class Index:
     def __init__(self, store: Store, progress: Progress | None = None) -> None:
         self._store = store
         self._progress = progress or Progress()
-        # The run of the single documents that a thread adds to a collection, and when it began.
-        self._small_runs: dict[tuple[int, str], tuple[int, float]] = {}
+        # The run of the documents that a thread or a buffer adds to a collection, and when it began.
+        self._small_runs: dict[tuple[object, str], tuple[int, float]] = {}
         store.noticed = self._progress.noticed
         announce_to(self._progress.busy)
 
@@ -273,8 +273,9 @@ class Index:
         Raises: BadDocument: an id or a text is unusable, or does not fit the index; UsageError: an element is not a
             Document. Documents of earlier transactions are kept.
         """
-        is_single = isinstance(added, Document)
-        return self._add(arguments.documents(added), arguments.name("a collection", collection), link, is_single)
+        # Each thread has its own: if two changed the counts of a run, a repeated transaction could go unnoticed.
+        owner = threading.get_ident() if isinstance(added, Document) else None
+        return self._add(arguments.documents(added), arguments.name("a collection", collection), link, owner)
 
     def buffered(
         self, size: int = 1_000, seconds: float = 5.0, collection: str = "default", *, link: bool = False
@@ -293,21 +294,26 @@ class Index:
         """
         arguments.count("size", size)
         arguments.name("a collection", collection)
-        return Buffer(lambda held: self._add(iter(held), collection, link, True), self.params, size, seconds)
+        # A buffer has its own: it adds from any thread, one batch at a time.
+        owner = object()
+        return Buffer(lambda held: self._add(iter(held), collection, link, owner), self.params, size, seconds)
 
-    def _add(self, added: Iterator[Document], collection: str, link: bool, shares_run: bool) -> IngestReport:
+    def _add(self, added: Iterator[Document], collection: str, link: bool, owner: object | None) -> IngestReport:
         started, counts = time.monotonic(), Counts()
-        with self._adding(collection) if shares_run else recorded_run(self._store, "add", collection) as run_key:
+        with (
+            recorded_run(self._store, "add", collection)
+            if owner is None
+            else self._adding(owner, collection) as run_key
+        ):
             while batch := list(islice(added, ADDED_DOCUMENTS)):
                 counts += add_documents(self._store, batch, run_key, collection)
             num_pairs = self._link(run_key) if link else 0
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
 
     @contextmanager
-    def _adding(self, collection: str) -> Iterator[int]:
-        """Yield the run of this thread's small additions; a new one every ten minutes."""
-        # Each thread has its own: if two changed the counts of a run, a repeated transaction could go unnoticed.
-        place = (threading.get_ident(), collection)
+    def _adding(self, owner: object, collection: str) -> Iterator[int]:
+        """Yield the run of the small additions of a thread or a buffer; a new one every ten minutes."""
+        place = (owner, collection)
         run_key, since = self._small_runs.get(place, (0, -math.inf))
         if time.monotonic() - since < SMALL_RUN_SECONDS:
             yield run_key

@@ -99,3 +99,13 @@ def test_what_could_not_be_added_stays_in_the_buffer(index: Index, monkeypatch: 
     assert len(buffer) == 2
     buffer.flush()
     assert len(index) == 2
+
+
+def test_a_buffer_has_one_run_whichever_thread_adds(index: Index) -> None:
+    with index.buffered(seconds=1000.0) as buffer:
+        for number in range(3):
+            buffer.add(Document(str(number), f"text {number}"))
+            thread = threading.Thread(target=buffer.flush)
+            thread.start()
+            thread.join()
+    assert counts(index) == [("default", "finished", 3)]
