@@ -229,7 +229,9 @@ def _work(function: Callable[[Any], Any], mine: Connection, others: list[Connect
 def _end(workers: Iterable[int], code: int) -> None:
     """End the workers, then this process with the given exit code or signal."""
     for worker in workers:
-        os.kill(worker, signal.SIGKILL)
+        # A signal to the whole group may have ended it already.
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
     if code > 0:
         os._exit(code)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
