@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
+    from lshdb.clusters.rows.options import Deletion, DeletionReport, FilterOptions, FilterReport, RecordCounts
     from lshdb.index import Index
     from lshdb.ingest.buffer import Buffer
     from lshdb.ingest.options import Budgets, IngestOptions
@@ -105,7 +106,6 @@ if TYPE_CHECKING:
     from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
     from lshdb.model.values import Conflicts, Counts, Document, Rejection
     from lshdb.readers import ReadOptions
-    from lshdb.rows.options import Deletion, DeletionReport, FilterOptions, FilterReport, RecordCounts
 
 __all__ = [
     "AccessDenied",
@@ -254,7 +254,7 @@ _CLASSES: Final = {
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
-    "lshdb.rows.options": ("Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"),
+    "lshdb.clusters.rows.options": ("Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"),
 }
 _HOMES: Final = {name: module for module, names in _CLASSES.items() for name in names}
 

@@ -36,6 +36,13 @@ from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
 from lshdb.clusters.members import Cluster, Member, members, named
+from lshdb.clusters.rows.files import delete_dropped, wanted_files
+from lshdb.clusters.rows.filtering import Filtering, dropped_documents
+from lshdb.clusters.rows.judging import Judging
+from lshdb.clusters.rows.options import DeletionReport, FilterOptions, FilterReport
+from lshdb.clusters.rows.shards import Shards
+from lshdb.clusters.rows.stream import filter_stream
+from lshdb.clusters.rows.verdicts import wanted
 from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
 from lshdb.ingest.buffer import Buffer
 from lshdb.ingest.ingest import Ingestion
@@ -54,13 +61,6 @@ from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, Reband
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.readers import ReadOptions, meant_ids
-from lshdb.rows.files import delete_dropped, wanted_files
-from lshdb.rows.filtering import Filtering, dropped_documents
-from lshdb.rows.judging import Judging
-from lshdb.rows.options import DeletionReport, FilterOptions, FilterReport
-from lshdb.rows.shards import Shards
-from lshdb.rows.stream import filter_stream
-from lshdb.rows.verdicts import wanted
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
 from lshdb.store.running import recorded_run

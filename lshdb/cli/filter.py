@@ -18,7 +18,7 @@ from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.model.choices import Unknown
 
 if TYPE_CHECKING:
-    from lshdb.rows.options import DeletionReport, FilterReport
+    from lshdb.clusters.rows.options import DeletionReport, FilterReport
 
 __all__ = ["EPILOG", "filter"]
 
@@ -85,8 +85,8 @@ def filter(
     --delete deletes files that are one document each. It spares a file if the document that is kept for it no
     longer exists or has changed. Try it with --dry-run first.
     """
+    from lshdb.clusters.rows.options import FilterOptions
     from lshdb.readers import ReadOptions
-    from lshdb.rows.options import FilterOptions
 
     _require_one_way(out, print0=print0, delete=delete, dry_run=dry_run)
     is_stream = not (print0 or delete) and _is_stream(paths, out)

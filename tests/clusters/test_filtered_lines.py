@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lshdb.rows.lines import Lines
-from lshdb.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Verdicts
+from lshdb.clusters.rows.lines import Lines
+from lshdb.clusters.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Verdicts
 
 VERDICTS = (UNKNOWN, KEPT, DROPPED, REJECTED)
 MASKS = st.lists(st.booleans(), min_size=5, max_size=5)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Verdicts
+from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Verdicts
 
 __all__ = ["Lines", "whole_lines"]
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
+from lshdb.clusters.rows.judging import Judging, Records
+from lshdb.clusters.rows.options import Deletion, DeletionReport
+from lshdb.clusters.rows.shards import Shard, Shards
+from lshdb.clusters.rows.verdicts import DROPPED, Dropped
 from lshdb.errors import UsageError
 from lshdb.model.values import Rejection
 from lshdb.readers import SourceFile, digest, source_at
 from lshdb.readers.base import reason_of
-from lshdb.rows.judging import Judging, Records
-from lshdb.rows.options import Deletion, DeletionReport
-from lshdb.rows.shards import Shard, Shards
-from lshdb.rows.verdicts import DROPPED, Dropped
 from lshdb.store.tables import locators
 from lshdb.store.tables.locators import KeptDocument
 from lshdb.store.transaction import Transaction

@@ -18,10 +18,10 @@ from urllib.parse import quote_from_bytes
 
 import msgspec
 
+from lshdb.clusters.rows.options import RecordCounts
+from lshdb.clusters.rows.shards import Shard
 from lshdb.errors import NotIngested, OutputExists, OutputFailed, OutputStopped
 from lshdb.readers.naming import uri_path
-from lshdb.rows.options import RecordCounts
-from lshdb.rows.shards import Shard
 
 __all__ = ["OutFolder"]
 

@@ -18,14 +18,14 @@ from typing import BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.clusters.rows.compression import compressing
+from lshdb.clusters.rows.opened import OpenedFile, Task
+from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER, REJECTED, UNKNOWN
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.streams import ByteStream, PositionedFile, StreamDamaged
 from lshdb.readers.warc.records import Damage, Framing, Record
 from lshdb.readers.warc.segments import Segment, segments
-from lshdb.rows.compression import compressing
-from lshdb.rows.opened import OpenedFile, Task
-from lshdb.rows.verdicts import NUM_VERDICTS, OTHER, REJECTED, UNKNOWN
 
 __all__ = ["write_records"]
 

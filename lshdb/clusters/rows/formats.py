@@ -10,13 +10,13 @@ from typing import BinaryIO, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.clusters.rows.compression import compressing
+from lshdb.clusters.rows.delimited import WholeRows
+from lshdb.clusters.rows.lines import Lines
+from lshdb.clusters.rows.opened import OpenedFile, Task
+from lshdb.clusters.rows.warc import write_records
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.parquet import NO_PYARROW
-from lshdb.rows.compression import compressing
-from lshdb.rows.delimited import WholeRows
-from lshdb.rows.lines import Lines
-from lshdb.rows.opened import OpenedFile, Task
-from lshdb.rows.warc import write_records
 
 __all__ = ["FORMATS", "Format"]
 
@@ -53,7 +53,7 @@ def _write_delimited(delimiter: str, file: OpenedFile, task: Task, out: BinaryIO
 
 def _write_parquet(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
     try:
-        from lshdb.rows.parquet import write_rows
+        from lshdb.clusters.rows.parquet import write_rows
     except ImportError:
         raise SourceUnreadable(path=file.file.path, reason=NO_PYARROW) from None
     return write_rows(file, task, out)

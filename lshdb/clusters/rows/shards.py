@@ -12,11 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from lshdb.clusters.rows.options import FilterOptions
 from lshdb.errors import NotIngested
 from lshdb.model.values import Rejection
 from lshdb.readers import STDIN_NAME, SourceFile, digest, walk
 from lshdb.readers.naming import uri_path
-from lshdb.rows.options import FilterOptions
 from lshdb.store.tables import collections, locators
 from lshdb.store.tables.locators import IndexedSource
 from lshdb.store.transaction import Transaction

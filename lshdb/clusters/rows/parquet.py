@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from lshdb.clusters.rows.opened import OpenedFile, Task
+from lshdb.clusters.rows.verdicts import NUM_VERDICTS
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.bytes.streams import PositionedFile
-from lshdb.rows.opened import OpenedFile, Task
-from lshdb.rows.verdicts import NUM_VERDICTS
 
 __all__ = ["write_rows"]
 

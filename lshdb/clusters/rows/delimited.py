@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lshdb.clusters.rows.lines import whole_lines
+from lshdb.clusters.rows.opened import OpenedFile, Task
+from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER
 from lshdb.readers.base import Unfit
 from lshdb.readers.delimited import Rows
-from lshdb.rows.lines import whole_lines
-from lshdb.rows.opened import OpenedFile, Task
-from lshdb.rows.verdicts import NUM_VERDICTS, OTHER
 
 __all__ = ["WholeRows"]
 

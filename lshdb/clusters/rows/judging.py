@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from lshdb.clusters.rows import verdicts
+from lshdb.clusters.rows.formats import FORMATS, Format
+from lshdb.clusters.rows.opened import OpenedFile, opened
+from lshdb.clusters.rows.shards import Shard
+from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts
 from lshdb.errors import UsageError
 from lshdb.readers import ReadOptions, recorded
-from lshdb.rows import verdicts
-from lshdb.rows.formats import FORMATS, Format
-from lshdb.rows.opened import OpenedFile, opened
-from lshdb.rows.shards import Shard
-from lshdb.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts
 from lshdb.store.tables import locators
 from lshdb.store.transaction import Transaction
 

@@ -11,14 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.clusters.rows.compression import usual_level
+from lshdb.clusters.rows.verdicts import Verdicts
 from lshdb.errors import SourceUnreadable
 from lshdb.readers import ReadOptions, SourceFile, reader_of
 from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.compression import Compression, compression_of
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES
 from lshdb.readers.bytes.streams import ByteStream, open_regular
-from lshdb.rows.compression import usual_level
-from lshdb.rows.verdicts import Verdicts
 
 __all__ = ["OpenedFile", "Task", "opened"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128
 
 from lshdb.clusters.arrange import Clusters
-from lshdb.rows.options import FilterOptions, RecordCounts
+from lshdb.clusters.rows.options import FilterOptions, RecordCounts
 from lshdb.store.tables import locators
 from lshdb.store.tables.locators import IndexedSource
 from lshdb.store.transaction import Transaction

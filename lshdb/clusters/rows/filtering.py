@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
 from lshdb.clusters.clusters import Deduplication
+from lshdb.clusters.rows.folder import OutFolder
+from lshdb.clusters.rows.judging import Judged, Judging, Records
+from lshdb.clusters.rows.opened import Task
+from lshdb.clusters.rows.options import FilterOptions, FilterReport, RecordCounts
+from lshdb.clusters.rows.shards import Shard, Shards
+from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
 from lshdb.errors import NothingToRead, NotIngested, OutputFailed, RecordsUnknown, SourceUnreadable, UsageError
 from lshdb.model.progress import Progress
 from lshdb.model.values import Rejection
 from lshdb.readers import ReadOptions
 from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.streams import StreamDamaged, open_regular
-from lshdb.rows.folder import OutFolder
-from lshdb.rows.judging import Judged, Judging, Records
-from lshdb.rows.opened import Task
-from lshdb.rows.options import FilterOptions, FilterReport, RecordCounts
-from lshdb.rows.shards import Shard, Shards
-from lshdb.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
 
