@@ -81,11 +81,13 @@ class Linking:
             return self._link()
 
     def _link(self) -> int:
-        keys = self._store.read(graph.unlinked_keys)
+        keys, last_key = self._store.read(
+            lambda snapshot: (graph.unlinked_keys(snapshot), bands.last_content(snapshot))
+        )
         if not len(keys):
             return 0
         bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
-        with Occurrences(self._store.read(bands.last_content) or 0) as occurrences:
+        with Occurrences(last_key or 0) as occurrences:
             self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)
         self._store.write(lambda transaction: graph.mark_linked(transaction, keys))

@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, CursorResult, Executable, Row, Select, Table, delete, insert, select, update
+from sqlalchemy import (
+    Connection,
+    CursorResult,
+    Executable,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.schema import CreateTable
 
@@ -23,6 +35,10 @@ __all__ = ["Transaction"]
 FETCH_ROWS = 50_000
 # Measured from 1 to 20,000: SQLite takes as long as with a temporary table of the keys, Postgres half as long.
 GIVEN_KEYS = 10_000
+
+_IS_COUNTED = key_counter.c.name == bindparam("counted")
+_COUNT = update(key_counter).where(_IS_COUNTED).values(last_key=key_counter.c.last_key + bindparam("count"))
+_LAST_KEY = select(key_counter.c.last_key).where(_IS_COUNTED)
 
 
 @cache
@@ -127,9 +143,8 @@ class Transaction:
         return np.arange(last - count + 1, last + 1, dtype=np.int64)
 
     def _count(self, table: Table, count: int) -> int:
-        mine = key_counter.c.name == table.name
-        self.execute(update(key_counter).where(mine).values(last_key=key_counter.c.last_key + count))
-        last = self.connection.scalar(select(key_counter.c.last_key).where(mine))
+        self.execute(_COUNT, {"counted": table.name, "count": count})
+        last = self.connection.scalar(_LAST_KEY, {"counted": table.name})
         if last is None:
             self.execute(insert(key_counter).values(name=table.name, last_key=count))
             return count

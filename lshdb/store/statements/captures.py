@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlalchemy import bindparam, select
 
 from lshdb.store.schema import document, source
@@ -12,6 +14,7 @@ from lshdb.store.statements.statements import Rows
 __all__ = ["dated", "dated_in_range", "last_in_ranges"]
 
 
+@cache
 def last_in_ranges() -> Rows:
     """Select (ordinal, doc_id, content_key, dated_at) of the last document in each staged range of ids.
 
@@ -31,6 +34,7 @@ def last_in_ranges() -> Rows:
     return select(staged_range.c.ordinal, *columns).join_from(staged_range, document, document.c.doc_key == last)
 
 
+@cache
 def dated() -> Rows:
     """Select (doc_id, content_key, dated_at, uri, locator) of the documents of ``:collection`` with a date, by id."""
     uri = select(source.c.uri).where(source.c.source_key == document.c.source_key).scalar_subquery()
@@ -39,6 +43,7 @@ def dated() -> Rows:
     return select(*columns).where(*mine).order_by(document.c.doc_id)
 
 
+@cache
 def dated_in_range() -> Rows:
     """Select the same, with the ids from ``:first_id`` to before ``:end_id`` only."""
     first, end = (bindparam(name, type_=document.c.doc_id.type) for name in ("first_id", "end_id"))

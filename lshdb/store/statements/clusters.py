@@ -5,6 +5,8 @@ Statements with the parameter ``:within`` select documents of that collection, o
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, null, or_, select
 
 from lshdb.model.choices import Keep
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 
+@cache
 def content_sizes() -> Rows:
     """Select (content_key, number of documents) of every content that has documents, ascending."""
     return (
@@ -36,6 +39,7 @@ def content_sizes() -> Rows:
     )
 
 
+@cache
 def near_pairs() -> Rows:
     """Select (left_key, right_key) of the pairs at ``:min_sim`` or more."""
     return select(pair.c.left_key, pair.c.right_key).where(pair.c.similarity >= bindparam("min_sim"))
@@ -65,6 +69,7 @@ def merits(keep: Keep) -> Rows:
     return statement.where(_within()).order_by(given.c.key, document.c.doc_key)
 
 
+@cache
 def known_pairs() -> Rows:
     """Select (left_key, right_key, similarity, exact) of the given pairs that are stored, at any similarity."""
     same = and_(pair.c.left_key == given_pair.c.left_key, pair.c.right_key == given_pair.c.right_key)
@@ -72,16 +77,19 @@ def known_pairs() -> Rows:
     return select(*columns).join_from(given_pair, pair, same)
 
 
+@cache
 def later_mates() -> Rows:
     """Select (content_key, mate_key): pairs of the given contents with later contents, at ``:min_sim`` or more."""
     return _mates(pair.c.left_key, pair.c.right_key)
 
 
+@cache
 def earlier_mates() -> Rows:
     """Select (content_key, mate_key): pairs of the given contents with earlier contents, at ``:min_sim`` or more."""
     return _mates(pair.c.right_key, pair.c.left_key)
 
 
+@cache
 def names() -> Rows:
     """Select (doc_key, collection, doc_id) of the given documents."""
     return (
@@ -91,12 +99,14 @@ def names() -> Rows:
     )
 
 
+@cache
 def scope() -> Rows:
     """Select (doc_key, collection, doc_id, content_key) of every document, in the order in which they were added."""
     columns = (document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id, document.c.content_key)
     return select(*columns).where(_within()).order_by(document.c.doc_key)
 
 
+@cache
 def document_counts() -> Rows:
     """Select the number of documents and the number of those that are not empty."""
     return select(func.count().label("num_documents"), func.count(document.c.content_key).label("num_full")).where(

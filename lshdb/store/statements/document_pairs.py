@@ -6,6 +6,7 @@ reads the pairs by key, or the documents by content, so the database has to sort
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, bindparam, func, literal, select, true
@@ -83,6 +84,7 @@ def identical_documents(*, chosen: bool = False) -> Rows:
     return _of_chosen(statement, left, right) if chosen else statement
 
 
+@cache
 def shared_contents() -> Rows:
     """Select the first document in each of the two chosen collections, for every content that both contain."""
     left, right = _aliases()
@@ -94,6 +96,7 @@ def shared_contents() -> Rows:
     )
 
 
+@cache
 def shared_documents() -> Rows:
     """Select every pair of documents with the same content, one from each of the two chosen collections."""
     left, right = _aliases()

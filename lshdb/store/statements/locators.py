@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, select
 
 from lshdb.store.given import given
@@ -24,6 +26,7 @@ _SOURCE = ("source_key", "uri", "size", "mtime_ns", "digest", "state", "position
            "reading_run")  # fmt: skip
 
 
+@cache
 def sources_at() -> Rows:
     """Select the sources of the collection ``:collection`` that have one of the URIs ``:uris``."""
     mine = source.c.collection_key == bound_key("collection")
@@ -32,6 +35,7 @@ def sources_at() -> Rows:
     )
 
 
+@cache
 def whole_files() -> Rows:
     """Select (source_key, doc_key) of the given sources that are one document each."""
     return (
@@ -43,6 +47,7 @@ def whole_files() -> Rows:
     )
 
 
+@cache
 def numbered_records() -> Rows:
     """Select (doc_key, number) of a source's documents whose locator is ``:unit`` and a number, such as ``line 7``.
 
@@ -54,11 +59,13 @@ def numbered_records() -> Rows:
     return select(document.c.doc_key, number.label("number")).where(_found_in_source(), is_numbered)
 
 
+@cache
 def named_records() -> Rows:
     """Select (doc_key, locator) of a source's documents that the run ``:since``, which read it last, has found."""
     return select(document.c.doc_key, document.c.locator).where(_found_in_source())
 
 
+@cache
 def rejected_records() -> Rows:
     """Select (source, locator) of the items of the sources ``:uris`` that ``:since`` or a later run rejected."""
     return select(rejected.c.source, rejected.c.locator).where(
@@ -66,6 +73,7 @@ def rejected_records() -> Rows:
     )
 
 
+@cache
 def kept_documents() -> Rows:
     """Select (doc_key, doc_id, uri, size, mtime_ns, digest, whether it is still there) of the given documents.
 
@@ -81,6 +89,7 @@ def kept_documents() -> Rows:
     )
 
 
+@cache
 def named_documents() -> Rows:
     """Select (doc_id, doc_key) of the documents of ``:collection`` that have one of the ids ``:doc_ids``."""
     is_given = document.c.doc_id.in_(bindparam("doc_ids", expanding=True))

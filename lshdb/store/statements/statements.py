@@ -64,6 +64,7 @@ NO_LIMIT: Final = 2**63 - 1
 SAMPLE_PRIME: Final = 2**31 - 1
 
 
+@cache
 def shared_buckets() -> Rows:
     """Select (bucket_hash, content_key) of the buckets of ``:band`` with two or more contents, sorted."""
     shared = (
@@ -81,6 +82,7 @@ def shared_buckets() -> Rows:
     )
 
 
+@cache
 def probes() -> Insert:
     """Copy the rows of staged_bucket that have mates to staged_probe, each with the key below which it meets mates.
 
@@ -115,6 +117,7 @@ def _key_at(offset: Any) -> ScalarSelect[int]:
     )
 
 
+@cache
 def bucket_mates() -> Rows:
     """Select (content_key, mate_key) for the staged probes: mates that are already linked, and earlier mates.
 
@@ -139,6 +142,7 @@ def bucket_mates() -> Rows:
     )
 
 
+@cache
 def oversized_buckets() -> Rows:
     """Select (band, bucket_hash, num_contents) of the buckets of the staged probes that are beyond the cap."""
     hot = (
@@ -188,6 +192,7 @@ def oversized_given() -> Rows:
     return select(given_bucket.c.key).join_from(given_bucket, oversized_bucket, same)
 
 
+@cache
 def oversized_staged() -> Rows:
     """Select (band, bucket_hash, number of staged rows) of the staged buckets that were too hot to expand."""
     same = and_(
@@ -200,6 +205,7 @@ def oversized_staged() -> Rows:
     )
 
 
+@cache
 def first_in_bucket() -> Rows:
     """Select the first ``:count`` contents of the bucket (``:band``, ``:bucket_hash``)."""
     mine = (band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash"))
@@ -238,6 +244,7 @@ def _of_given(key: Column[Any], *columns: ColumnElement[Any]) -> Rows:
     return joined.order_by(given.c.value)
 
 
+@cache
 def pair_page() -> Rows:
     """Select the first ``:count`` pairs after (``:left_key``, ``:right_key``) written by run ``:since`` or later."""
     after = tuple_(pair.c.left_key, pair.c.right_key) > tuple_(bindparam("left_key"), bindparam("right_key"))
@@ -246,6 +253,7 @@ def pair_page() -> Rows:
     return ordered.limit(bindparam("count"))
 
 
+@cache
 def pair_sample() -> Rows:
     """Select a sample of ``:count`` pairs that run ``:since`` or a later one wrote.
 
@@ -268,6 +276,7 @@ def _written_since() -> ColumnElement[bool]:
     return func.coalesce(pair.c.run_key, NO_LIMIT) >= bindparam("since")
 
 
+@cache
 def largest_buckets() -> Rows:
     """Select (num_contents, 0, band, bucket_hash) of the ``:count`` largest buckets of ``:band`` with mates in them."""
     band: BindParameter[int] = bindparam("band")
@@ -279,6 +288,7 @@ def largest_buckets() -> Rows:
     return largest.limit(bindparam("count"))
 
 
+@cache
 def neighbours() -> Rows:
     """Select the documents of ``:content_key`` and its near-duplicates at ``:min_sim`` or more, best first.
 
