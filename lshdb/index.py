@@ -280,15 +280,16 @@ class Index:
     def buffered(
         self, size: int = 1_000, seconds: float = 5.0, collection: str = "default", *, link: bool = False
     ) -> Buffer:
-        """Return a buffer for a program that adds documents one by one; use it in a ``with`` statement.
+        """Return a buffer for documents that arrive individually; use it in a ``with`` statement.
 
         ::
 
             with index.buffered(size=500, seconds=2.0) as buffer:
                 buffer.add(Document("a", "a text"))
 
-        Documents are durable once the buffer has added them: when it holds `size` of them, `seconds` after the first of
-        them came, at `flush`, and at the end of the block. A process that is killed loses those since then.
+        The buffer adds its documents when it holds `size` of them, `seconds` after the first one arrived, at `flush`,
+        and at the end of the block. From then on they are durable. If the process is killed, it loses the documents
+        still in the buffer.
 
         Args: link: compute the new pairs each time; otherwise the first question that needs them does.
         """
@@ -349,8 +350,7 @@ class Index:
     def meant(self, name: str, collection: str = "default") -> str:
         """Return the id of the document that a person means by a name.
 
-        It is the name itself, or the absolute path that the name is relative to. If the collection has neither, the
-        name is returned as it is.
+        It is the name itself, or the absolute path of that name. If the collection has neither, this returns the name.
         """
         with self._store.reading() as snapshot:
             candidates = (one for one in meant_ids(name) if answers.doc_keys(snapshot, collection, one))
@@ -604,9 +604,9 @@ class Index:
         return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
 
     def query_many(self, documents: Documents, min_sim: float | None = None, k: int | None = None) -> Iterator[Answer]:
-        """Return an answer for each of many documents, in the index or not, in their order.
+        """Return an answer for each of many documents, in their order. They need not be in the index.
 
-        They are asked chunk by chunk, and not compared with each other. Each chunk sees the index as it is then.
+        They are looked up in chunks, and not compared with each other. Each chunk sees the index at that time.
 
         Args:
             min_sim: the least similarity; the index's own by default.
@@ -680,7 +680,7 @@ class Index:
         return stats_of(self._store)
 
     def runs(self, count: int = 20) -> list[RunRow]:
-        """Return the last runs that wrote to the index, the newest first, with what they did."""
+        """Return the last runs that wrote to the index and their results, the newest first."""
         arguments.count("count", count)
         return self._store.read(lambda snapshot: answers.runs(snapshot, count))
 

@@ -1,6 +1,6 @@
-"""Read the documents of a question from files, each with the line that it came in.
+"""Read documents to look up from files, each with its line.
 
-Lines are those of the decompressed file, byte for byte: with their ends, and the first one with its byte order mark.
+Lines are those of the decompressed file, byte for byte, including line ends and the byte order mark of the first line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Questions:
     """The documents in files and folders; ``-`` is standard input. Iterate once.
 
     Args:
-        rejected: is called with every item that is not a document of this index.
+        rejected: called with every item that does not fit this index.
         with_lines: yield each document with its line.
     """
 
@@ -59,8 +59,8 @@ class Questions:
     def __iter__(self) -> Iterator[Question]:
         """Yield the documents.
 
-        Raises: SourceUnreadable: most items are not documents of this index, or there are none; UsageError: lines are
-            wanted, and a file does not hold one document per line.
+        Raises: SourceUnreadable: most items do not fit this index, or there are no items; UsageError: lines are
+            wanted, but a file does not hold one document per line.
         """
         for found in walk(self._paths):
             if isinstance(found, SourceFile):
@@ -105,7 +105,7 @@ class Questions:
                 yield Question(document, lines.take(int(document.locator.removeprefix("line "))))
 
     def _fitting(self, item: Item) -> Document | None:
-        """Return the item if it is a document of this index, and count it."""
+        """Return the item if it fits this index, and count it."""
         if isinstance(item, Document):
             try:
                 require_fit(item, self._params)
@@ -125,7 +125,7 @@ class Questions:
 
 
 class _Lines:
-    """The lines of a stream, which pass through on their way to a reader."""
+    """Passes the bytes of a stream to a reader and remembers its lines."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -133,7 +133,7 @@ class _Lines:
         self._number = 0
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the bytes, and hold them back as lines."""
+        """Yield the bytes, and remember them as lines."""
         rest = b""
         while block := self._stream.read(BLOCK_BYTES):
             *whole, rest = (rest + block).split(b"\n")

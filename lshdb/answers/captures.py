@@ -1,10 +1,10 @@
 """List the captures of an address, how each differs from the one before it, and which are redundant.
 
-A capture is redundant if it has the same text as the last capture that is not, or is similar enough to it. A page that
-changes little by little therefore keeps some captures: each one is compared with one that is kept. Similarities are
-exact if the index keeps texts, and otherwise estimates. An empty capture is similar to none.
+A capture is redundant if it has the same text as the last kept capture, or is similar enough to it. Captures are always
+compared with a kept one, so a page that changes little by little keeps some captures. Similarities are exact if the
+index keeps texts, and otherwise estimates. An empty capture is not similar to any other.
 
-Documents without a date are not captures. Limitation: with ``captures="newest"``, an address has one capture.
+Documents without a date are not captures. Limitation: with ``captures="newest"``, an address has only one capture.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Capture", "captures"]
 
-# Captures that are read together, and about as many shingles as their texts may have.
+# The number of captures that are read together, and the approximate number of shingles of their texts.
 READ_CAPTURES: Final = 500
 READ_SHINGLES: Final = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A page at a moment.
+    """A page at one point in time.
 
     Args:
         id: of the document.
@@ -48,7 +48,7 @@ class Capture:
         redundant: whether the capture `kept` makes it redundant.
         kept: the id of the last earlier capture that is not redundant; None for the first one.
         source: the URI of its file; None if a program added it.
-        locator: where in the file its record is.
+        locator: the place of its record in the file.
     """
 
     id: str
@@ -97,7 +97,7 @@ def _of_address(snapshot: Transaction, address: str, collection: str) -> Iterabl
 
 
 class _Judge:
-    """Compares captures with those before them, which it remembers."""
+    """Compares captures with earlier ones, which it remembers."""
 
     def __init__(self, snapshot: Transaction, params: Params, min_sim: float, read_shingles: int) -> None:
         self._snapshot = snapshot
@@ -120,13 +120,13 @@ class _Judge:
             yield self._judged(row, texts)
 
     def _compared(self, rows: Sequence[Dated]) -> NDArray[np.int64]:
-        """Return the contents that are compared: most addresses have one capture, or captures with one text."""
+        """Return the contents to compare. Most addresses have one capture, or captures with the same text."""
         before = [self._before] if self._before is not None else []
         keys: set[int | None] = set()
         for one, other in pairwise([*before, *rows]):
             if _address(one) == _address(other) and one.content_key != other.content_key:
                 keys |= {one.content_key, other.content_key}
-        # The kept capture may be from an earlier call, and its text that of no neighbours.
+        # The kept capture may be from an earlier call, and no adjacent captures may have its text.
         keys |= {row.content_key for row in (self._before, self._kept) if row is not None}
         return np.asarray(sorted(key for key in keys if key is not None), dtype=np.int64)
 
@@ -167,7 +167,7 @@ class _Texts:
         self._sets: ShingleSets | None = shingle_sets_utf8(encoded, params) if encoded else None
 
     def similarity(self, one: int | None, other: int | None) -> tuple[float, bool]:
-        """Return the similarity of two contents, and whether it is exact. None is an empty one."""
+        """Return the similarity of two contents, and whether it is exact. None stands for empty content."""
         if one is None or other is None:
             return 0.0, True
         if one == other:

@@ -1,11 +1,10 @@
 """Write captures as CDXJ, the index format of pywb: ``SURT TIMESTAMP {"url": ..., "offset": ..., "filename": ...}``.
 
-All values are strings, as pywb writes them. The file is named without its folder, as its tools do. lshdb does not know
-the digest of a page as it was received, nor the compressed length of a record, and leaves both out; pywb then reads the
-record from its offset to its end. A record in the middle of a compressed member has no offset of its own, so lshdb
-leaves that out too.
+As in pywb, all values are strings, and the file name has no folder. lshdb knows neither the digest of the response
+nor the compressed length of a record, and omits both; pywb then reads the record from its offset to its end. The offset
+is omitted too if the record begins in the middle of a compressed member.
 
-Limitation: lines come in the order of the ids. A CDXJ file must be sorted: pipe it through ``LC_ALL=C sort``.
+Limitation: lines are in the order of the ids, but a CDXJ file must be sorted. Pipe them through ``LC_ALL=C sort``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Find the near-duplicates of many documents that need not be in the index.
 
-Documents are sketched and asked chunk by chunk, with a few statements for a chunk, none of which writes. The chunk
-bounds the memory: if its documents share buckets with too many contents, it is halved.
+Documents are sketched and looked up in chunks, with a few read-only statements per chunk. Chunks bound the memory: if
+the documents of a chunk share buckets with too many contents, the chunk is halved.
 
-Limitations: questions are not compared with each other. In a chunk of several, a candidate whose signature rules out
-the similarity is not read; a match is lost that way with a probability of at most 1 in 100,000, as when pairs are
+Limitations: questions are not compared with each other. In a chunk of several, a candidate is not read if its signature
+rules out the similarity; a match is lost that way with a probability of at most 1 in 100,000, as when pairs are
 linked. Every chunk sees the state of the index at that time.
 """
 
@@ -34,13 +34,13 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Answer", "Limits", "Question", "answered"]
 
-# Pairs whose signatures are held at a time: 2 * 100,000 of 400 bytes.
+# The number of pairs whose signatures are held at a time: 2 * 100,000 of 400 bytes.
 ESTIMATED_PAIRS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A document to ask about, and the line that it came in, with its end, if it came in one."""
+    """A document to look up, with its line, including the line end, if it came from one."""
 
     document: Document
     line: bytes | None = None
@@ -54,7 +54,7 @@ class Answer:
         question: the id of the document.
         matches: empty if nothing in the index is like it.
         locator: the place of the document in its file; empty if it is the whole file, or came from a program.
-        line: the line that it came in, byte for byte, if that was asked for.
+        line: its line, byte for byte, if lines were requested.
     """
 
     question: str
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is handled at a time.
+    """How much is processed at a time.
 
     Args:
         documents, characters: of a chunk.
@@ -102,7 +102,7 @@ def answered(
     """
     chosen = limits or Limits()
     chunks = _chunks(questions, chosen)
-    # One thread sketches the next chunk while this one asks the database.
+    # One thread sketches the next chunk while this one queries the database.
     for asked in calls_ahead(partial(_sketched, params=store.params), chunks, threads=1):
         answer = partial(_answers, asked=asked, params=store.params, min_sim=min_sim, most=most, limits=chosen)
         yield from store.read(answer)
@@ -150,7 +150,7 @@ def _nearest(found: list[Match], most: int | None) -> tuple[Match, ...]:
 
 
 def _names(snapshot: Transaction, near: Sequence[_Near], most: int | None) -> dict[int, list[tuple[str, str]]]:
-    """Return (id, collection) of the documents of all contents found, of each content not more than may be shown."""
+    """Return (id, collection) of the documents of all contents found, no more of each than may be shown."""
     keys = distinct(np.concatenate([np.empty(0, dtype=np.int64), *(part.keys for part in near)]))
     names: dict[int, list[tuple[str, str]]] = {}
     for key, doc_id, collection in answers.documents_of(snapshot, keys):

@@ -4,7 +4,7 @@
 the pages of a domain sort together, and addresses that servers treat alike get one key.
 
 Source: the rules of the Internet Archive's canonicalizer, on which pywb's keys depend.
-Limitation: numeric forms of IP addresses other than the dotted one are left as they are.
+Limitation: other numeric forms of an IP address are not converted to the dotted one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPEATED_SCHEMES: Final = re.compile(r"\A(https?://)+")
 UNSEEN: Final = re.compile(r"[\n\r\t]+")
 WWW: Final = re.compile(r"www\d*\.")
 DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
-# All that is printable except # and %.
+# The printable characters except # and %.
 UNQUOTED: Final = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 # Session ids that servers put into paths and queries.
 SESSION_PATHS: Final = tuple(
@@ -66,7 +66,7 @@ def surt(address: str) -> str:
 
 def _host(authority: str, scheme: str) -> str:
     server = authority.rpartition("@")[2]
-    # An IPv6 address has colons of its own.
+    # An IPv6 address also contains colons.
     name, _, port = server[1:].partition("]") if server.startswith("[") else server.partition(":")
     port = port.removeprefix(":")
     name = _unquoted(name).decode("utf-8", "ignore").lower()

@@ -41,7 +41,7 @@ CdxjOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class CapturesOutput(Output):
-    """The options of `Output`, with one more format."""
+    """The options of `Output`, with an additional format."""
 
     form: CdxjOption = None  # type: ignore[assignment]  # no other verb has this format
 
@@ -73,10 +73,11 @@ def captures(
 ) -> None:
     """Print the captures of a page in WARC and ARC files: how it changed, and which captures are redundant.
 
-    Each capture has its similarity to the one before it. It is redundant if it has the text of the last capture that
-    is not redundant, or is at least --min-sim similar to it. The first capture never is.
+    The output shows the similarity of each capture to the previous one. A capture is redundant if it has the same text
+    as the last capture that is not redundant, or is at least --min-sim similar to it. The first capture is never
+    redundant.
 
-    The format cdxj is that of pywb's indexes. It has a line for each redundant capture.
+    The format cdxj is the index format of pywb. It has a line for each redundant capture.
     """
     with open_index(context) as index:
         found = _noted(index.captures(page, min_sim, collection), quiet=settings_of(context).quiet)
@@ -90,14 +91,14 @@ def captures(
 def _print_cdxj(found: Iterator[Capture], output: Output) -> None:
     from lshdb.answers.cdxj import cdxj_line
 
-    # The first capture is never redundant. If there is none, this raises before the file is opened.
+    # The first capture is never redundant. Without any captures, this raises before the file is opened.
     next(found)
     with output.opened() as out:
         out.writelines(f"{cdxj_line(capture)}\n" for capture in found if capture.redundant)
 
 
 def _noted(found: Iterator[Capture], *, quiet: bool) -> Iterator[Capture]:
-    """Yield the captures. If they show that the index keeps only the newest ones, say so."""
+    """Yield the captures, and print a note if the index evidently keeps only the newest ones."""
     is_newest_only = True
     for capture in found:
         is_newest_only = is_newest_only and capture.id == capture.address

@@ -39,17 +39,15 @@ def filter(
         list[Path], typer.Argument(metavar="IN", help="Files and folders, as they were ingested; - is stdin.")
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder to write to; it is made.", show_default=False)
+        Path | None, typer.Option(metavar="DIR", help="Folder to write to; it is created.", show_default=False)
     ] = None,
-    dropped: Annotated[bool, typer.Option("--dropped", help="Write the records that are dropped instead.")] = False,
+    dropped: Annotated[bool, typer.Option("--dropped", help="Write the dropped records instead.")] = False,
     unknown: Annotated[
         Unknown, typer.Option(help="Records that are not in the index: keep them, drop them, or fail.")
     ] = "keep",
-    link: Annotated[bool, typer.Option("--link", help="Hard links instead of copies of whole files.")] = False,
-    print0: Annotated[
-        bool, typer.Option("--print0", help="Only list whole files, for xargs -0, and write nothing.")
-    ] = False,
-    delete: Annotated[bool, typer.Option("--delete", help="Delete the whole files that are dropped.")] = False,
+    link: Annotated[bool, typer.Option("--link", help="Hard-link whole files instead of copying them.")] = False,
+    print0: Annotated[bool, typer.Option("--print0", help="Only list whole files, for xargs -0.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the dropped whole files.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --delete, only list them.")] = False,
     min_sim: options.MinSim = None,
     include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only files that match this glob.")] = None,
@@ -70,20 +68,20 @@ def filter(
         int | None,
         typer.Option(min=1, max=22, help="Compression level. Default: the usual one.", show_default=False),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files of others in DIR.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that filter did not write.")] = False,
     json: options.Json = False,
 ) -> None:
     """Write the original records of the documents to keep.
 
-    Every file of IN is written to DIR under its name, in its format and compression, without the records that
-    are dropped. A record is one line, row, page of a WARC, or file, and is copied byte for byte. Run it again to
-    continue after an interruption; files that are complete are left as they are.
+    Every file of IN is written to DIR with the same name, format and compression, but without the dropped records.
+    A record is a line, a row, a page of a WARC, or a whole file, and is copied byte for byte. Run the command again
+    to continue after an interruption; complete files are not written again.
 
     With - for IN, JSON lines are read from standard input, and those to keep are written to standard output. Their
     ids are looked up in the index.
 
-    --delete deletes files that are one document each. It spares a file if the document that is kept for it no
-    longer exists or has changed. Try it with --dry-run first.
+    --delete deletes dropped files that are one document each. It spares a file if the document kept in its place
+    no longer exists or has changed. Try it with --dry-run first.
     """
     from lshdb.clusters.rows.options import FilterOptions
     from lshdb.readers import ReadOptions
@@ -117,7 +115,7 @@ def filter(
     if not is_stream:
         _show(report, unknown, as_json=json, quiet=settings_of(context).quiet)
     elif not settings_of(context).quiet:
-        # Standard output has the records.
+        # Standard output carries the records.
         typer.echo(dumps(report.as_json()) if json else _summary(report, unknown), err=True)
 
 
@@ -144,7 +142,7 @@ def _show_deleted(report: DeletionReport, *, as_json: bool) -> None:
 
 
 def _is_stream(paths: list[Path], out: Path | None) -> bool:
-    """Return whether standard input is filtered to standard output. Raises: UsageError: only one of them is named."""
+    """Return whether standard input is filtered to standard output. Raises: UsageError: only one of them is."""
     names = [str(path) for path in paths]
     if names == [STDIN] and (out is None or str(out) == STDIN):
         return True

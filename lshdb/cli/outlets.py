@@ -1,4 +1,4 @@
-"""Where a call shows its progress, notes, warnings and errors: a terminal, lines of text, lines of JSON, a log file.
+"""Show progress, notes, warnings and errors: on a terminal, as lines of text or JSON, and in a log file.
 
 An outlet shows every `say`. It may drop a `step`, because the next one replaces it.
 """
@@ -30,7 +30,7 @@ Kind = Literal["progress", "rejected", "note", "warning", "error", "summary"]
 PREFIXES: Final = {"rejected": "rejected  ", "note": "note  ", "warning": "warning  ", "error": "lshdb: "}
 # What --quiet prints.
 LOUD: Final = ("warning", "error")
-# The interval of progress in a log, and in JSON.
+# The interval between progress lines in a log and in JSON.
 LOG_SECONDS: Final = 60.0
 JSON_SECONDS: Final = 1.0
 
@@ -40,7 +40,7 @@ class Event:
     """Something to show.
 
     Args:
-        text: for people.
+        text: for human readers.
         figures: for programs.
     """
 
@@ -50,7 +50,7 @@ class Event:
 
     @property
     def line(self) -> str:
-        """The text in one line, which begins with its kind."""
+        """The event as one line that begins with its kind."""
         return visible(PREFIXES.get(self.kind, "") + self.text)
 
 
@@ -58,17 +58,17 @@ class Outlet(Protocol):
     """Shows events."""
 
     def step(self, event: Event) -> None:
-        """Show how far the work is."""
+        """Show progress."""
 
     def say(self, event: Event) -> None:
-        """Show something that is not repeated."""
+        """Show an event that must not be lost."""
 
     def done(self) -> None:
         """Stop showing progress."""
 
 
 class Terminal:
-    """A live line on a terminal, below the lines that stay."""
+    """A live line on a terminal, below the permanent lines."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -94,7 +94,7 @@ class Terminal:
 
 
 class TextLines:
-    """Lines of text on stderr, with one line of progress at each interval; None for no progress."""
+    """Lines of text on stderr, with a line of progress per interval; None for no progress."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
@@ -114,7 +114,7 @@ class TextLines:
 
 
 class JsonLines(TextLines):
-    """An object a line on stderr, for programs."""
+    """One JSON object per line on stderr, for programs."""
 
     def say(self, event: Event) -> None:
         if event.kind != "summary":
@@ -123,7 +123,7 @@ class JsonLines(TextLines):
 
 
 class LogFile(TextLines):
-    """Lines with the time in UTC, appended to a file."""
+    """Lines with a UTC timestamp, appended to a file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(LOG_SECONDS)
@@ -141,7 +141,7 @@ class LogFile(TextLines):
 
 
 class Quiet:
-    """Shows only warnings and errors. Args: outlet: shows them."""
+    """Passes only warnings and errors on. Args: outlet: the outlet that shows them."""
 
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
@@ -158,7 +158,7 @@ class Quiet:
 
 
 def outlets_of(context: typer.Context) -> tuple[Outlet, ...]:
-    """Return where a call shows its events; the same outlets each time.
+    """Return the outlets of a call, the same ones each time.
 
     Raises: OutputFailed: the log cannot be written.
     """

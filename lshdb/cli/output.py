@@ -1,4 +1,4 @@
-"""Where the rows of an answer go, and in which format: the options that all verbs with rows share."""
+"""The destination and format of rows: the options that all verbs with rows share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lshdb.store.files import replacing, require_free, writing
 __all__ = ["STDOUT", "Output"]
 
 STDOUT: Final = "-"
-# The first bytes of every SQLite file. --force must not replace an index by a list of its pairs.
+# The first bytes of every SQLite file. --force must not replace an index with a list of its pairs.
 DATABASE: Final = b"SQLite format 3\0"
 
 
@@ -49,7 +49,7 @@ class Output:
 
     @property
     def chosen(self) -> Format:
-        """The format: the one asked for, else by the suffix of the file, else a table on a terminal, else tsv."""
+        """The requested format, else that of the file suffix, else a table on a terminal, else tsv."""
         if self.form is not None:
             return self.form
         if self._file is None:
@@ -59,7 +59,7 @@ class Output:
 
     @property
     def width(self) -> int | None:
-        """The width of a line: that of the terminal, or of COLUMNS. None in a file or a pipe, where nothing is cut."""
+        """The width of a line: that of the terminal, or COLUMNS. None off a terminal, where nothing is shortened."""
         if self._file is None and (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()):
             return shutil.get_terminal_size().columns
         return None
@@ -81,7 +81,7 @@ class Output:
 
     @contextmanager
     def opened_for_lines(self) -> Iterator[BinaryIO]:
-        """Like `opened`, for lines that are passed through. Raises: UsageError: a format is asked for."""
+        """Like `opened`, for lines that are passed through. Raises: UsageError: a format is requested."""
         if self.form is not None:
             raise UsageError(reason="lines are passed through as they are; --format cannot change them")
         if (file := self._file) is None:

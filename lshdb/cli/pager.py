@@ -1,7 +1,7 @@
 """Show long output in a pager, as git does.
 
 The pager is the command in LSHDB_PAGER, else PAGER, else less. An empty command, or ``cat``, means none. Unless LESS is
-set, less gets the options FRX: it ends if the output fits on one screen, keeps colours, and leaves the output there.
+set, less gets the options FRX: it exits if the output fits on one screen, keeps colours, and does not clear the screen.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ NO_PAGERS: Final = ("", "cat")
 
 @contextmanager
 def paged(*, allowed: bool) -> Iterator[TextIO]:
-    """Yield a text file whose contents the user reads in a pager; standard output off a terminal.
+    """Yield a text file whose content is shown in a pager; standard output if that is not a terminal.
 
-    The user may leave the pager before everything is written. That ends the block without an error.
+    If the user quits the pager before everything is written, the block ends without an error.
     """
     command = _command() if allowed and sys.stdout.isatty() else None
     if command is None:
@@ -31,7 +31,7 @@ def paged(*, allowed: bool) -> Iterator[TextIO]:
         return
     sys.stdout.flush()
     environment = {"LESS": "FRX", **os.environ}
-    # By the shell, because PAGER may contain options.
+    # Run it in a shell, because PAGER may contain options.
     pager = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment, encoding="utf-8",
                              errors="backslashreplace")  # fmt: skip
     assert pager.stdin is not None
@@ -55,7 +55,7 @@ def _command() -> str | None:
 
 
 def _wait(pager: subprocess.Popen[str]) -> None:
-    """Wait until the user leaves the pager, which handles Ctrl-C itself."""
+    """Wait until the user quits the pager, which handles Ctrl-C itself."""
     while True:
         with suppress(KeyboardInterrupt):
             pager.wait()

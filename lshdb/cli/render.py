@@ -1,4 +1,4 @@
-"""Print rows and reports. Rows are written as they come, and those of a table in blocks; they are never all held."""
+"""Print rows and reports. Rows are written immediately, table rows in blocks; they are never all held in memory."""
 
 from __future__ import annotations
 

@@ -43,10 +43,10 @@ def runs(
     *,
     output: Output,
 ) -> None:
-    """Print the last runs, the newest first, with what they did.
+    """Print the last runs and their results, the newest first.
 
-    With --prometheus, write the size of the index and the last of these runs of each verb and collection as a text file
-    for node_exporter. The file is replaced as a whole.
+    With --prometheus, write a metrics file for node_exporter, with the size of the index and the last of these runs
+    of each verb and collection. The file is replaced as a whole.
     """
     output.refuse_with_json(json)
     with open_index(context) as index:
@@ -68,7 +68,7 @@ def _metrics(figures: Figures, found: Sequence[RunRow]) -> Iterator[str]:
     for name in MEASURED:
         yield f"# TYPE lshdb_{name} gauge"
         yield f"lshdb_{name} {getattr(figures, f'num_{name}')}"
-    # The newest come first, so that the last one set is kept.
+    # The newest come first, so in reverse order the newest overwrites the others.
     last = {(row.verb, row.collection): row for row in reversed(found)}.values()
     yield "# TYPE lshdb_last_run_start_timestamp_seconds gauge"
     for row in last:

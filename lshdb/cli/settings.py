@@ -1,4 +1,4 @@
-"""The global options, which may stand before or after the verb."""
+"""The global options, which are accepted before and after the verb."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def stats(
 
 
 def _require_one_answer(output: Output, *, json: bool, rejected: bool, hot: bool) -> None:
-    """Refuse options that contradict each other, and those for rows where none are printed. Raises: UsageError."""
+    """Refuse options that contradict each other, and row options when no rows are printed. Raises: UsageError."""
     if rejected and hot:
         raise UsageError(reason="use either --rejected or --hot")
     if json and (rejected or hot):

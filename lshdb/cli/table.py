@@ -1,9 +1,9 @@
 """Lay out rows as a table for people.
 
-The similarity comes first. Ids lose the beginning that they all share, which is printed once, and are shortened in the
-middle where a line would not fit. The column `exact` is left out where every similarity is exact.
+The similarity comes first. The prefix that all ids share is printed once and removed from them, and ids are shortened
+in the middle if a line would not fit. The column `exact` is left out if every similarity is exact.
 
-Rows are held 500 at a time. If a later block does not fit the layout of the previous one, it gets a header of its own.
+Rows are held 500 at a time. If a later block does not fit the layout of the previous one, it gets a new header.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Listing", "visible", "write_table"]
 # The number of rows that determine a layout.
 BLOCK_ROWS: Final = 500
 
-# Values of a list that a table shows.
+# The number of values of a list that a table shows.
 SHOWN_VALUES: Final = 3
 
 GAP: Final = "  "
 ELLIPSIS: Final = "…"
-# A shorter common beginning is not worth a line of its own.
+# A shorter common prefix is not worth an extra line.
 MIN_PREFIX: Final = 4
 # Columns up to this width are never shortened: numbers, flags, names of clusters and collections.
 MAX_FIXED: Final = 16
@@ -40,10 +40,10 @@ class Listing:
     """What a list of rows shows.
 
     Args:
-        columns: the names of the values of a row.
+        columns: the names of the columns.
         ids: the columns that hold ids of documents, or lists of them.
         noun: what a row is, in the singular, for the count below a table; empty for no count.
-        limit: the number of rows at which the list was cut off, if any.
+        limit: the maximum number of rows, if any.
         below: lines below a table.
     """
 
@@ -60,7 +60,7 @@ class Listing:
 
 
 def write_table(listing: Listing, rows: Iterable[Row], out: TextIO, width: int | None = None) -> None:
-    """Write a table. Args: width: of a line in cells of the terminal; None for as wide as it takes."""
+    """Write a table. Args: width: the width of a line in terminal cells; None for no limit."""
     iterator, layout, number = iter(rows), None, 0
     while block := list(islice(iterator, BLOCK_ROWS)):
         if layout is None or not layout.fits(block):
@@ -81,12 +81,12 @@ def visible(text: str, keep: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The columns of a table: which are shown, in which order, how wide, and what their ids begin with.
+    """The columns of a table: which are shown, their order and widths, and the common prefix of their ids.
 
     Args:
         places: the positions of the shown columns in a row.
-        prefix: what all ids begin with, which is taken off.
-        widths: of the shown columns, in cells.
+        prefix: the common prefix of all ids, which is removed.
+        widths: the widths of the shown columns, in cells.
         width: the largest width of a line.
     """
 
@@ -105,7 +105,7 @@ class _Layout:
         return cls(listing, natural.places, natural.prefix, _fitted(widths, width), width)
 
     def fits(self, block: Sequence[Row]) -> bool:
-        """Return whether other rows can have this layout too."""
+        """Return whether this layout also suits other rows."""
         if self.places != _places(self.listing, block):
             return False
         if any(not one.startswith(self.prefix) or one == self.prefix for one in _ids(self.listing, block)):
@@ -158,13 +158,13 @@ def _places(listing: Listing, block: Sequence[Row]) -> tuple[int, ...]:
 
 
 def _prefix(listing: Listing, block: Sequence[Row]) -> str:
-    """Return what all ids begin with, up to a slash; empty if that is not worth a line."""
+    """Return the common prefix of all ids, up to a slash; empty if it is not worth a line."""
     found = set(_ids(listing, block))
     if len(found) < 2:
         return ""
-    # What the first and the last in order have in common, all between them have too.
+    # In sorted order, a prefix that the first and last ids share is shared by all ids.
     same = takewhile(lambda pair: pair[0] == pair[1], zip(min(found), max(found), strict=False))
-    # Something must be left of the shortest id.
+    # The shortest id must not become empty.
     common = "".join(character for character, _ in same)[: min(map(len, found)) - 1]
     end = common.rfind("/") + 1
     return common[:end] if end >= MIN_PREFIX else ""
@@ -183,7 +183,7 @@ def _ids(listing: Listing, block: Sequence[Row]) -> Iterator[str]:
 
 
 def _text(value: object, prefix: str) -> str:
-    """Return a value as it is shown, without the prefix of an id."""
+    """Return the displayed form of a value, without the prefix of an id."""
     if isinstance(value, float):
         return f"{value:.4f}"
     if not isinstance(value, (list, tuple)):
@@ -194,7 +194,7 @@ def _text(value: object, prefix: str) -> str:
 
 
 def _fitted(widths: Sequence[int], width: int | None) -> tuple[int, ...]:
-    """Return the widths, the widest ones reduced to an equal share if a line would be wider than `width`."""
+    """Return the widths. If a line would be wider than `width`, the widest columns are reduced to an equal share."""
     if width is None:
         return tuple(widths)
     available = width - len(GAP) * (len(widths) - 1)
@@ -210,7 +210,7 @@ def _fitted(widths: Sequence[int], width: int | None) -> tuple[int, ...]:
 
 
 def _shortened(text: str, width: int, *, in_middle: bool) -> str:
-    """Return the text in at most `width` cells, with an ellipsis for what is left out in the middle or at the end."""
+    """Return the text in at most `width` cells, with an ellipsis for the omitted part, in the middle or at the end."""
     if _num_cells(text) <= width:
         return text
     tail = width // 2 if in_middle else 0

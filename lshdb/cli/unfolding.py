@@ -22,7 +22,7 @@ from lshdb.cli.settings import Settings
 
 __all__ = ["unfolded"]
 
-# What a help text shows for a value whose option names none. A flag takes no value.
+# The metavar for an option that does not name one. A flag takes no value.
 METAVARS: Final = {bool: "", int: "N", float: "X", str: "TEXT", Path: "FILE"}
 
 
@@ -55,18 +55,18 @@ def unfolded(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def _settle(context: typer.Context, settings: Settings) -> None:
-    """Make the global options after the verb, with those before it, the settings of the call."""
+    """Combine the global options before and after the verb into the settings of the call."""
     root = context.find_root()
     root.obj = settings if root.obj is None else settings.over(root.obj)
     context.obj = root.obj
 
 
 def _made(group: Any, given: dict[str, Any]) -> Any:
-    """Return a group made from its options, which are taken out of `given`."""
+    """Return a group made from its options, which are removed from `given`."""
     return group(**{one.name: given.pop(one.name) for one in fields(group)})
 
 
-# Cached, because evaluating the annotations of the global options for each verb took two thirds of the time here.
+# Cached, because evaluating the annotations of the global options for each verb took two thirds of this module's time.
 @cache
 def _members(group: Any) -> list[Parameter]:
     """Return the options of a group."""
@@ -82,7 +82,7 @@ def _default(one: Field[Any]) -> object:
 
 
 def _with_metavar(annotation: Any) -> Any:
-    """Return the annotation of an option with a metavar, because Typer's own ones are names of types."""
+    """Return the annotation of an option with a metavar, because Typer's default metavars are names of types."""
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, info = get_args(annotation)

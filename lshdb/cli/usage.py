@@ -1,4 +1,4 @@
-"""The one place where an error of a verb becomes a line and an exit status."""
+"""Turns the errors of all verbs into a message line and an exit status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lshdb.store import interrupts
 
 __all__ = ["Verb", "Verbs"]
 
-# More verbs than these have an option in common, such as --json.
+# An option that more verbs than this share, such as --json, is not attributed to verbs.
 MAX_OWNERS: Final = 3
 
 # The status that a shell reports for a program ended by a signal is this plus the number of the signal.
@@ -32,7 +32,7 @@ _VALIDATOR: Final = "Value error, "
 
 
 class Plain:
-    """Shows no types of Python in a help text: a flag takes no value, and an argument has a name."""
+    """Keeps Python types out of help texts: a flag takes no value, and an argument has a name."""
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
@@ -49,7 +49,7 @@ class Verb(Plain, TyperCommand):
 
 
 class Verbs(Plain, TyperGroup):
-    """Turns an error of a verb, or a wrong call, into a line and an exit status."""
+    """Turns an error of a verb, or a wrong call, into a message line and an exit status."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         with _explained(self, None):
@@ -61,7 +61,7 @@ class Verbs(Plain, TyperGroup):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
             except BrokenPipeError:
-                # The reader has closed the pipe, as in `lshdb dupes | head`; leave nothing to flush at exit.
+                # The reader closed the pipe, as in `lshdb dupes | head`. Leave nothing to flush at exit.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit(SIGNALLED + signal.SIGPIPE) from None
         return result
@@ -85,7 +85,7 @@ def _explained(verbs: Verbs, context: typer.Context | None) -> Iterator[None]:
 
 
 def _misuse(error: Any, verbs: Verbs) -> str:
-    """Return the message for a wrong call, with the help to read."""
+    """Return the message for a wrong call, with the help command to try."""
     what = error.format_message().replace(_VALIDATOR, "")
     advice = _advice(error, verbs)
     context = error.ctx
@@ -94,7 +94,7 @@ def _misuse(error: Any, verbs: Verbs) -> str:
 
 
 def _advice(error: Any, verbs: Verbs) -> str:
-    """Return what the caller probably meant; empty if we do not know."""
+    """Return a guess at what the caller meant; empty if there is none."""
     if error.ctx is None:
         return ""
     root = error.ctx.find_root()

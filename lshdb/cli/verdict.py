@@ -1,4 +1,4 @@
-"""The end of an ingest: warnings about lost data, and the errors that follow from rejected documents."""
+"""The end of an ingest: warnings about lost data, and errors because of rejected documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Allowance", "allowance", "rejections", "verdict", "warnings"]
 
-# More rejections than this mean a mistake, such as a wrong field.
+# More rejections than this point to a mistake, such as a wrong field.
 DEFAULT_SHARE: Final = 0.5
 
 
@@ -23,7 +23,7 @@ DEFAULT_SHARE: Final = 0.5
 class Allowance:
     """How many documents may be rejected: a number, or a share of all.
 
-    Args: given: whether the user chose it, who then also accepts sources without any document.
+    Args: given: whether the user set it, and so also accepts sources without any document.
     """
 
     number: int | None = None
@@ -46,7 +46,7 @@ def allowance(text: str | None) -> Allowance:
 
 
 def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> LshdbError | None:
-    """Return the error that a run ends with, although everything that it committed is kept; None for success.
+    """Return the error to end a run with, or None for success. Either way, everything committed is kept.
 
     Args: paths: the paths of the run, for the message.
     """
@@ -72,7 +72,7 @@ def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> L
 def warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
     """Yield a line for each kind of data that the run lost or displaced.
 
-    Args: quiet: whether to count the rejections in a line, because they were not printed.
+    Args: quiet: whether to add a line with the number of rejections, because they were not printed.
     """
     if quiet and report.counts.num_rejected:
         yield f"{report.counts.num_rejected:,} {rejections(report)}; lshdb stats --rejected {report.run} lists them"
@@ -99,7 +99,7 @@ def _source_rejected(report: IngestReport) -> SourceRejected:
 
 
 def _conflicts(found: Conflicts) -> str:
-    """Return what became of documents whose id belonged to a different text, as one line; empty if there are none."""
+    """Return a line about documents whose id belonged to a different text; empty if there are none."""
     parts = {
         "took the place of documents from other files": found.num_replaced,
         "were left out": found.num_left_out,

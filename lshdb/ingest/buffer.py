@@ -1,9 +1,9 @@
-"""Collects documents that are added one by one, and adds them together.
+"""Collects documents that arrive individually, and adds them in batches.
 
-What a crash can lose: a document is durable once the batch that holds it is committed, which happens when the buffer is
-full, some seconds after its first document came, at `flush`, and at the end of the ``with`` block, also if that ends
-with an error. A process that is killed loses the documents since then: at most `size`, and at most those of the last
-`seconds` and of the time that writing a batch takes.
+A document is durable once its batch is committed. That happens when the buffer is full, some seconds after its first
+document arrived, at `flush`, and at the end of the ``with`` block, even if the block ends with an error. A process that
+is killed loses the documents that arrived later: at most `size` of them, and only those of the last `seconds` plus the
+time that writing a batch takes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Buffer:
 
     Args:
         write: adds documents to the index.
-        size: the number of documents at which they are added.
+        size: the number of documents that fill the buffer.
         seconds: how long a document waits at most.
     """
 
@@ -43,10 +43,10 @@ class Buffer:
         return len(self._held)
 
     def add(self, document: Document) -> None:
-        """Take a document; add all if there are enough.
+        """Accept a document; add all documents if the buffer is full.
 
-        Raises: BadDocument: it does not fit the index, and is not taken; StoreError: adding failed, perhaps earlier, in
-            the background. The documents stay in the buffer, and the next call tries again.
+        Raises: BadDocument: it does not fit the index, and is not accepted; StoreError: adding failed, perhaps earlier
+            and in the background. The documents stay in the buffer, and the next call tries again.
         """
         require_fit(document, self._params)
         with self._lock:
@@ -77,5 +77,5 @@ class Buffer:
     def _flush_in_background(self) -> None:
         try:
             self.flush()
-        except Exception as error:  # The next call tries again, and raises what it meets then.
+        except Exception as error:  # The next call tries again, and raises its own error.
             self._failure = error

@@ -1,4 +1,4 @@
-"""Which sources of a run gave no document, because everything in them was rejected."""
+"""Tracks the sources of a run without any document, because everything in them was rejected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lshdb.readers import SourceFile, holds_records
 
 __all__ = ["RejectedSources"]
 
-# Sources that are kept for a message; all are counted.
+# The number of sources that are kept for the message; all are counted.
 MAX_NAMED: Final = 10
 
 
@@ -28,17 +28,17 @@ class _Tally:
 class RejectedSources:
     """The sources without a document, which are counted batch by batch.
 
-    A file in a folder that is one document, such as a page of a crawl, does not count: it is one rejection among many.
-    A source whose reading was resumed does not count either, because its first documents came in an earlier run.
+    A file in a folder that is a single document, such as a page of a crawl, does not count: it is one rejection among
+    many. A source whose reading was resumed does not count either, because an earlier run added its first documents.
 
     Attributes:
-        number: how many there are.
+        number: the number of these sources.
         named: the first of them.
     """
 
     def __init__(self, options: IngestOptions) -> None:
         self._options = options
-        # The sources that are being read.
+        # The sources being read.
         self._tallies: dict[str, _Tally] = {}
         self.number = 0
         self.named: list[RejectedSource] = []

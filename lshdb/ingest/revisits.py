@@ -1,12 +1,12 @@
-"""Write the revisits of a batch: captures whose page another record holds.
+"""Write the revisits of a batch: captures whose page is stored in another record.
 
 A revisit becomes a document with the content of the capture that it names, if the index has that capture. If the named
 capture is the document itself, as with ``captures="newest"``, the document only becomes newer. Revisits are written
-after the pages of their batch, so within a batch their order makes no difference.
+after the pages of their batch, so their order within a batch does not matter.
 
-With ``captures="newest"`` the index no longer has the older texts of an address. A revisit of its own address
-therefore means the text that the index has, if that is not older than the named capture. A revisit of another address
-means the text that the index has only if it has that very capture.
+With ``captures="newest"`` the index no longer has the older texts of an address. If a revisit names its own address, it
+therefore stands for the text in the index, unless that is older than the named capture. If it names another address, it
+stands for the text in the index only if that is the text of the named capture.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Resolved:
 
     Args:
         rejections: the pages whose capture the index does not have.
-        num_skipped: the other revisits without a capture. They may repeat images, which the index never has.
+        num_skipped: the other revisits without a capture, such as those of images, which are never indexed.
         num_documents: the number of revisits that are documents now, by the URI of their source.
         conflicts: revisits whose id belonged to a different text.
     """
@@ -74,7 +74,7 @@ def put_revisits(
 
 
 def _is_named(revisit: Revisit, found: Named) -> bool:
-    """Return whether the document found still has the text that the revisit means."""
+    """Return whether the document found still has the text that the revisit stands for."""
     if revisit.named_at is None or found.dated_at is None:
         return True
     if found.doc_id == revisit.capture.doc_id:

@@ -19,7 +19,7 @@ def temporary_file() -> BinaryIO:
 
 def close(file: BinaryIO) -> None:
     """Close a temporary file that is no longer needed."""
-    # Closing writes what is buffered, and fails if the disk is full. Nobody needs those bytes.
+    # Closing flushes the buffer, which fails if the disk is full. Nobody needs those bytes.
     with suppress(OSError):
         file.close()
 

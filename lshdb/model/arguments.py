@@ -1,7 +1,7 @@
-"""Check what a program passes to an index, before any work begins.
+"""Check the arguments that a program passes to an index, before any work begins.
 
-A single string, path or document is accepted wherever several are. Without these checks, Python would iterate over the
-characters of a string.
+Wherever several strings, paths or documents are accepted, so is a single one. Without these checks, Python would
+iterate over the characters of a string.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Documents: TypeAlias = Document | Iterable[Document]
-# A document is named by its id or by itself, a file that is one document also by its path.
+# Names a document: its id, the document object, or the path of a file that is one document.
 Names: TypeAlias = str | Path | Document | Iterable[str | Path | Document]
 Paths: TypeAlias = str | Path | Iterable[str | Path]
 # A database URL, or the path of a SQLite file.
@@ -68,7 +68,7 @@ def names(given: Names) -> Iterator[str]:
 
 
 def name(what: str, given: object) -> str:
-    """Return the name of a document or collection. Args: what: it is, for the message. Raises: UsageError."""
+    """Return the name of a document or collection. Args: what: what it names, for the message. Raises: UsageError."""
     if not isinstance(given, str) or not given:
         raise UsageError(reason=f"{what} is a string that is not empty, not {_shown(given)}")
     return given

@@ -37,8 +37,8 @@ TextFormat = Literal["text", "html", "auto"]
 # Which captures of an address in WARC files are documents: the newest one, or all of them.
 Captures = Literal["newest", "all"]
 
-# What becomes of a document whose id belongs to a different text from another source: it replaces that document, it is
-# left out, it stops the ingest, or it gets an id of its own.
+# How to treat a document whose id belongs to a different text from another source: replace that document, leave out the
+# new one, stop the ingest, or give the new one a qualified id.
 OnConflict = Literal["replace", "keep", "error", "qualify"]
 
 # Which document of a cluster is kept: the first that came, the one with the most shingles, the one dated last, or the

@@ -235,12 +235,12 @@ class Counts:
 class Conflicts:
     """Numbers of documents whose id already belonged to a different text.
 
-    Two captures of an address are no conflict, because their dates decide between them.
+    Two captures of an address are not a conflict, because their dates decide between them.
 
     Args:
         num_replaced: they took the place of a document from another source.
         num_left_out: they were not stored, because a document from another source has their id.
-        num_qualified: they were stored under ids of their own, because a document from another source has their id.
+        num_qualified: they were stored under qualified ids, because a document from another source has their id.
         num_repeated: they took the place of an earlier record in the same source.
     """
 

@@ -1,7 +1,7 @@
-"""The fields of a record: how they are found, and the text that they make.
+"""Find the fields of a record and make its text from them.
 
-A field name with dots, ``meta.body``, also names a field in a nested object. A field whose own name has the dots comes
-first. If several fields make the text, their texts are joined by line ends, and those that a record lacks are left out.
+A field name with dots, such as ``meta.body``, also names a field in a nested object. A field whose own name contains
+the dots takes precedence. The texts of several fields are joined by line ends; missing fields are left out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The ids of documents: those of files, those of records that bring none, and the prefix of all.
+"""The ids of documents: for files, for records without an id, and the prefix of all ids.
 
-An id depends on the name of its file and on the read options only, so that reading a file again gives the same ids.
+An id depends only on the name of its file and the read options, so that reading a file again yields the same ids.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def file_doc_id(source: SourceFile, options: ReadOptions) -> str:
 
 
 def record_doc_id(file: str, locator: str) -> str:
-    """Return the doc_id of a record that brings none: ``FILE#17``.
+    """Return the doc_id for a record without one: ``FILE#17``.
 
     Args:
         file: the doc_id of its file.

@@ -50,7 +50,7 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
     finally:
-        # On a read-only disk there is nothing to delete, and the error above matters more.
+        # This may fail, for example on a read-only disk, but the error above matters more.
         with suppress(OSError):
             part.unlink()
 

@@ -204,7 +204,7 @@ def params_of(chosen: Mapping[str, Any]) -> Params:
     If another `min_sim` or `recall` than the default is given, bands and rows are derived from them; see
     `params_for_recall`.
 
-    Raises: InvalidParams: there is no parameter of a name, or its value is out of range.
+    Raises: InvalidParams: a parameter is unknown, or its value is out of range.
     """
     known = {*Params.__dataclass_fields__, "recall"}
     for name in chosen.keys() - known:
@@ -220,7 +220,7 @@ def params_of(chosen: Mapping[str, Any]) -> Params:
 
 
 def _is_default_promise(chosen: Mapping[str, Any]) -> bool:
-    """Return whether the default bands keep what is asked for."""
+    """Return whether the default bands meet the request."""
     if {"bands", "rows"} & chosen.keys() or chosen.get("num_perm", DEFAULT_NUM_PERM) < DEFAULT_NUM_PERM:
         return False
     return all(chosen.get(name, default) == default for name, default in PROMISE.items())

@@ -1,1 +1,1 @@
-"""Write the original records of the documents that are kept: lines, rows, WARC records and files, as they came in."""
+"""Write the original records of the kept documents, unchanged: lines, rows, WARC records and files."""

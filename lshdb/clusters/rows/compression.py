@@ -1,7 +1,7 @@
 """Write compressed files, on all cores where the format allows it.
 
-A gzip file is one member, made of blocks that are compressed separately, each with the end of the one before as its
-dictionary, as pigz does. Limitation: bzip2 and xz use one core.
+A gzip file has one member. Like pigz, this compresses its blocks separately, each with the end of the previous block
+as its dictionary. Limitation: bzip2 and xz use one core.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
 def usual_level(compression: Compression | None, head: bytes) -> int:
-    """Return the level of a compressed file as far as its head tells, otherwise the default of its compression."""
+    """Return the level of a compressed file if its head reveals it, otherwise the default level of the compression."""
     if compression is None:
         return 0
     if compression == "gzip" and len(head) > 8:
@@ -88,7 +88,7 @@ class _Member:
             del self._held[:BLOCK_BYTES]
 
     def finish(self) -> None:
-        """Write what is left, and the checksum."""
+        """Write the remaining bytes and the checksum."""
         self._compress(bytes(self._held), zlib.Z_FINISH)
         while self._begun:
             self._file.write(self._begun.popleft().result())

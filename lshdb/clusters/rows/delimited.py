@@ -1,7 +1,7 @@
 """Copy the header and the wanted rows of a CSV or TSV file, byte for byte.
 
-A row is as many lines as its reader takes for it. Blank rows are no records: they are copied with the rows that are
-kept, and left out with those that are dropped. Limitation: a row is held in memory, also one that is too long to be
+A row spans as many lines as the reader consumes for it. Blank rows are not records: they are copied when kept rows
+are written, and left out when dropped rows are. Limitation: each row is held in memory, even one that is too long to
 read.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["WholeRows"]
 class WholeRows:
     """The rows of a file, chosen by their verdicts.
 
-    Attributes: counts: int64, shape (5,); the rows so far by their verdict, without the header and blank rows.
+    Attributes: counts: int64, shape (5,); the number of rows so far by verdict, without the header and blank rows.
     """
 
     def __init__(self, file: OpenedFile, task: Task, delimiter: str) -> None:
@@ -46,14 +46,14 @@ class WholeRows:
                 yield row
 
     def _is_blank_row(self) -> bool | None:
-        """Take the lines of the next row, and return whether it is blank; None if there is none."""
+        """Consume the lines of the next row, and return whether it is blank; None at the end."""
         try:
             return not row if (row := next(self._rows, None)) is not None else None
         except Unfit:
             return False
 
     def _row(self) -> bytes:
-        """Return the bytes of the row that was taken."""
+        """Return the bytes of the row consumed last."""
         row = b"".join(self._taken)
         self._taken.clear()
         return row

@@ -1,7 +1,7 @@
 """Files that are one document each: list the wanted ones, or delete the dropped ones.
 
-A file is deleted only if it is as it was when it was ingested, and so is the file with the document that is kept for
-it. Limitation: the document that is kept for a near-duplicate is another text; what is lost is the difference.
+A file is deleted only if it has not changed since it was ingested, nor has the file of the document that is kept in its
+place. Limitation: near-duplicates differ, and deleting one loses the difference.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Deleting:
                 self.spared.append(Rejection(file.uri, "", reason))
 
     def _dropped_files(self, group: list[Shard]) -> dict[int, int]:
-        """Return one document of each dropped file, by the place of the file in the group."""
+        """Return one document of each dropped file, by the position of the file in the group."""
         keys = [source.source_key for shard in group for source in shard.sources]
         whole = locators.whole_files(self._snapshot, keys)
         found: dict[int, int] = {}
@@ -90,7 +90,7 @@ class _Deleting:
 
 
 def _obstacle(file: SourceFile, kept: KeptDocument) -> str | None:
-    """Return why a file must not be deleted; None if the document that is kept for it is safe."""
+    """Return why a file must not be deleted; None if the document that replaces it is safe."""
     if kept.uri is None:
         return f"the document kept for it, {kept.doc_id}, is in no file"
     found = source_at(kept.uri)
@@ -106,7 +106,7 @@ def _obstacle(file: SourceFile, kept: KeptDocument) -> str | None:
 
 
 def _unlinked(file: SourceFile) -> str | None:
-    """Delete a file. Returns: why it could not be deleted."""
+    """Delete a file. Returns: the reason if it could not be deleted."""
     try:
         now = file.path.stat()
         if (now.st_size, now.st_mtime_ns) != (file.size, file.mtime_ns):

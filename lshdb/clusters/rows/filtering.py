@@ -7,7 +7,7 @@
     formats     write the wanted ones
     folder      put the file in its place
 
-Reads one snapshot of the index. A file without records to leave out is copied as it is.
+Reads one snapshot of the index. A file is copied unchanged if none of its records are left out.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Filtering", "dropped_documents"]
 
 COPIED_BYTES: Final = 1 << 20
-# The count of each verdict about a file that is one document or none.
+# The count that each verdict increases, for a file that is one document or none.
 COUNTED: Final = {UNKNOWN: "num_unknown", KEPT: "num_kept", DROPPED: "num_dropped", REJECTED: "num_rejected"}
 
 
 def dropped_documents(
     snapshot: Transaction, store: Store, min_sim: float, options: FilterOptions, progress: Progress
 ) -> Dropped:
-    """Return the documents that are dropped. By default, none is dropped for a dissimilar one, as in an export."""
+    """Return the dropped documents. By default, each is similar to the document kept for it, as in an export."""
     chosen = replace(options.clusters, linkage=options.clusters.linkage or "complete-to-keep")
     found = Deduplication(snapshot, store.params, min_sim, chosen, progress).clusters()
     progress.done()
@@ -61,7 +61,7 @@ def dropped_documents(
 class Filtering:
     """Writes the wanted records of files to a folder.
 
-    Args: read: how files are read, as far as the index decides it.
+    Args: read: the read options that the index determines.
     """
 
     def __init__(
@@ -143,9 +143,9 @@ class Filtering:
         return counts
 
     def _copied(self, shard: Shard, records: Records, out: BinaryIO) -> NDArray[np.int64] | None:
-        """Copy a file all of whose records are wanted, and return the numbers of its records; None if it is another.
+        """Copy a file if all of its records are wanted, and return its counts; otherwise return None.
 
-        The index knows the numbers, because the file is as it was when it was ingested.
+        The index knows the counts, because the file has not changed since it was ingested.
         """
         if records.format.unit is None or records.verdicts.count(DROPPED) or not self._is_wanted[UNKNOWN]:
             return None
@@ -172,7 +172,7 @@ class Filtering:
         return counts
 
     def _made_of(self, shard: Shard, about: Verdicts) -> str:
-        """Return a digest of everything that decides what is written for a file."""
+        """Return a digest of everything that determines the output for a file."""
         parts = [about.digest(), self._is_wanted.tobytes(), *(source.digest or b"" for source in shard.sources)]
         return xxh3_128_hexdigest(b"\0".join(parts))
 
@@ -210,7 +210,7 @@ def _check(shards: Shards, folder: OutFolder, paths: Sequence[str | Path]) -> in
 
 
 def require_apart(out: Path, paths: Sequence[str | Path]) -> None:
-    """Raises: OutputFailed: the folder is in one that is read."""
+    """Raises: OutputFailed: the folder lies inside one that is read."""
     real = Path(os.path.realpath(out))
     for path in map(Path, paths):
         if path.is_dir() and real.is_relative_to(os.path.realpath(path)):

@@ -1,8 +1,8 @@
-"""The folder that filtered files are written to: each file completely or not at all, and none twice.
+"""The folder that filtered files are written to: each file once, and completely or not at all.
 
-The folder ``.lshdb`` in it has a lock, the file that is being written, and the list of complete files. The list says
-what each was made of, so that the next run leaves it as it is if nothing has changed. An entry is written before its
-file takes its place: whatever is in the folder and not in the list is not ours.
+Its subfolder ``.lshdb`` holds a lock, the file being written, and the list of complete files. The list records what
+each file was made from, so the next run skips it if nothing has changed. An entry is written before its file is moved
+into place: a file that is in the folder but not in the list is not ours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OWN_FOLDER: Final = ".lshdb"
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A complete file: its name, what it was made of, and its size and time when it was complete."""
+    """A complete file: its name, a digest of its inputs, and its size and time on completion."""
 
     name: str
     made_of: str
@@ -39,7 +39,7 @@ class _Written(msgspec.Struct, frozen=True):
 
 
 class OutFolder:
-    """The folder. It may be asked about at once; a ``with`` statement creates and locks it, so that it can be written.
+    """The folder. You can query it right away. To write to it, use a ``with`` statement, which creates and locks it.
 
     Args: force: whether files that are not ours may be replaced.
     """
@@ -53,7 +53,7 @@ class OutFolder:
         self._written = _read(self._list_path)
 
     def __enter__(self) -> Self:
-        """Raises: OutputFailed: the folder cannot be made, or another process is writing to it."""
+        """Raises: OutputFailed: the folder cannot be created, or another process is writing to it."""
         try:
             self._list_path.parent.mkdir(parents=True, exist_ok=True)
             self._list = _locked(self._list_path)
@@ -69,11 +69,11 @@ class OutFolder:
         self._list.close()
 
     def require_place(self, shard: Shard) -> None:
-        """Raises: OutputExists, OutputFailed: a filtered file may not be written to its place."""
+        """Raises: OutputExists, OutputFailed: a filtered file must not be written there."""
         place = self._place(shard)
         root = uri_path(shard.file.root)
         parent = Path(os.path.realpath(place.parent))
-        # A file that is named is replaced only if it is itself the place; a folder must not contain the place.
+        # The result must not overwrite its own source, nor lie in a folder that is read.
         is_inside = parent.is_relative_to(os.path.realpath(root)) if not shard.file.named else False
         if is_inside or parent / place.name == Path(os.path.realpath(shard.file.path)):
             raise OutputFailed(path=place, reason=f"it would be among the files that are read, in {root}")
@@ -83,7 +83,7 @@ class OutFolder:
             raise OutputExists(path=place)
 
     def has_copy(self, shard: Shard) -> bool:
-        """Return whether the place has a copy of the file, or the file itself by a hard link."""
+        """Return whether the file is already in place, as a copy or a hard link."""
         try:
             found = (self._place(shard)).lstat()
         except OSError:
@@ -91,7 +91,7 @@ class OutFolder:
         return (found.st_size, found.st_mtime_ns) == (shard.file.size, shard.file.mtime_ns)
 
     def counts(self, shard: Shard, made_of: str) -> RecordCounts | None:
-        """Return the counts of a file that is complete and would be made of the same; None if it must be written."""
+        """Return the counts of a complete file whose inputs have not changed; None if it must be written."""
         before = self._written.get(_name(shard))
         if before is None or before.made_of != made_of:
             return None
@@ -103,7 +103,7 @@ class OutFolder:
 
     @contextmanager
     def writing(self, shard: Shard) -> Iterator[BinaryIO]:
-        """Yield a file that takes its place when `complete` is called.
+        """Yield a file to write; `complete` moves it into place.
 
         Raises: OutputStopped: it cannot be written, most often because the disk is full.
         """
@@ -116,7 +116,7 @@ class OutFolder:
                 os.fsync(file.fileno())
 
     def complete(self, shard: Shard, made_of: str, counts: RecordCounts) -> None:
-        """Let the file that was written take its place."""
+        """Move the written file into place."""
         with self._stopping(shard):
             self._note(shard, made_of, counts)
             assert self._list is not None
@@ -136,7 +136,7 @@ class OutFolder:
             if (status.st_size, status.st_mtime_ns) != (shard.file.size, shard.file.mtime_ns):
                 raise NotIngested(path=shard.file.path, reason="has changed while it was read")
             # Unlike a filtered file, a copy is not synced: its size and time show whether it is complete, and there may
-            # be millions.
+            # be millions of copies.
             self._note(shard, "copy", counts)
             self._part.replace(self._place(shard))
 

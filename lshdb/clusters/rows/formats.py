@@ -1,4 +1,4 @@
-"""The formats whose records are filtered one by one, and how the wanted records of a file are written in each."""
+"""The formats whose records can be filtered, and the function that writes the wanted records of each."""
 
 from __future__ import annotations
 

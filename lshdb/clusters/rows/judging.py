@@ -1,4 +1,4 @@
-"""Judge the files to filter: which are documents themselves, and which records of the others are kept."""
+"""Judge the files to filter: which are single documents, and which records of the others are kept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Judged: TypeAlias = Records | int
 
 
 class Judging:
-    """Judges files. Args: read: how files are read, as far as the index decides it."""
+    """Judges files. Args: read: the read options that the index determines."""
 
     def __init__(self, snapshot: Transaction, dropped: Dropped, read: ReadOptions) -> None:
         self._snapshot = snapshot

@@ -1,8 +1,8 @@
-"""Copy the lines of a file that are wanted, byte for byte.
+"""Copy the wanted lines of a file, byte for byte.
 
-A line ends with LF, as in `readers.lines`. Blank lines are no records: they are copied with the lines that are kept,
-and left out with those that are dropped. Work per block is vectorised, so that the time does not depend on the number
-of lines: 2 GB/s with lines of 500 bytes.
+A line ends with LF, as in `readers.lines`. Blank lines are not records: they are copied when kept lines
+are written, and left out when dropped lines are. The work per block is vectorised, so short lines cost no more time
+than long ones: 2 GB/s with lines of 500 bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Lines:
         is_wanted: bool, shape (5,); whether lines with a verdict are copied. Blank lines count as OTHER.
 
     Attributes:
-        counts: int64, shape (5,); the lines so far by their verdict. Blank lines are not counted.
+        counts: int64, shape (5,); the number of lines so far by verdict. Blank lines are not counted.
     """
 
     def __init__(self, verdicts: Verdicts, is_wanted: NDArray[np.bool_]) -> None:
@@ -53,7 +53,7 @@ class Lines:
             self._count(np.asarray([self._verdict]))
 
     def _without_blank_end(self, block: bytes) -> tuple[bytes, bytes]:
-        """Split off white space after the last line end, because the line may turn out to be no blank one."""
+        """Split off white space after the last line end, because its line may turn out not to be blank."""
         end = block.rfind(b"\n") + 1
         if end == len(block) or (end == 0 and self._is_inside):
             return block, b""
@@ -84,7 +84,7 @@ class Lines:
         return _is_blank(block[int(starts[place]) : end], is_first=self._number + place == 1)
 
     def _pieces(self, block: bytes, starts: NDArray[np.int64], found: NDArray[np.uint8]) -> Iterator[memoryview]:
-        """Yield the wanted lines; neighbours together."""
+        """Yield the wanted lines, adjacent ones as one piece."""
         if not len(starts):
             return
         is_wanted = self._is_wanted[found]

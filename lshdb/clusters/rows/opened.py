@@ -1,4 +1,4 @@
-"""An open file whose records are filtered, and what to write of it."""
+"""An open file whose records are filtered, and which of them to write."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class OpenedFile:
         parts: list[bytes] = []
         num_bytes = 0
         try:
-            # Decompressed pieces may be small.
+            # Pieces of decompressed data may be small.
             while piece := self.stream.read(READ_BYTES):
                 parts.append(piece)
                 num_bytes += len(piece)
@@ -71,12 +71,12 @@ class OpenedFile:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to write of a file.
+    """Which records of a file to write, and how.
 
     Args:
         is_wanted: bool, shape (5,); whether records with a verdict are written.
         options: how the file was read.
-        level: of the compression; None for the file's own or the usual one.
+        level: the compression level; None for that of the file, or the usual one.
     """
 
     verdicts: Verdicts
@@ -85,7 +85,7 @@ class Task:
     level: int | None
 
     def level_of(self, file: OpenedFile) -> int:
-        """Return the level of a compression that we write."""
+        """Return the level at which the output is compressed."""
         return self.level if self.level is not None else usual_level(file.compression, file.head)
 
 

@@ -19,12 +19,12 @@ class FilterOptions:
     """How original records are filtered.
 
     Args:
-        dropped: write the records that are dropped instead of those that are kept.
+        dropped: write the dropped records instead of the kept ones.
         unknown: what happens to records that the index does not hold: those it rejected, and those whose id another
             record took. ``keep`` writes them, ``drop`` leaves them out, ``error`` fails.
         link: make hard links to files that are one document each, instead of copies.
         force: overwrite files that another program wrote.
-        level: compression level of files that are compressed; None for the usual one of their compression.
+        level: the compression level of compressed files; None for the usual level of each compression.
         include, exclude_globs: patterns of files, as in an ingest.
         collection: the collection of the ids on standard input.
         read: how standard input is read.
@@ -45,12 +45,12 @@ class FilterOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts:
-    """Numbers of records, by what the index says about them.
+    """Numbers of records, by their state in the index.
 
     Args:
         num_unknown: records that the index does not hold.
         num_rejected: records that the index rejected.
-        num_other: records of a WARC that are no documents, such as requests.
+        num_other: records of a WARC that are not documents, such as requests.
     """
 
     num_kept: int = 0
@@ -79,10 +79,10 @@ class FilterReport:
     """The counts of a filter.
 
     Args:
-        counts: of the records of all files, also of those that were already written.
+        counts: of the records of all files, including files that an earlier run had written.
         num_elsewhere: dropped records whose kept document is in none of these files.
-        num_files: the files that were read; `num_present` of them had been written before and were left as they are.
-        num_left_out: files that are one document each and were not written, because it is not wanted.
+        num_files: the files that were read; an earlier run had already written `num_present` of them.
+        num_left_out: files that are one document each and were not written, because the document is not wanted.
         failed: the files that could not be read. Nothing was written for them.
     """
 
@@ -111,7 +111,7 @@ class FilterReport:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A file that is deleted, and the id of the document that is kept for it."""
+    """A deleted file, and the id of the document that is kept in its place."""
 
     path: Path
     kept: str
@@ -123,9 +123,9 @@ class DeletionReport:
 
     Args:
         deleted: the files that were deleted, or would be.
-        spared: dropped files that are not deleted, with the reason of each.
-        num_bytes: of the deleted files.
-        num_containers: files of many records, of which nothing is deleted.
+        spared: dropped files that are not deleted, each with the reason.
+        num_bytes: the size of the deleted files.
+        num_containers: files with many records, which are never deleted.
     """
 
     deleted: tuple[Deletion, ...]

@@ -1,11 +1,11 @@
 """Copy the wanted rows of a Parquet file, with its schema, metadata, row groups and encodings. Needs pyarrow.
 
 The rows of a row group stay together; a row group without wanted rows is left out. The file is encoded again, because
-Parquet cannot drop rows otherwise. Compression, dictionaries, statistics, page indexes and the format version are those
-of the first row group. A file whose schema pyarrow cannot write as it is is refused.
+Parquet has no other way to drop rows. Compression, dictionaries, statistics, page indexes and the format version follow
+the first row group. A file is refused if pyarrow cannot write its schema unchanged.
 
-Limitations: a row group is held in memory, decoded. Bloom filters are not written, and the level of the compression is
-the usual one.
+Limitations: one decoded row group is held in memory. Bloom filters are not written, and the compression level is the
+usual one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lshdb.readers.bytes.streams import PositionedFile
 __all__ = ["write_rows"]
 
 VERSIONS: Final = ("1.0", "2.4", "2.6")
-# The first row has the number 1.
+# Rows are numbered from 1.
 FIRST_ROW: Final = 1
 
 

@@ -1,6 +1,6 @@
-"""Find the files to filter, and make sure that the index knows them as they are now.
+"""Find the files to filter, and make sure that they have not changed since the ingest.
 
-Reads the index and the file system, and opens only files whose time of change is another than at the ingest.
+Reads the index and the file system. Opens a file only if its modification time has changed since the ingest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Shard", "Shards"]
 
-# Files that are looked up in the index at a time.
+# The number of files that are looked up in the index at a time.
 PLANNED_FILES: Final = 1_000
 
 
@@ -32,8 +32,8 @@ class Shard:
     """A file to filter.
 
     Args:
-        relative: its path below the folder that the caller named; its name if the caller named the file.
-        sources: what the index knows about it, in each collection that has it.
+        relative: its path below the folder that the caller passed; its name if the caller passed the file.
+        sources: its entry in each collection that has it.
     """
 
     file: SourceFile
@@ -56,13 +56,13 @@ class Shards:
         self._exclude = exclude
         within = options.clusters.within
         self._collections = collections.names(snapshot) if within is None else [within]
-        # Files whose time is another than at the ingest, but whose content is the same.
+        # Files whose modification time has changed since the ingest, but not their content.
         self._same: set[tuple[str, int]] = set()
 
     def groups(self) -> Iterator[tuple[list[Shard], list[Rejection]]]:
         """Yield the files in groups, each with the files and folders that cannot be walked.
 
-        Raises: PathMissing; NotIngested: the index does not know a file as it is now.
+        Raises: PathMissing; NotIngested: a file is new or has changed.
         """
         found = walk(
             self._paths,
@@ -86,7 +86,7 @@ class Shards:
         return [Shard(file, _relative(file), tuple(sources[file.uri])) for file in files]
 
     def _misfit(self, file: SourceFile, sources: Sequence[IndexedSource]) -> str | None:
-        """Return why the index does not know a file as it is now; None if it does."""
+        """Return why the index does not know the current version of a file; None if it does."""
         if not sources:
             return "is not in the index"
         for source in sources:

@@ -1,7 +1,7 @@
 """Pass on the wanted JSON lines of a stream, by the ids of their records.
 
-The index decides about a record by its id alone: its text is not compared. Records without an id, and lines that are no
-JSON objects, count as not in the index. A compressed stream is passed on in its compression.
+Records are looked up by id alone; their texts are not compared. Records without an id, and lines that are not JSON
+objects, count as not in the index. A compressed stream is written with the same compression.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["filter_stream"]
 
-# Lines whose ids are looked up together.
+# The number of lines whose ids are looked up together.
 BATCH_LINES: Final = 1_000
 
 
@@ -62,7 +62,7 @@ class _Named(Protocol):
 class _Passing:
     """Chooses lines by the ids of their records.
 
-    Attributes: counts: int64, shape (5,); the records so far by their verdict.
+    Attributes: counts: int64, shape (5,); the number of records so far by verdict.
     """
 
     def __init__(self, snapshot: Transaction, dropped: Dropped, options: FilterOptions) -> None:
@@ -103,7 +103,7 @@ class _Passing:
         )
 
     def _doc_id(self, line: bytes) -> str | None:
-        """Return the id of a record as the index has it; None if it has none."""
+        """Return the id of a record, as in the index; None if it has no id."""
         try:
             found = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

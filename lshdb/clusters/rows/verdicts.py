@@ -1,7 +1,7 @@
-"""What the index says about every record of a source: kept, dropped, rejected, or nothing.
+"""The state of every record of a source in the index: kept, dropped, rejected, or unknown.
 
-Memory: a byte for each record of a numbered source, or the locators of the others, and 17 bytes for each dropped
-document of the index.
+Memory: a byte for each record if records are numbered, otherwise their locators; and 17 bytes for each dropped document
+of the index.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
     "wanted",
 ]
 
-# The verdicts. A record that is UNKNOWN is not in the index; one that is OTHER is no document.
+# The verdicts. A record that is UNKNOWN is not in the index; one that is OTHER is not a document.
 UNKNOWN: Final = 0
 KEPT: Final = 1
 DROPPED: Final = 2
@@ -59,7 +59,7 @@ class Dropped:
         self._is_kept_met = np.zeros(len(self._kept), dtype=np.bool_)
 
     def verdicts(self, doc_keys: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Return KEPT or DROPPED for each document, uint8. The documents count as met."""
+        """Return KEPT or DROPPED for each document, uint8. The documents count as met from then on."""
         is_dropped, places = _found(self._keys, doc_keys)
         self._is_met[places[is_dropped]] = True
         is_kept, places = _found(self._kept, doc_keys)
@@ -72,7 +72,7 @@ class Dropped:
 
     @property
     def num_elsewhere(self) -> int:
-        """The number of dropped documents that were met, while the document kept for them was not."""
+        """The number of dropped documents that were met although the document kept for them was not."""
         return int((self._is_met & ~self._is_kept_met[self._kept_for]).sum())
 
 
@@ -80,7 +80,7 @@ class Verdicts:
     """The verdicts about the records of a source.
 
     Attributes:
-        by_number: uint8; the verdict about record N is at place N. Empty if the records have no numbers.
+        by_number: uint8; the verdict about record N is at index N. Empty if the records have no numbers.
         by_locator: the verdicts about the other records.
         counts: int64, shape (5,); the number of records by verdict, none of them UNKNOWN.
     """
@@ -117,7 +117,7 @@ def numbered(
     Args:
         sources: the same file in each collection. A record is kept if one of its documents is.
         unit: the word before the number in a locator, such as ``line``.
-        rejected: the locators of rejected records. Those of another kind are left out.
+        rejected: the locators of rejected records. Locators with another unit are ignored.
     """
     table = _Table()
     for source in sources:
@@ -154,12 +154,12 @@ class _Table:
         return self._verdicts[: self._size]
 
     def note(self, numbers: NDArray[np.int64], verdicts: NDArray[np.uint8]) -> None:
-        """Add verdicts. Of two about a record, KEPT counts before DROPPED, and DROPPED before REJECTED."""
+        """Add verdicts. If a record gets several, KEPT wins over DROPPED, and DROPPED over REJECTED."""
         if not len(numbers):
             return
         self._size = max(self._size, int(numbers.max()) + 1)
         if (missing := self._size - len(self._verdicts)) > 0:
-            # By half, so that growing copies each verdict a few times only.
+            # By half, so that each verdict is copied only a few times.
             grown = np.zeros(max(missing, len(self._verdicts) // 2), dtype=np.uint8)
             self._verdicts = np.concatenate([self._verdicts, grown])
         for verdict in (REJECTED, DROPPED, KEPT):
@@ -180,7 +180,7 @@ def counted(found: NDArray[np.int64]) -> RecordCounts:
     return RecordCounts(*(int(found[verdict]) for verdict in (KEPT, DROPPED, UNKNOWN, REJECTED, OTHER)))
 
 
-# Documents with locators that are held at a time.
+# The number of documents with locators that are held at a time.
 HELD_LOCATORS: Final = 50_000
 
 
@@ -191,7 +191,7 @@ def _blocks(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[NDArray[np.int64]
 
 
 def _found(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which of the wanted keys are among ascending keys, and the place of each of these."""
+    """Return which of the wanted keys are among ascending keys, and the position of each one found."""
     places = np.searchsorted(keys, wanted)
     inside = np.minimum(places, max(len(keys) - 1, 0))
     return (keys[inside] == wanted) if len(keys) else np.zeros(len(wanted), dtype=np.bool_), inside

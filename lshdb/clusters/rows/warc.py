@@ -1,10 +1,10 @@
-"""Copy the wanted records of a WARC file whole, with the compression of each.
+"""Copy the wanted records of a WARC file, each in full and with its compression.
 
-A segment is what is compressed together: usually one record. A segment of which everything is wanted is copied with its
-compressed bytes, and one of which nothing is wanted is left out. Only a segment that has both is compressed again.
+A segment is a run of records that were compressed together, usually just one. A segment is copied byte for byte if all
+of its records are wanted, and left out if none are. Only a segment with both kinds is compressed again.
 
-Limitations: the request and metadata records of a dropped page are copied. A file that is compressed with a dictionary,
-several records together, is refused if some of them are dropped.
+Limitations: the request and metadata records of a dropped page are copied. If a file is compressed with a dictionary,
+and some but not all records of a segment are dropped, the file is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lshdb.readers.warc.segments import Segment, segments
 __all__ = ["write_records"]
 
 COPIED_BYTES: Final = 1 << 20
-# Records that crawlers write beside their pages. The first one describes the file, and is never left out.
+# Records that crawlers write in addition to pages. The first one describes the file, and is never left out.
 FILE_NOTE: Final = "warcinfo"
 NOTES: Final = frozenset({FILE_NOTE, "request", "metadata"})
 
@@ -57,7 +57,7 @@ class _Walked:
         return not self.spans or self.spans[0][1]
 
     def ranges(self) -> Iterator[tuple[int, int, bool]]:
-        """Yield (begin, end, whether it is wanted) of all its bytes; neighbours together."""
+        """Yield (begin, end, whether it is wanted) for all its bytes, adjacent records as one range."""
         begins = [0, *(begin for begin, _ in self.spans[1:]), self.end]
         parts = zip(begins, begins[1:], (is_wanted for _, is_wanted in self.spans), strict=False)
         for is_wanted, group in groupby(parts, key=lambda part: part[2]):
@@ -83,7 +83,7 @@ def write_records(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int
 class _Copying:
     """Copies the segments of a file, in order.
 
-    Attributes: counts: int64, shape (5,); the records so far by their verdict.
+    Attributes: counts: int64, shape (5,); the number of records so far by verdict.
     """
 
     def __init__(self, file: OpenedFile, task: Task, out: BinaryIO) -> None:
@@ -107,10 +107,10 @@ class _Copying:
         return walked
 
     def write(self, walked: _Walked | None, end: int) -> None:
-        """Write what is wanted of a segment that ends there in the file; None stands for what is before the first."""
+        """Write the wanted part of a segment that ends at `end`; None stands for the bytes before the first segment."""
         begin, self._position = self._position, end
         if walked is None or not walked.is_mixed:
-            # What is before the first segment may be a dictionary that all others need.
+            # The bytes before the first segment may be a dictionary that all segments need.
             if walked is None or walked.is_wanted:
                 self._copy(begin, end)
         elif walked.segment.compressed:
@@ -128,14 +128,14 @@ class _Copying:
         return OTHER if kind in NOTES else UNKNOWN
 
     def _copy(self, begin: int, end: int) -> None:
-        """Copy bytes of the file as they are."""
+        """Copy bytes of the file unchanged."""
         descriptor = self._file.binary.fileno()
         while begin < end and (block := os.pread(descriptor, min(COPIED_BYTES, end - begin), begin)):
             self._out.write(block)
             begin += len(block)
 
     def _compress(self, walked: _Walked) -> None:
-        """Write the wanted records of a segment as a member of their own."""
+        """Compress the wanted records of a segment as a new member."""
         plain = self._again(walked.segment)
         with compressing(self._out, self._file.compression, self._task.level_of(self._file)) as write:
             for first, last, is_wanted in walked.ranges():
@@ -147,7 +147,7 @@ class _Copying:
                         write(block)
 
     def _again(self, segment: Segment) -> ByteStream:
-        """Return the bytes of a segment once more."""
+        """Read the bytes of a segment again."""
         file = PositionedFile(self._file.binary)
         file.seek(segment.offset)
         return next(segments(ByteStream(iter(lambda: file.read(COPIED_BYTES), b"")))).stream

@@ -1,15 +1,15 @@
-"""ARC, the predecessor of WARC: each record is one header line, and then what the server sent.
+"""ARC, the predecessor of WARC: each record is a header line followed by the response of the server.
 
 The header line of version 1 has five fields, ``URL IP DATE TYPE LENGTH``, and that of version 2 ten, with five more
 between TYPE and LENGTH. The first record of a file, ``filedesc://...``, describes the file. Records get the fields of a
 WARC: a page is a ``response``, and the first record a ``warcinfo``.
 
-Addresses and media types may contain spaces, as in files of real crawlers, because the date tells where the fields are.
+Addresses and media types may contain spaces, as they do in practice, because the date shows where the fields are.
 The line that names the fields is not read, because files do not always follow it.
 
 Source: Internet Archive, ARC File Format, versions 1 and 2.
-Limitation: records have no magic number, so a header line is found only at the beginning of a line. In a file that is
-not compressed, a record that is cut off in the middle of a line costs the next one too.
+Limitation: records have no magic number, so a header line is found only at the beginning of a line. In an
+uncompressed file, a record that is cut off in the middle of a line also makes the next one unreadable.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from lshdb.readers.warc.syntax import MAX_HEADER_BYTES, USUAL_HEADER_BYTES, Fiel
 __all__ = ["ARC", "FILE_SCHEME"]
 
 SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
-# A line that may be a header. What is between its ends is checked afterwards, in linear time.
+# A line that may be a header. Its middle is checked afterwards, in linear time.
 CANDIDATE: Final = re.compile(rb"^[A-Za-z][A-Za-z0-9+.-]{0,30}:[^\r\n]* [0-9]{1,18}[ \t]*\r?$", re.MULTILINE)
 DATE: Final = re.compile(rb"[0-9]{14}")
 LENGTH: Final = re.compile(rb"[0-9]{1,18}")
 FILE_SCHEME: Final = b"filedesc:"
-# Places of the date, counted from the end of a line: in version 1, in version 2, and in version 1 with one or two
+# Positions of the date, counted from the end of a line: in version 1, in version 2, and in version 1 with one or two
 # spaces in the media type.
 DATE_PLACES: Final = (3, 8, 4, 5)
 

@@ -1,4 +1,4 @@
-"""Which media types hold a text, and which records are not meant for lshdb."""
+"""Tell which media types are texts, and which records are not meant for lshdb."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def is_html(body: ByteStream, fields: Fields) -> bool:
 
 
 def require_text(declared: str) -> None:
-    """Return if a media type is that of a page or a text. Raises: Unwanted: it is another one."""
+    """Accept the media type of a page or a text. Raises: Unwanted: it is another one."""
     if declared in NO_TEXT_TYPES or not (declared in HTML_TYPES or declared.startswith("text/")):
         raise Unwanted(f"media type {declared[:60]}")

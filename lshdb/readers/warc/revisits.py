@@ -1,11 +1,11 @@
-"""Read revisit records: a crawler found a page again, and stored the name of its capture instead of the page.
+"""Read revisit records, in which a crawler names an earlier capture instead of storing an unchanged page again.
 
-The profiles ``identical-payload-digest`` and ``server-not-modified`` of all versions of WARC mean the same here. The
-record names the capture by ``WARC-Refers-To-Target-URI`` and ``WARC-Refers-To-Date``. Without the address, it is the
-record's own; without the date, it is the last capture before the record's own.
+The profiles ``identical-payload-digest`` and ``server-not-modified`` of all versions of WARC are treated alike. The
+record names the capture by ``WARC-Refers-To-Target-URI`` and ``WARC-Refers-To-Date``. Without the address, lshdb takes
+that of the record; without the date, the last capture before the record.
 
-Limitation: a record that names the capture only by ``WARC-Refers-To``, the id of a record, is taken to mean the last
-capture of its own address, because the index does not store ids of records.
+Limitation: if a record names the capture only by ``WARC-Refers-To``, a record id, lshdb takes the last capture of the
+same address, because the index does not store record ids.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REASON: Final = "revisit of a page that another record holds"
 def revisit(source: SourceFile, record: Record, address: str, date: int | None, options: ReadOptions) -> Revisit:
     """Return the capture that a revisit record stands for.
 
-    Raises: Unwanted: it is no page, or has an unknown profile; Unfit: its HTTP header is damaged.
+    Raises: Unwanted: it is not a page, or has an unknown profile; Unfit: its HTTP header is damaged.
     """
     profile = record.fields.get("warc-profile", "").rstrip("/").rpartition("/")[2].lower()
     if profile not in PROFILES:
@@ -45,7 +45,7 @@ def revisit(source: SourceFile, record: Record, address: str, date: int | None, 
 
 
 def _is_page(record: Record) -> bool:
-    """Return whether the record says that it is a page; False if it says nothing. Raises: Unwanted: it is none."""
+    """Return whether the record declares itself a page; False if it declares nothing. Raises: Unwanted: not a page."""
     if not record.block.peek(1):
         return False
     status, fields = read_head(record.block)

@@ -1,5 +1,4 @@
-"""How the records of a file begin: what WARC and ARC differ in. Also reads headers of named fields, as WARC and HTTP
-have them.
+"""How the records of a file begin, which is where WARC and ARC differ. Also reads headers with named fields.
 
 Source: ISO 28500:2017, WARC 1.1; as lenient as warcio (LF for CR LF, any version, missing blank lines).
 """
@@ -31,9 +30,9 @@ class Syntax(Protocol):
     """How a record begins.
 
     Attributes:
-        magic_bytes: how many bytes tell whether a record begins.
-        tail_bytes: how many of the last bytes of a record may belong to the next one, if its length is wrong.
-        ends: what follows a record.
+        magic_bytes: the number of bytes that show whether a record begins.
+        tail_bytes: the number of bytes at the end of a record that may belong to the next one, if its length is wrong.
+        ends: the bytes that may follow a record.
     """
 
     @property

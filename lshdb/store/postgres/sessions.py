@@ -1,7 +1,7 @@
-"""Sessions of the server: that each connection has one of its own, and which of them holds a lock.
+"""Server sessions: check that each connection has a separate one, and find the one that holds a lock.
 
-The search path and the lock for linking belong to a session. A connection pooler in transaction mode passes each
-transaction to any session, so that a lock would outlive the process that took it, and block all others.
+The search path and the lock for linking belong to a session. A connection pooler in transaction mode may run each
+transaction in a different session, so a lock could outlive the process that took it and block all others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lshdb.errors import SessionsPooled
 
 __all__ = ["holder", "require_own"]
 
-# Another client of the pool may take the session between the two questions.
+# Another client of the pool may take the session between the two queries.
 TRIES: Final = 5
 
 _HOLDER: Final = text("""
@@ -27,12 +27,12 @@ _HOLDER: Final = text("""
 
 
 def require_own(driver: psycopg.Connection[Any], connect: Callable[[], psycopg.Connection[Any]], url: str) -> None:
-    """Check that a new connection has a session of its own.
+    """Check that a new connection does not share its session.
 
     Args: connect: opens another connection to the same address.
     Raises: SessionsPooled: it shares its sessions with other connections.
     """
-    # Poolers make up the process id that a client gets at the start.
+    # Poolers invent the process id that a client receives at the start.
     if driver.info.backend_pid == _session(driver):
         return
     with connect() as other:
@@ -42,12 +42,12 @@ def require_own(driver: psycopg.Connection[Any], connect: Callable[[], psycopg.C
 
 
 def holder(connection: Connection, space: int, key: int) -> str:
-    """Return who holds an advisory lock, for people."""
+    """Return a description of the holder of an advisory lock."""
     return str(connection.scalar(_HOLDER, {"space": space, "key": key}) or "a process that has just ended")
 
 
 def _session(driver: psycopg.Connection[Any]) -> int:
-    """Return the process id of the server's session that a transaction of its own runs in."""
+    """Return the server process id of the session that runs a new transaction."""
     row = driver.execute("SELECT pg_backend_pid()").fetchone()
     driver.rollback()
     assert row is not None

@@ -77,7 +77,7 @@ class Sqlite(Dialect):
 
     def normalised(self, url: URL) -> URL:
         # Absolute, as SQLAlchemy makes it for its connections: the ingest lock must not follow a later os.chdir.
-        # Two names of one file have one lock, and one log, which SQLite keeps beside the file itself.
+        # All names of a file share one lock, and one log, which SQLite keeps next to the file itself.
         return URL.create("sqlite", database=os.path.realpath(url.database or ""))
 
     def engine_options(self) -> dict[str, Any]:

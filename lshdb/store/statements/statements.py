@@ -88,7 +88,7 @@ def probes() -> Insert:
 
     In a bucket of at most ``:cap`` contents, every content meets all others. In a larger bucket, the first ``:cap``
     contents meet each other, and every later one meets only the first ``:hubs``, which therefore meet all. The number
-    of pairs grows linearly with the bucket, and the order of linking makes no difference.
+    of pairs grows linearly with the bucket, and the order of linking does not matter.
     """
     cap_key, hub_key = _key_at(bindparam("cap")), _key_at(bindparam("hubs"))
     limit = case(

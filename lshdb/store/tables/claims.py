@@ -1,11 +1,11 @@
-"""Decides which documents of a batch get the ids that they bring.
+"""Decides which documents of a batch get the ids that they claim.
 
-A document claims its id. If a document from another source has the id and a different text, that is a conflict. The
-`OnConflict` of the ingest resolves it. By default the document from the newer file wins, and a document from an older
-one gets a qualified id, ``ID@FILE``. It keeps that id as long as its source has it.
+If a document from another source has the claimed id and a different text, that is a conflict, which the `OnConflict` of
+the ingest resolves. By default the document from the newer file wins, and one from an older file gets a qualified id,
+``ID@FILE``, which it keeps until it disappears from its source.
 
-Claims are decided in the order of reading, so the answers do not depend on the size of a batch. Two dated documents are
-not a conflict: the newer one wins. A document that a program added is not one either: it is replaced.
+Claims are decided in reading order, so the results do not depend on the batch size. Two dated documents do not
+conflict: the newer one wins. Nor does a document that a program added: it is replaced.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Place:
     Args:
         run_key, collection: the run and the collection.
         source_keys: the keys of its sources by URI. Other sources are not recorded.
-        on_conflict: what to do about conflicts; None replaces a document from an older file, and
-            qualifies the new id otherwise.
+        on_conflict: how to resolve conflicts; None replaces a document from an older file, and otherwise
+            qualifies the new id.
         qualified: the sources that were read before, and some of whose documents may have qualified ids.
         file_of: returns the name of a source for a qualified id, from its URI.
     """
@@ -63,9 +63,9 @@ class Claimed:
     """The decisions about the documents of a batch.
 
     Args:
-        documents: all documents of the batch, with the ids that they got.
-        last: by id, the index of the document that has it in the end. Ids that stay with another document are missing.
-        outdated: the documents that are older than the one that the index has, one for each id.
+        documents: all documents of the batch, with their final ids.
+        last: by id, the index of the document that finally has it. Ids that stay with another document are missing.
+        outdated: the documents that are older than the one in the index, one for each id.
         known: by id, the document that the index had before the batch.
         num_updated: how often the text of an id changed.
     """
@@ -85,7 +85,7 @@ def claim(
     place: Place,
     collection_key: int,
 ) -> Claimed:
-    """Return which documents get which ids. Raises: IdConflict: there is a conflict, and `place` calls it an error."""
+    """Return which documents get which ids. Raises: IdConflict: `place` treats conflicts as errors."""
     return _Claims(transaction, documents, content_keys, place, collection_key).decided()
 
 
@@ -136,7 +136,7 @@ class _Claims:
         return Claimed(documents, self._last, outdated, self._known, self._num_updated, Conflicts(**self._conflicts))
 
     def _adopt(self) -> None:
-        """Give the documents of sources that were read before the qualified ids that they have."""
+        """Give documents from sources that were read before the qualified ids that they already have."""
         if not self._place.qualified:
             return
         ours = [index for index, key in enumerate(self._source_keys) if key in self._place.qualified]
@@ -147,7 +147,7 @@ class _Claims:
                 self._ids[index] = doc_id
 
     def _decide(self, index: int) -> bool:
-        """Decide a claim. Returns: False if the document has claimed another id instead, which is to be decided."""
+        """Decide a claim. Returns: False if the document now claims another id, still to be decided."""
         holder = self._holders.get(self._ids[index])
         if holder is None or holder.content_key == self._content_keys[index] or self._both_dated(index, holder):
             self._take(index, holder)

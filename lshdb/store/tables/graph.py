@@ -72,7 +72,7 @@ class OversizedBuckets:
 
 @dataclass(frozen=True, slots=True)
 class StoredSignatures:
-    """Contents as they are stored.
+    """The stored signatures of contents.
 
     Args:
         keys, num_shingles: int64, shape (n,); keys ascending.

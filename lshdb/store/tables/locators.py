@@ -1,4 +1,4 @@
-"""Queries for the places of documents in their sources, and for what a source was when it was read."""
+"""Queries for the places of documents in their sources, and for the recorded state of sources."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = [
     "whole_files",
 ]
 
-# URIs or ids in a statement, each of which is a parameter; SQLite accepts 32,766.
+# The number of URIs or ids in a statement. Each is a parameter; SQLite accepts 32,766.
 GIVEN_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """A file as it was when the index read it.
+    """The recorded state of a file.
 
     Args:
-        size, mtime_ns, digest: its size, time of last change, and digest; no digest if it was not read to its end.
+        size, mtime_ns, digest: when it was read; digest is None if it was not read to its end.
         state: ``done`` once the file was read to its end.
         position, num_documents: the number of its items, including rejected and skipped ones, and of its documents.
-        options: the options that it was read with, as written by `readers.record`.
-        reading_run: the run that began to read it.
+        options: the read options, as written by `readers.record`.
+        reading_run: the run that started reading it.
     """
 
     source_key: int
@@ -59,7 +59,7 @@ class IndexedSource:
 
 @dataclass(frozen=True, slots=True)
 class KeptDocument:
-    """A document, and its source as it was when the index read it.
+    """A document, and the recorded state of its source.
 
     Args:
         uri, size, mtime_ns, digest: None if a program added the document.
