@@ -21,7 +21,7 @@ HEADER: Final = """# API reference
 This page is generated from the docstrings by `python scripts/make_api.py`. [python.md](python.md) is the introduction.
 """
 
-# The methods of Index, by what they are for.
+# The methods of Index by purpose.
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
     "Change": "ingest add buffered remove remove_collection link",

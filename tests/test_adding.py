@@ -1,4 +1,4 @@
-"""Documents that a program adds one by one, and the runs that they leave."""
+"""Documents that a program adds individually, and the runs that this creates."""
 
 from __future__ import annotations
 

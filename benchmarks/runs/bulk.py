@@ -1,10 +1,10 @@
-"""Compare asking about many documents with adding as many, in one process and with the index of one corpus.
+"""Compare looking up many documents with adding as many, in one process and on the index of one corpus.
 
     python -m benchmarks.runs.bulk [DOCUMENTS] [URL]
 
-Half of the documents are in the index, and the other half are asked about and then added, one after the other in turns
-of equal size, so that both see the same index and the same machine. Adding them is not linking them: a question finds
-its near-duplicates at once, so the comparison is with the least that an ingest does.
+Half of the documents are in the index. The other half are looked up and then added, in alternating turns of equal size,
+so that both see the same index and the same machine. The added documents are not linked, although a lookup finds all
+near-duplicates at once: the comparison is with the least that an ingest does.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m benchmarks.runs.filter FILE.jsonl [--copies 18] [--compression none|zstd|gzip] [--rounds 3]
 
-The corpus repeats FILE with other words in each copy, so that a copy has duplicates of its own only. Reading,
-copying and filtering take turns. Filtering includes everything: start-up, clusters, writing, and syncing to the disk.
+The corpus repeats FILE with different words in each copy, so duplicates occur only within a copy. Reading, copying and
+filtering take turns. Filtering includes everything: start-up, clusters, writing, and syncing to the disk.
 The join by hand reads the ids to keep from ``lshdb export`` and parses every line.
 """
 

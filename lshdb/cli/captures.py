@@ -71,7 +71,7 @@ def captures(
     *,
     output: CapturesOutput,
 ) -> None:
-    """Print the captures of a page in WARC and ARC files: how it changed, and which captures are redundant.
+    """Print the captures of a page in WARC and ARC files: how it changed, and which are redundant.
 
     The output shows the similarity of each capture to the previous one. A capture is redundant if it has the same text
     as the last capture that is not redundant, or is at least --min-sim similar to it. The first capture is never

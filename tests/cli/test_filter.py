@@ -1,4 +1,4 @@
-"""``lshdb filter`` on both databases: what it prints, and how it ends."""
+"""``lshdb filter`` on both databases: its output and its exit status."""
 
 from __future__ import annotations
 

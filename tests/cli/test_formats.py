@@ -50,7 +50,7 @@ def index(lshdb: Run, filled: str, tmp_path: Path) -> str:
 
 
 def test_every_verb_that_takes_a_format_is_walked_over() -> None:
-    # The captures of a crawl have tests of their own.
+    # test_captures.py tests the captures of a crawl.
     assert {verb for verb in VERBS if "--format" in options_of(verb)} == {*WITH_ROWS, "captures"}
 
 

@@ -52,7 +52,7 @@ def test_a_bad_page_of_a_crawl_is_one_rejection_among_many(lshdb: Run, url: str,
         0,
         "run 1: 3 added, 1 rejected (1 text larger than the 1 kB of --max-text)",
     )
-    # Named by itself, it is missed; and also when it has not changed since.
+    # A file that the user named must not be missing, even if it has not changed since the last run.
     assert lshdb(url, "ingest", "--max-text", "2kB", tmp_path / "huge.txt").code == 36
     assert lshdb(url, "ingest", "--max-text", "2kB", tmp_path / "huge.txt").code == 32
 

@@ -13,7 +13,7 @@ from tests.clusters.test_filter import ingested, line, words
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Path:
-    """A folder of texts, of which two are the same, and of which none is the empty one."""
+    """A folder with three texts, two of them the same, and an empty file."""
     folder = tmp_path / "pages"
     folder.mkdir()
     for name, first in {"a.txt": 0, "b.txt": 100, "copy.txt": 0}.items():
@@ -67,7 +67,7 @@ def test_a_file_is_spared_if_the_one_kept_for_it_has_changed(url: str, pages: Pa
     (pages / "a.txt").write_text(words(0).upper())
     reason = f"the document kept for it, {pages}/a.txt, has changed since it was ingested"
     assert spared(deleted(url, other)) == [reason]
-    (pages / "a.txt").write_text(words(0))  # as it was, but for the time
+    (pages / "a.txt").write_text(words(0))  # the old text with a new time
     assert len(deleted(url, other).deleted) == 1
 
 

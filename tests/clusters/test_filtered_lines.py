@@ -1,4 +1,4 @@
-"""Lines are chosen alike, however the bytes of a file are cut into blocks."""
+"""The choice of lines does not depend on how a file is split into blocks."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ __all__ = ["PAGES", "ROOT", "Block", "blocks", "sections"]
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# Pages that tell one story: each block continues the one before. Elsewhere each section has a folder of its own.
+# Pages that tell one story: each block continues the one before. Elsewhere each section starts in a new folder.
 STORIES = ("tutorial.md",)
 
 LINE = re.compile(r'^(?:(?P<heading>#{1,3}) .*|```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?)$')

@@ -1,4 +1,4 @@
-"""A shell that knows ``lshdb`` and runs the console examples of a page, and what they may print."""
+"""A shell that runs the console examples of a page with this ``lshdb``, and compares their output with the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.docs.pages import ROOT, Block
 __all__ = ["Shell", "agree", "commands", "run_section", "started"]
 
 MARK = "\x1eended\x1e"
-# What follows a command: the mark, and the status of the command for the next one.
+# Appended to each command: print the mark, and pass the status of the command to the next one.
 ENDED = f"(ended=$?; printf '{MARK}'; exit $ended)"
 # What the pages show in place of the folder of the test.
 SHOWN_FOLDER = "/home/you"
@@ -35,7 +35,7 @@ class Shell:
     programs: Path
 
     def run(self, commands: Sequence[str], folder: Path) -> list[str]:
-        """Run commands one after the other, in one process. Returns: what each of them printed."""
+        """Run commands in sequence, in one process. Returns: the output of each."""
         path = os.pathsep.join([str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = {name: value for name, value in os.environ.items() if name not in HIDDEN}
         environment |= {"PATH": path, "COLUMNS": "120", "TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": str(folder)}
@@ -68,7 +68,7 @@ def started(folder: Path) -> Iterator[Shell]:
 
 
 def commands(text: str) -> list[tuple[str, str]]:
-    """Return the commands of a block, each with the output it shows. A command goes on in lines that begin with >."""
+    """Return the commands of a block, each with the output it shows. Lines that begin with > continue a command."""
     found = re.findall(r"^\$ (.*\n(?:^> .*\n)*)((?:^(?!\$ ).*\n)*)", text, flags=re.MULTILINE)
     return [(re.sub(r"^> ", "", command, flags=re.MULTILINE).rstrip("\n"), shown) for command, shown in found]
 
@@ -76,7 +76,7 @@ def commands(text: str) -> list[tuple[str, str]]:
 def run_section(section: Sequence[Block], shell: Shell, folder: Path) -> list[tuple[str, str, str]]:
     """Run the commands of blocks in a folder that has the sample data and the files that the page has you write.
 
-    Returns: each command, the output it shows, and what it printed.
+    Returns: each command, the output on the page, and the actual output.
     """
     shutil.copytree(ROOT / "sample_data", folder / "sample_data")
     for block in section:

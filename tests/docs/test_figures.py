@@ -12,7 +12,7 @@ from scripts import make_figures
 from tests.docs.pages import ROOT
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-# The version of the program that drew it, and names that are hashes of what they name.
+# The version of the program that drew the figure, and names that are content hashes.
 VARYING = re.compile(r"<dc:title>.*</dc:title>|\b[mpc][0-9a-f]{10}\b")
 
 

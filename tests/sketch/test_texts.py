@@ -1,4 +1,4 @@
-"""Texts as they are kept."""
+"""The stored form of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of an index: what it may be, and that a password in a wrong one is never repeated."""
+"""The address of an index: the accepted forms, and errors that never repeat a password."""
 
 from __future__ import annotations
 
