@@ -68,7 +68,7 @@ def names(given: Names) -> Iterator[str]:
 
 
 def name(what: str, given: object) -> str:
-    """Return the name of a document or collection. Args: what: "an id", for the message. Raises: UsageError."""
+    """Return the name of a document or collection. Args: what: such as "an id". Raises: UsageError."""
     if not isinstance(given, str) or not given:
         raise UsageError(reason=f"{what} is a string that is not empty, not {_shown(given)}")
     return given
