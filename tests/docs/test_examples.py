@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -12,6 +14,17 @@ import pytest
 from tests.docs.pages import PAGES, Block, blocks, sections
 from tests.docs.renew import renew
 from tests.docs.shell import Shell, agree, commands, run_section
+
+# Programs of other projects in the examples. `.ci/run` installs them.
+OTHERS = ("jq", "sqlite3")
+
+
+def lacking(section: list[Block]) -> list[str]:
+    """Return the programs that a section calls and this machine does not have."""
+    text = "".join(block.text for block in section if block.language == "console")
+    return [
+        name for name in OTHERS if re.search(rf"(^[$>]|\|) +{name} ", text, re.MULTILINE) and not shutil.which(name)
+    ]
 
 
 def consoles() -> list[object]:
@@ -35,6 +48,8 @@ def programs() -> list[object]:
 
 @pytest.mark.parametrize("section", consoles())
 def test_what_a_console_example_prints_is_what_it_shows(section: list[Block], shell: Shell, tmp_path: Path) -> None:
+    if missing := lacking(section):
+        pytest.skip(f"not installed: {', '.join(missing)}")
     for command, shown, printed in run_section(section, shell, tmp_path):
         assert agree(shown, printed), f"$ {command}\n{printed}"
 
