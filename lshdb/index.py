@@ -10,14 +10,15 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TextIO, TypeVar
+from weakref import WeakSet
 
 from lshdb.answers.asking import Questions
 from lshdb.answers.captures import Capture, captures
@@ -104,6 +105,8 @@ class Index:
         self._progress = progress or Progress()
         # The run of the documents that a thread or a buffer adds to a collection, and when it began.
         self._small_runs: dict[tuple[object, str], tuple[int, float]] = {}
+        # Answers that keep a transaction open while they are read.
+        self._streams: WeakSet[Generator[Any, None, None]] = WeakSet()
         store.noticed = self._progress.noticed
         announce_to(self._progress.busy)
 
@@ -188,8 +191,12 @@ class Index:
         return whole.vacuum(self._store, full=full)
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database, and end the answers that are not read to their end."""
         self._progress.done()
+        for stream in list(self._streams):
+            # Another thread may be reading it. Its transaction ends with it.
+            with suppress(ValueError):
+                stream.close()
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -698,8 +705,13 @@ class Index:
         return self._stream(lambda snapshot: answers.rejections(snapshot, run))
 
     def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:
-        with self._store.reading() as snapshot:
-            yield from ask(snapshot)
+        def rows() -> Generator[_Row, None, None]:
+            with self._store.reading() as snapshot:
+                yield from ask(snapshot)
+
+        stream = rows()
+        self._streams.add(stream)
+        return stream
 
     def _clustered(
         self,

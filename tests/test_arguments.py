@@ -223,3 +223,17 @@ def test_what_was_added_before_a_bad_document_of_a_later_transaction_stays(
     with pytest.raises(BadDocument):
         index.add(numbered(7))
     assert ("n4" in index, "n5" in index) == (True, False)
+
+
+def test_a_question_needs_no_id(tmp_path: Path) -> None:
+    with Index.ensure(tmp_path / "index.db") as index:
+        index.add(Document("a", WORDS))
+        assert [match.id for match in index.query(Document("", WORDS))] == ["a"]
+
+
+def test_closing_an_index_ends_an_answer_that_is_not_read_to_its_end(url: str) -> None:
+    with Index.ensure(url) as index:
+        index.add([Document(name, WORDS) for name in "abc"])
+        rows = index.pairs()
+        next(rows)
+    assert list(rows) == []

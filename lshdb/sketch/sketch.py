@@ -49,6 +49,8 @@ def sketch(documents: Sequence[Document], params: Params) -> Sketches:
 
 def begin(documents: Sequence[Document], params: Params) -> Sketching:
     """Like `sketch`, but do not wait for the texts to be compressed. Raises: BadDocument."""
+    for document in documents:
+        _require_id(document)
     encoded = [encode(text_of(document, params)) for document in documents]
     packed = packing(encoded) if params.keep_text else None
     return Sketching(sketch_encoded(encoded, params), packed)
@@ -113,7 +115,7 @@ def text_of(document: Document, params: Params) -> str:
     Raises: BadDocument: the document is a text and the index holds sets, or the reverse; or a feature is empty or has
         a line end.
     """
-    require_fit(document, params)
+    _require_content(document, params)
     if document.features is None:
         return document.text
     return "\n".join(sorted(document.features if params.multiset else set(document.features)))
@@ -121,8 +123,16 @@ def text_of(document: Document, params: Params) -> str:
 
 def require_fit(document: Document, params: Params) -> None:
     """Check that a document has a usable id and fits the index. Raises: BadDocument: it has not; or as `text_of`."""
+    _require_id(document)
+    _require_content(document, params)
+
+
+def _require_id(document: Document) -> None:
     if (reason := _fault_of_id(document.doc_id)) is not None:
         raise _bad(document, reason)
+
+
+def _require_content(document: Document, params: Params) -> None:
     if document.features is None:
         if params.shingle == "set":
             raise _bad(document, "this index holds sets of features, and the document is a text")

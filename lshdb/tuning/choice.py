@@ -221,7 +221,8 @@ def params_of(chosen: Mapping[str, Any]) -> Params:
 
 def _is_default_promise(chosen: Mapping[str, Any]) -> bool:
     """Return whether the default bands meet the request."""
-    if {"bands", "rows"} & chosen.keys() or chosen.get("num_perm", DEFAULT_NUM_PERM) < DEFAULT_NUM_PERM:
+    num_perm = chosen.get("num_perm", DEFAULT_NUM_PERM)
+    if {"bands", "rows"} & chosen.keys() or not isinstance(num_perm, int) or num_perm < DEFAULT_NUM_PERM:
         return False
     return all(chosen.get(name, default) == default for name, default in PROMISE.items())
 
