@@ -104,7 +104,7 @@ def test_documents_are_taken_as_answers_are_read(index: Index) -> None:
 
 def test_a_bad_document_is_an_error(index: Index) -> None:
     with pytest.raises(BadDocument):
-        list(index.query_many([Document("a", "text"), Document("", "text")]))
+        list(index.query_many([Document("a", "text"), Document("b", features=("one",))]))
 
 
 def test_nothing_is_added(index: Index, tmp_path: Path) -> None:
