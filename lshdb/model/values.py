@@ -26,6 +26,7 @@ __all__ = [
     "Conflicts",
     "Counts",
     "Document",
+    "Fingerprints",
     "NormalForms",
     "Rejection",
     "ShingleSets",
@@ -104,6 +105,38 @@ class ShingleSets:
 
 
 @dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """The fingerprints of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``, sorted and distinct.
+
+    Args:
+        hashes: uint32, shape (F,).
+        offsets: int64, shape (n + 1,).
+    """
+
+    hashes: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of fingerprints of each text, int64, shape (n,)."""
+        return np.diff(self.offsets)
+
+    def chosen(self, rows: NDArray[np.int64]) -> Fingerprints:
+        """Return the fingerprints of some of the texts, in the given order."""
+        parts = [self.hashes[self.offsets[row] : self.offsets[row + 1]] for row in rows.tolist()]
+        return Fingerprints(np.concatenate([np.empty(0, np.uint32), *parts]), row_offsets(self.sizes[rows]))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Fingerprints]) -> Fingerprints:
+        """Return the texts of one or more parts, in their order."""
+        sizes = np.concatenate([part.sizes for part in parts])
+        return cls(np.concatenate([part.hashes for part in parts]), row_offsets(sizes))
+
+
+@dataclass(frozen=True, slots=True)
 class Signatures:
     """MinHash signatures: ``minima`` uint32, shape (n, num_perm), made by `scheme`.
 
@@ -141,6 +174,7 @@ class Sketches:
         signatures: shape (n, num_perm).
         band_keys: shape (n, bands).
         texts: n zstd frames of the UTF-8 text; None if the index keeps no texts.
+        fingerprints: of the passages of n texts; None if the index has no passages.
     """
 
     digests: NDArray[np.uint8]
@@ -148,6 +182,7 @@ class Sketches:
     signatures: Signatures
     band_keys: BandKeys
     texts: tuple[bytes, ...] | None
+    fingerprints: Fingerprints | None = None
 
     def __len__(self) -> int:
         return len(self.digests)

@@ -66,3 +66,12 @@ def test_compiled_intersections_equal_the_reference(lists: list[list[int]], data
     left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
     expected = reference.intersections(hashes, offsets, left, right)
     np.testing.assert_array_equal(kernels.intersections(hashes, offsets, left, right), expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows, st.integers(1, 12))
+def test_compiled_winnowing_equals_the_reference(lists: list[list[int]], window: int) -> None:
+    hashes, offsets = ragged(lists)
+    compiled, expected = kernels.winnow(hashes, offsets, window), reference.winnow(hashes, offsets, window)
+    np.testing.assert_array_equal(compiled[0], expected[0])
+    np.testing.assert_array_equal(compiled[1], expected[1])

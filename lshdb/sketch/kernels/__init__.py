@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from lshdb.sketch.kernels.compiled_graphs import settle, unite
+    from lshdb.sketch.kernels.compiled_passages import winnow
     from lshdb.sketch.kernels.compiled_sets import (
         agreements,
         band_hashes,
@@ -51,6 +52,7 @@ __all__ = [
     "shingle_words",
     "unite",
     "universal_minima",
+    "winnow",
 ]
 
 _HOMES: Final = {
@@ -58,6 +60,7 @@ _HOMES: Final = {
     **dict.fromkeys(("keyed_chars", "keyed_lines", "keyed_words"), "compiled_shingles"),
     **dict.fromkeys(("shingle_chars", "shingle_lines", "shingle_words"), "compiled_shingles"),
     **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
+    "winnow": "compiled_passages",
 }
 
 

@@ -52,6 +52,7 @@ __all__ = [
     "shingle_words",
     "unite",
     "universal_minima",
+    "winnow",
 ]
 
 
@@ -137,6 +138,16 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
 def first_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Ragged:
     """Return the hashes of each text, sorted and without repeats, and their offsets."""
     return ragged([sorted(set(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
+
+
+def winnow(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], window: int) -> Ragged:
+    """Return the least hash of each window of n texts, without its repeats in consecutive windows."""
+    return ragged([_least(hashes[start:stop].tolist(), window) for start, stop in pairwise(offsets.tolist())])
+
+
+def _least(hashes: list[int], window: int) -> list[int]:
+    least = [min(hashes[start : start + window]) for start in range(len(hashes) - window + 1)]
+    return [one for one, before in zip(least, [None, *least], strict=False) if one != before]
 
 
 def fss1_minima(
