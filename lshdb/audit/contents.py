@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from zstandard import ZstdError
 
 from lshdb.audit.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
+from lshdb.linking.comparison import Contents
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures
@@ -26,7 +27,7 @@ from lshdb.store.tables import audit, graph, inspection
 from lshdb.store.tables.audit import AuditedContents
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Change", "Examined", "examine", "extra_rows", "stored_minima", "trusted"]
+__all__ = ["Change", "Examined", "examine", "extra_rows", "stored_contents", "stored_minima", "trusted"]
 
 # Bytes of text that are sketched at a time.
 SKETCHED_BYTES: Final = 16_000_000
@@ -132,6 +133,13 @@ def stored_minima(stored: AuditedContents, params: Params) -> tuple[NDArray[np.u
     whole = (one if len(one) == size else bytes(size) for one in stored.signatures)
     # A bytearray is writable: Numba would compile another version for a read-only array.
     return np.frombuffer(bytearray(b"".join(whole)), dtype="<u4").reshape(-1, params.num_perm), known
+
+
+def stored_contents(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> Contents:
+    """Return those of the contents that exist and whose signature has the right length."""
+    stored = audit.contents(transaction, content_keys)
+    minima, known = stored_minima(stored, params)
+    return Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
 
 
 def trusted(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> NDArray[np.int64]:

@@ -12,16 +12,16 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.audit.contents import stored_minima
+from lshdb.audit.contents import stored_contents
 from lshdb.audit.faults import Fault
 from lshdb.audit.pairs import recomputed
 from lshdb.linking.buckets import complete_buckets, expand, with_any
 from lshdb.linking.candidates import Occurrences, by_family
-from lshdb.linking.comparison import Contents, promising
-from lshdb.model.arrays import distinct
+from lshdb.linking.comparison import promising
+from lshdb.model.arrays import PairPlaces, distinct
 from lshdb.model.params import Params
-from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
-from lshdb.store.tables import audit, bands, clusters, graph
+from lshdb.model.values import CandidatePairs, VerifiedPairs
+from lshdb.store.tables import bands, clusters, graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["all_contents", "missing_faults", "missing_pairs"]
@@ -58,11 +58,8 @@ def missing_pairs(snapshot: Transaction, content_keys: NDArray[np.int64], params
 
 
 def _missing(snapshot: Transaction, candidates: CandidatePairs, params: Params) -> VerifiedPairs:
-    there = set(map(tuple, clusters.known_pairs(snapshot, candidates).keys.tolist()))
-    is_absent = np.fromiter((tuple(keys) not in there for keys in candidates.keys.tolist()), np.bool_)
-    absent = CandidatePairs(candidates.keys[is_absent])
-    stored = audit.contents(snapshot, distinct(absent.keys))
-    minima, known = stored_minima(stored, params)
-    contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
+    stored = clusters.known_pairs(snapshot, candidates)
+    absent = CandidatePairs(candidates.keys[PairPlaces(candidates.keys).without(stored.keys)])
+    contents = stored_contents(snapshot, distinct(absent.keys), params)
     found, is_sure = recomputed(snapshot, contents, promising(contents, absent, params), params)
     return found.chosen(is_sure & found.exact & (found.similarity >= params.floor))

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.audit.contents import UNREADABLE, stored_minima, trusted
+from lshdb.audit.contents import UNREADABLE, stored_contents, trusted
 from lshdb.audit.faults import LOST, Fault
 from lshdb.linking.comparison import Contents, compare
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures, VerifiedPairs
 from lshdb.sketch.minhash import estimate
-from lshdb.store.tables import audit
 from lshdb.store.transaction import Transaction
 
 __all__ = ["ExaminedPairs", "examine_pairs", "recomputed"]
@@ -35,9 +34,7 @@ class ExaminedPairs:
 
 def examine_pairs(transaction: Transaction, page: VerifiedPairs, params: Params) -> ExaminedPairs:
     """Compare pairs with their recomputed similarity."""
-    stored = audit.contents(transaction, distinct(page.keys))
-    minima, known = stored_minima(stored, params)
-    contents = Contents(stored.keys[known], stored.num_shingles[known], Signatures(minima[known], params.scheme))
+    contents = stored_contents(transaction, distinct(page.keys), params)
     pairs = page.chosen(_is_sound(page, contents, params))
     fresh, known = recomputed(transaction, contents, pairs, params)
     differs = known & np.where(pairs.exact, fresh.exact & (fresh.similarity != pairs.similarity), False)

@@ -22,7 +22,7 @@ from lshdb.clusters import keep
 from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows, components
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import PairPlaces
 from lshdb.model.choices import Keep, Linkage
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
@@ -157,11 +157,10 @@ def similarities(snapshot: Transaction, pairs: NDArray[np.int64], params: Params
     """
     keys = np.sort(pairs, axis=1)
     similarity, exact = np.zeros(len(keys)), np.zeros(len(keys), dtype=np.bool_)
-    place = _Places(keys)
+    place = PairPlaces(keys)
     known = clusters.known_pairs(snapshot, CandidatePairs(keys))
-    is_missing = np.ones(len(keys), dtype=np.bool_)
-    is_missing[place.of(known.keys)] = False
-    for found in (known, _computed(snapshot, CandidatePairs(keys[is_missing]), params, least)):
+    missing = CandidatePairs(keys[place.without(known.keys)])
+    for found in (known, _computed(snapshot, missing, params, least)):
         places = place.of(found.keys)
         similarity[places], exact[places] = found.similarity, found.exact
     return VerifiedPairs(pairs, similarity, exact)
@@ -171,22 +170,3 @@ def _computed(snapshot: Transaction, pairs: CandidatePairs, params: Params, leas
     """Return the pairs that their signatures do not rule out, compared by their texts if these are kept."""
     contents = contents_of(snapshot, pairs.keys, params)
     return compare(snapshot, contents, promising(contents, pairs, replace(params, floor=least)), params)
-
-
-class _Places:
-    """Finds pairs in an array of pairs."""
-
-    def __init__(self, pairs: NDArray[np.int64]) -> None:
-        self._keys = distinct(pairs)
-        packed = self._packed(pairs)
-        self._order = np.argsort(packed)
-        self._packed_pairs = packed[self._order]
-
-    def of(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the place of each pair. Every pair must exist."""
-        return self._order[np.searchsorted(self._packed_pairs, self._packed(pairs))]
-
-    def _packed(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        rows = np.searchsorted(self._keys, pairs)
-        packed: NDArray[np.int64] = rows[:, 0] * len(self._keys) + rows[:, 1]
-        return packed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["distinct", "row_offsets"]
+__all__ = ["PairPlaces", "distinct", "row_offsets"]
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
@@ -24,3 +24,31 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 def row_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each of n ragged rows begins, and where the last one ends, int64, shape (n + 1,)."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
+
+
+class PairPlaces:
+    """Finds pairs in an array of distinct pairs.
+
+    Args: pairs: int64, shape (m, 2).
+    """
+
+    def __init__(self, pairs: NDArray[np.int64]) -> None:
+        self._keys = distinct(pairs)
+        packed = self._packed(pairs)
+        self._order = np.argsort(packed)
+        self._packed_pairs = packed[self._order]
+
+    def of(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place of each pair, int64, shape (n,). Every pair must exist."""
+        return self._order[np.searchsorted(self._packed_pairs, self._packed(pairs))]
+
+    def without(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which pairs of the array are not among the given ones, bool, shape (m,). Every pair must exist."""
+        is_other = np.ones(len(self._order), dtype=np.bool_)
+        is_other[self.of(pairs)] = False
+        return is_other
+
+    def _packed(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        rows = np.searchsorted(self._keys, pairs)
+        packed: NDArray[np.int64] = rows[:, 0] * len(self._keys) + rows[:, 1]
+        return packed

@@ -22,8 +22,8 @@ __all__ = [
 ]
 
 # The columns of a source, in the order of the fields of `tables.locators.IndexedSource`.
-_SOURCE = ("source_key", "uri", "size", "mtime_ns", "digest", "state", "position", "num_documents", "options",
-           "reading_run")  # fmt: skip
+_SOURCE = ("uri", "size", "mtime_ns", "digest", "state", "position", "num_documents", "options", "reading_run",
+           "source_key")  # fmt: skip
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.store.statements import locators as statements
-from lshdb.store.tables.sources import DONE
+from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -29,32 +29,10 @@ GIVEN_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedSource:
-    """The recorded state of a file.
-
-    Args:
-        size, mtime_ns, digest: when it was read; digest is None if it was not read to its end.
-        state: ``done`` once the file was read to its end.
-        position, num_documents: the number of its items, including rejected and skipped ones, and of its documents.
-        options: the read options, as written by `readers.record`.
-        reading_run: the run that started reading it.
-    """
+class IndexedSource(SourceState):
+    """The recorded state of a file, and its key."""
 
     source_key: int
-    uri: str
-    size: int
-    mtime_ns: int
-    digest: bytes | None
-    state: str
-    position: int
-    num_documents: int
-    options: str
-    reading_run: int
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it was read to its end."""
-        return self.state == DONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class SourceState:
         size, mtime_ns: size in bytes and time of the last change in nanoseconds, at the time of reading.
         digest: 16 bytes; None until the file has been read to its end.
         state: ``reading`` until the file has been read to its end, then ``done``.
-        position: the number of its items that are committed.
+        position: the number of its items that are committed, including rejected and skipped ones.
         num_documents: the number of documents among these items.
         options: the options that the file was read with, as written by `readers.record`.
         reading_run: the run in which this reading of the file started.
@@ -64,6 +64,11 @@ class SourceState:
     num_documents: int
     options: str
     reading_run: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it was read to its end."""
+        return self.state == DONE
 
 
 class Put(NamedTuple):

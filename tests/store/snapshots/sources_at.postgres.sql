@@ -1,4 +1,4 @@
-SELECT source.source_key, source.uri, source.size, source.mtime_ns, source.digest, source.state, source.num_items, source.num_documents, source.options, source.reading_run
+SELECT source.uri, source.size, source.mtime_ns, source.digest, source.state, source.num_items, source.num_documents, source.options, source.reading_run, source.source_key
 FROM source
 WHERE source.collection_key = (SELECT collection.collection_key
 FROM collection
