@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
+from typing import TypeAlias
 
 import numpy as np
 import xxhash
@@ -30,7 +31,17 @@ from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
 from lshdb.sketch.texts import decode, encode
 
-__all__ = ["digests", "normalise", "normalise_utf8"]
+__all__ = ["digests", "normalise", "normalise_utf8", "prepared"]
+
+# UTF-8 and its offsets, the code-point table, the contextual spans, what replaces them and its offsets.
+Prepared: TypeAlias = tuple[
+    NDArray[np.uint8],
+    NDArray[np.int64],
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    NDArray[np.uint8],
+    NDArray[np.int64],
+]
 
 
 def normalise(texts: Sequence[str], shingling: Shingling) -> NormalForms:
@@ -88,6 +99,11 @@ def _verbatim(encoded: Sequence[bytes]) -> NormalForms:
 
 
 def _folded(encoded: Sequence[bytes]) -> NormalForms:
+    return NormalForms(*kernels.fold(*prepared(encoded)))
+
+
+def prepared(encoded: Sequence[bytes]) -> Prepared:
+    """Return texts as `kernels.fold` and `kernels.place_words` take them: with what replaces their contextual spans."""
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     ascii_only = np.fromiter((utf8.isascii() for utf8 in encoded), np.bool_, len(encoded))
     joined, offsets, table = b"".join(encoded), row_offsets(lengths), codepoints.table()
@@ -95,9 +111,7 @@ def _folded(encoded: Sequence[bytes]) -> NormalForms:
     spans = kernels.contextual_spans(utf8, offsets, ascii_only, table)
     settled = [_settled(joined[start:stop]) for start, stop in spans.tolist()]
     settled_offsets = row_offsets(np.fromiter(map(len, settled), np.int64, len(settled)))
-    return NormalForms(
-        *kernels.fold(utf8, offsets, table, spans, np.frombuffer(b"".join(settled), np.uint8), settled_offsets)
-    )
+    return utf8, offsets, table, spans, np.frombuffer(b"".join(settled), np.uint8), settled_offsets
 
 
 # Most spans are a letter and its mark, so they repeat: 0.1 us for a known one, 2 us for a new one.

@@ -102,3 +102,16 @@ def test_compiled_shingles_equal_the_reference(batch: list[str], size: int, numb
         compiled, expected = getattr(kernels, name)(*arguments), getattr(reference, name)(*arguments)
         np.testing.assert_array_equal(compiled[0], expected[0], err_msg=name)
         np.testing.assert_array_equal(compiled[1], expected[1], err_msg=name)
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches, st.data())
+def test_compiled_words_equal_the_reference(batch: list[str], data: st.DataObject) -> None:
+    utf8, offsets = encoded(batch)
+    spans = reference.contextual_spans(utf8, offsets, np.zeros(len(batch), np.bool_), TABLE)
+    folding = (utf8, offsets, TABLE, spans, *encoded([data.draw(texts) for _ in spans]))
+    forms = reference.fold(*folding)
+    for name, arguments in (("split_words", (*forms, TABLE)), ("place_words", folding)):
+        compiled, expected = getattr(kernels, name)(*arguments), getattr(reference, name)(*arguments)
+        np.testing.assert_array_equal(compiled[0], expected[0], err_msg=name)
+        np.testing.assert_array_equal(compiled[1], expected[1], err_msg=name)

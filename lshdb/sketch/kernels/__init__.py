@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         shingle_words,
     )
     from lshdb.sketch.kernels.compiled_texts import contextual_spans, fold
+    from lshdb.sketch.kernels.compiled_words import place_words, split_words
 
 __all__ = [
     "agreements",
@@ -46,10 +47,12 @@ __all__ = [
     "keyed_lines",
     "keyed_words",
     "number_occurrences",
+    "place_words",
     "settle",
     "shingle_chars",
     "shingle_lines",
     "shingle_words",
+    "split_words",
     "unite",
     "universal_minima",
     "winnow",
@@ -59,6 +62,7 @@ _HOMES: Final = {
     **dict.fromkeys(("contextual_spans", "fold"), "compiled_texts"),
     **dict.fromkeys(("keyed_chars", "keyed_lines", "keyed_words"), "compiled_shingles"),
     **dict.fromkeys(("shingle_chars", "shingle_lines", "shingle_words"), "compiled_shingles"),
+    **dict.fromkeys(("place_words", "split_words"), "compiled_words"),
     **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
     "winnow": "compiled_passages",
 }

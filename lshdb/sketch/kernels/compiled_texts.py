@@ -14,7 +14,7 @@ from lshdb.sketch.kernels import codepoints as entries
 from lshdb.sketch.kernels.compilation import kernel
 from lshdb.sketch.kernels.constants import LONGEST_CLUSTER
 
-__all__ = ["contextual_spans", "fold"]
+__all__ = ["contextual_spans", "decoded", "fold"]
 
 NO_JOIN = np.uint32(0)
 LONGEST = np.uint64(LONGEST_CLUSTER)
@@ -43,6 +43,14 @@ def _decode(utf8: NDArray[np.uint8], i: np.uint64) -> tuple[np.uint32, np.uint64
         return (lead & LOW_4) << BITS_12 | second << BITS_6 | third, i + THREE
     fourth = np.uint32(utf8[i + THREE]) & LOW_6
     return (lead & LOW_3) << BITS_18 | second << BITS_12 | third << BITS_6 | fourth, i + FOUR
+
+
+@kernel
+def decoded(utf8: NDArray[np.uint8], i: np.uint64) -> tuple[np.uint32, np.uint64]:
+    """Return the code point at byte i, and where the next one begins."""
+    if utf8[i] < 0x80:
+        return np.uint32(utf8[i]), i + ONE
+    return _decode(utf8, i)
 
 
 @kernel

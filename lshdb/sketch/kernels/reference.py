@@ -32,6 +32,7 @@ from lshdb.sketch.kernels.reference_shingles import (
     shingle_lines,
     shingle_words,
 )
+from lshdb.sketch.kernels.reference_words import place_words, split_words
 
 __all__ = [
     "agreements",
@@ -46,10 +47,12 @@ __all__ = [
     "keyed_words",
     "mix",
     "number_occurrences",
+    "place_words",
     "settle",
     "shingle_chars",
     "shingle_lines",
     "shingle_words",
+    "split_words",
     "unite",
     "universal_minima",
     "winnow",
