@@ -657,7 +657,7 @@ class Index:
         arguments.name("an id", doc_id)
         link_pending(self._store, self._progress)
         with self._store.reading() as snapshot:
-            return stored_matches(snapshot, doc_id, collection, least, self.url)
+            return stored_matches(snapshot, doc_id, collection, least, self.params, self.url)
 
     def explain(
         self,

@@ -166,7 +166,7 @@ def _candidates(snapshot: Transaction, sketches: Sketches, limits: Limits) -> It
     while ranges:
         rows = ranges.pop()
         buckets = BandKeys(sketches.band_keys.keys[rows], sketches.band_keys.first_band)
-        found = _shared(snapshot, buckets, limits.candidates if len(rows) > 1 else None)
+        found = _shared(snapshot, buckets, limits.candidates, must_end=len(rows) == 1)
         if found is None:
             middle = len(rows) // 2
             ranges += [rows[middle:], rows[:middle]]
@@ -174,8 +174,8 @@ def _candidates(snapshot: Transaction, sketches: Sketches, limits: Limits) -> It
             yield np.column_stack([found[:, 0], rows[found[:, 1]]])
 
 
-def _shared(snapshot: Transaction, buckets: BandKeys, most: int | None) -> NDArray[np.int64] | None:
-    """Return (content_key, place of the question), or None if there are more than `most`."""
+def _shared(snapshot: Transaction, buckets: BandKeys, most: int, *, must_end: bool) -> NDArray[np.int64] | None:
+    """Return (content_key, place of the question), or None if there are more than `most`, unless it `must_end`."""
     count = len(buckets)
     codes = np.empty(0, dtype=np.int64)
     waiting: list[NDArray[np.int64]] = []
@@ -184,9 +184,10 @@ def _shared(snapshot: Transaction, buckets: BandKeys, most: int | None) -> NDArr
         # Both in one integer, so that sorting is fast.
         waiting.append(block[:, 1] * count + block[:, 0])
         num_waiting += len(block)
-        if most is not None and num_waiting > most:
+        if num_waiting > most:
+            # A content of an oversized bucket often occurs in every band.
             codes, waiting, num_waiting = distinct(np.concatenate([codes, *waiting])), [], 0
-            if len(codes) > most:
+            if len(codes) > most and not must_end:
                 return None
     codes = distinct(np.concatenate([codes, *waiting]))
     return np.column_stack(np.divmod(codes, count))

@@ -1,13 +1,17 @@
-"""Find the near-duplicates of one document.
+"""Find the near-duplicates of one document, however many contents its buckets hold.
 
 The document need not be in the index. Its buckets supply the candidates, and the texts their similarities. A content
 with the same normalised text shares every bucket, so it is found in the same way.
+
+For a document of the index, the stored pairs are the answer, unless it has oversized buckets, of which linking expanded
+only a part. Their other contents are compared when the question is asked. That takes time in proportion to the size of
+the buckets. The keys of the candidates take 8 bytes each; their texts are read a few at a time.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -19,12 +23,13 @@ from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard
 from lshdb.model.params import Params
-from lshdb.model.values import Document, Signatures, Sketches
+from lshdb.model.values import Document, Signatures
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
+from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
-from lshdb.store.tables import answers, graph
+from lshdb.store.tables import answers, collections, graph, inspection, measurements
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Match", "matches", "only_document", "stored_matches"]
@@ -32,8 +37,9 @@ __all__ = ["Match", "matches", "only_document", "stored_matches"]
 # The largest text of a document in a query, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
 
-# Texts of candidates held at a time.
+# Texts of candidates held at a time, and signatures of those whose text is not kept: 2 * 25,000 of 400 bytes.
 TEXTS_AT_A_TIME = 500
+SIGNATURES_AT_A_TIME = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +63,64 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
     if not asked.num_shingles[0]:
         return []
     candidates = graph.candidates_of(transaction, asked.band_keys)
-    similarity, exact = _similarities(transaction, text, asked, candidates, params)
-    near = similarity >= min_sim
-    scores = dict(zip(candidates[near].tolist(), similarity[near].tolist(), strict=True))
-    computed = set(candidates[near & exact].tolist())
-    found = [
-        Match(doc_id, scores[key], key in computed, collection)
-        for key, doc_id, collection in answers.documents_of(transaction, candidates[near])
-    ]
-    return sorted(found, key=lambda match: -match.similarity)
+    return _nearest(_compared(transaction, text, asked.signatures, candidates, min_sim, params))
 
 
-def stored_matches(transaction: Transaction, doc_id: str, collection: str, min_sim: float, url: str) -> list[Match]:
-    """Return the stored near-duplicates of a document of the index at `url`, the most similar first, without itself.
+def stored_matches(
+    transaction: Transaction, doc_id: str, collection: str, min_sim: float, params: Params, url: str
+) -> list[Match]:
+    """Return the near-duplicates of a document of the index at `url`, the most similar first, without itself.
 
     Raises: DocumentUnknown.
     """
     is_there, content_key = answers.content_of(transaction, collection, doc_id)
     if not is_there:
         raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
-    rows = [] if content_key is None else answers.neighbours(transaction, content_key, min_sim)
-    found = [Match(*row) for row in rows]
-    return [match for match in found if (match.id, match.collection) != (doc_id, collection)]
+    if content_key is None:
+        return []
+    found = [Match(*row) for row in answers.neighbours(transaction, content_key, min_sim)]
+    found += _oversized(transaction, content_key, min_sim, params)
+    return _nearest(match for match in found if (match.id, match.collection) != (doc_id, collection))
+
+
+def _nearest(found: Iterable[Match]) -> list[Match]:
+    """Return the most similar matches first; equally similar ones stay in their order."""
+    return sorted(found, key=lambda match: -match.similarity)
+
+
+def _oversized(transaction: Transaction, content_key: int, min_sim: float, params: Params) -> list[Match]:
+    """Return the near-duplicates in a content's oversized buckets that are not stored as pairs."""
+    if not collections.has_oversized_buckets(transaction):
+        return []
+    key = np.asarray([content_key])
+    signatures = contents_of(transaction, key, params).signatures
+    mates = inspection.oversized_mates(transaction, band_keys(signatures, params.banding))
+    stored, _ = measurements.pairs_of(transaction, key)
+    candidates = mates[~np.isin(mates, np.append(stored[:, 1], content_key))]
+    _, texts = encoded_texts(transaction, key)
+    return _compared(transaction, texts[0] if texts else None, signatures, candidates, min_sim, params)
+
+
+def _compared(
+    transaction: Transaction,
+    text: bytes | None,
+    signatures: Signatures,
+    candidates: NDArray[np.int64],
+    min_sim: float,
+    params: Params,
+) -> list[Match]:
+    """Return the documents of those candidates, int64, ascending, that are similar enough to one content.
+
+    Args: text: of the content; None if it is not kept. signatures: its signature alone.
+    """
+    similarity, exact = _similarities(transaction, text, signatures, candidates, params)
+    near = similarity >= min_sim
+    scores = dict(zip(candidates[near].tolist(), similarity[near].tolist(), strict=True))
+    computed = set(candidates[near & exact].tolist())
+    return [
+        Match(doc_id, scores[key], key in computed, collection)
+        for key, doc_id, collection in answers.documents_of(transaction, candidates[near])
+    ]
 
 
 def only_document(path: str | Path, options: ReadOptions) -> Document:
@@ -104,20 +146,27 @@ def _standard_input(options: ReadOptions) -> Iterator[Item]:
 
 
 def _similarities(
-    transaction: Transaction, text: bytes, asked: Sketches, candidates: NDArray[np.int64], params: Params
+    transaction: Transaction,
+    text: bytes | None,
+    signatures: Signatures,
+    candidates: NDArray[np.int64],
+    params: Params,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the candidates' similarities to the text, NaN for deleted contents, and whether they are exact."""
+    """Return the candidates' similarities to one content, NaN for deleted contents, and whether they are exact."""
     similarity = np.full(len(candidates), np.nan)
     exact = np.zeros(len(candidates), dtype=np.bool_)
     for begin in range(0, len(candidates), TEXTS_AT_A_TIME):
+        if text is None:
+            break
         keys, texts = encoded_texts(transaction, candidates[begin : begin + TEXTS_AT_A_TIME])
         rows = np.searchsorted(candidates, keys)
         sets = shingle_sets_utf8([text, *texts], params)
         others = np.arange(1, len(texts) + 1)
         similarity[rows] = jaccard(sets, np.zeros_like(others), others)
         exact[rows] = True
-    if not exact.all():
-        contents = contents_of(transaction, candidates[~exact], params)
-        repeated = Signatures(np.repeat(asked.signatures.minima, len(contents.keys), axis=0), params.scheme)
+    estimated = candidates[~exact]
+    for begin in range(0, len(estimated), SIGNATURES_AT_A_TIME):
+        contents = contents_of(transaction, estimated[begin : begin + SIGNATURES_AT_A_TIME], params)
+        repeated = Signatures(np.repeat(signatures.minima, len(contents.keys), axis=0), params.scheme)
         similarity[np.searchsorted(candidates, contents.keys)] = estimate(repeated, contents.signatures)
     return similarity, exact

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _COLLECTION: Final = bound_key("collection")
+_OVERSIZED: Final = select(oversized_bucket.c.band).limit(1)
 
 
 def key_of(transaction: Transaction, name: str) -> int | None:
@@ -104,7 +105,7 @@ def mates(
 
 def has_oversized_buckets(transaction: Transaction) -> bool:
     """Return whether any bucket was too hot to expand."""
-    return transaction.execute(select(oversized_bucket.c.band).limit(1)).first() is not None
+    return transaction.execute(_OVERSIZED).first() is not None
 
 
 def oversized_contents(

@@ -29,6 +29,7 @@ __all__ = [
     "num_documents",
     "origin",
     "oversized_bands",
+    "oversized_mates",
     "stored_pair",
     "unlinked_among",
 ]
@@ -83,6 +84,16 @@ def oversized_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
     """Return the bands in which the bucket of one sketch was too hot to expand. Args: band_keys: shape (1, bands)."""
     skipped = transaction.execute(statements.oversized_given(), {"given": buckets_of(band_keys).tolist()})
     return sorted(skipped.scalars())
+
+
+def oversized_mates(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
+    """Return the contents in the oversized buckets of one sketch, int64, ascending. Args: as of `oversized_bands`."""
+    buckets = buckets_of(band_keys)[oversized_bands(transaction, band_keys)]
+    mates = np.empty(0, dtype=np.int64)
+    for band, bucket_hash in buckets.tolist():
+        place = {"band": band, "bucket_hash": bucket_hash, "count": statements.NO_LIMIT}
+        mates = np.union1d(mates, transaction.integers(statements.first_in_bucket(), place))
+    return mates
 
 
 def num_documents(transaction: Transaction) -> int:
