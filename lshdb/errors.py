@@ -31,7 +31,8 @@
     │   ├── TooManyRejected        35
     │   ├── SourceRejected         36
     │   ├── ReaderMissing          37
-    │   └── NotIngested            38
+    │   ├── NotIngested            38
+    │   └── SourceGivenUp          39
     ├── BadDocument                40   one document; counted, recorded and skipped by ingest
     ├── DocumentUnknown            41
     ├── CollectionUnknown          42
@@ -96,6 +97,7 @@ __all__ = [
     "RecordsUnknown",
     "SessionsPooled",
     "SourceError",
+    "SourceGivenUp",
     "SourceRejected",
     "SourceUnreadable",
     "SpillFailed",
@@ -400,6 +402,17 @@ class NotIngested(SourceError):
 
     exit_code = 38
     path: _Path
+    reason: str
+
+
+class SourceGivenUp(SourceError):
+    """{path} was given up after {num_rejected} rejections; the first: {reason}. Repair it and run the same command
+    again, or read it to its end with --max-rejected 100%. Everything accepted before is kept, and so are the documents
+    of other sources."""
+
+    exit_code = 39
+    path: _Path
+    num_rejected: int
     reason: str
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import typer
 
+from lshdb.cli.flood import FloodGate
 from lshdb.cli.outlets import Event, Outlet, outlets_of
 from lshdb.model.progress import Progress, Stage
 from lshdb.model.values import Counts, Rejection
@@ -29,6 +30,7 @@ class Display(Progress):
     def __init__(self, shown: Sequence[Outlet], clock: Callable[[], float] = time.monotonic) -> None:
         self._outlets = shown
         self._clock = clock
+        self._gate = FloodGate()
         self._started = clock()
         self._counts = Counts()
         self._num_files = 0
@@ -74,6 +76,8 @@ class Display(Progress):
         self._step(Event("progress", text, {"stage": stage, "share": round(share, 4)}))
 
     def rejected(self, item: Rejection) -> None:
+        if not self._gate.lets_through(item):
+            return
         place = f"{item.source}{', ' if item.locator else ''}{item.locator}"
         figures = {"source": item.source, "locator": item.locator, "reason": item.reason}
         self._say(Event("rejected", f"{place}: {item.reason}", figures))
@@ -92,6 +96,10 @@ class Display(Progress):
         self._say(Event("summary", text))
 
     def done(self) -> None:
+        for source, reasons in self._gate.rest():
+            told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
+            text = f"{source or 'other files'}: {reasons.total():,} more ({told})"
+            self._say(Event("rejected", text, {"source": source, "more": dict(reasons.most_common())}))
         for outlet in self._outlets:
             outlet.done()
 

@@ -75,7 +75,7 @@ def ingest(
         typer.Option(
             metavar="N|P%",
             help="Stop when more than N documents were rejected, or fail if more than P % were. Default: fail above "
-            "50%, and if nothing of a source was accepted.",
+            "50%, and if a source is given up or nothing of it was accepted.",
             show_default=False,
         ),
     ] = None,
@@ -89,7 +89,7 @@ def ingest(
 
     Unchanged files are not read again. The options to create an index apply to the first ingest.
     """
-    from lshdb.ingest.options import IngestOptions
+    from lshdb.ingest.options import Budgets, IngestOptions
 
     allowed = allowance(max_rejected)
     ways = IngestOptions(
@@ -104,6 +104,7 @@ def ingest(
         on_conflict=on_conflict,
         max_rejected=allowed.number,
         limit=limit,
+        budgets=Budgets(rejected_share=allowed.share_of_source),
     )
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, making) as index:

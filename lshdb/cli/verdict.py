@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lshdb.errors import LshdbError, NothingToRead, ReaderMissing, SourceRejected, TooManyRejected, UsageError
+from lshdb.errors import (
+    LshdbError,
+    NothingToRead,
+    ReaderMissing,
+    SourceGivenUp,
+    SourceRejected,
+    TooManyRejected,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from lshdb.model.reports import IngestReport, RejectedSource
@@ -29,6 +37,11 @@ class Allowance:
     number: int | None = None
     share: float = 1.0
     given: bool = True
+
+    @property
+    def share_of_source(self) -> float:
+        """The share of the items of a source that may be rejected before it is given up; 1 never gives it up."""
+        return max(self.share, DEFAULT_SHARE)
 
     def __str__(self) -> str:
         return f"{100 * self.share:g} %" if self.number is None else str(self.number)
@@ -53,8 +66,12 @@ def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> L
     counts = report.counts
     if (missing := _missing_reader(report)) is not None:
         return ReaderMissing(path=missing.uri, reason=missing.reason.partition(": ")[2])
+    if report.given_up:
+        path, first = _first_of(report.given_up, report.num_given_up)
+        return SourceGivenUp(path=path, num_rejected=first.num_rejected, reason=first.reason)
     if report.rejected_sources and not allowed.given:
-        return _source_rejected(report)
+        path, first = _first_of(report.rejected_sources, report.num_rejected_sources)
+        return SourceRejected(path=path, num_rejected=first.num_rejected, reason=first.reason)
     if counts.num_rejected > allowed.share * counts.num_seen:
         return TooManyRejected(
             num_rejected=counts.num_rejected,
@@ -92,10 +109,10 @@ def _missing_reader(report: IngestReport) -> RejectedSource | None:
     return next((each for each in report.rejected_sources if each.reason.startswith(f"{NO_READER}: ")), None)
 
 
-def _source_rejected(report: IngestReport) -> SourceRejected:
-    first, more = report.rejected_sources[0], report.num_rejected_sources - 1
-    path = f"{first.uri}{f' and {more:,} more sources' if more else ''}"
-    return SourceRejected(path=path, num_rejected=first.num_rejected, reason=first.reason)
+def _first_of(sources: Sequence[RejectedSource], number: int) -> tuple[str, RejectedSource]:
+    """Return the first source, and its name with the number of the others."""
+    more = number - 1
+    return f"{sources[0].uri}{f' and {more:,} more sources' if more else ''}", sources[0]
 
 
 def _conflicts(found: Conflicts) -> str:

@@ -14,7 +14,6 @@ You can kill it at any moment. The next run continues after the last commit.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -25,37 +24,34 @@ from typing import Final
 
 from lshdb.errors import NothingToRead, TooManyRejected
 from lshdb.ingest.batches import Batches
+from lshdb.ingest.floods import Floods
 from lshdb.ingest.make import Chunk, Left, Task, Work, cut, make, make_first
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
-from lshdb.ingest.rejected import RejectedSources
+from lshdb.ingest.rejected import Reasons, RejectedSources
 from lshdb.ingest.removal import expire, prune
 from lshdb.ingest.workers import Ahead, in_processes
 from lshdb.ingest.write import Writer, Written
 from lshdb.linking.calls import num_cores
 from lshdb.model.progress import Progress
-from lshdb.model.values import Conflicts, Counts, Rejection
+from lshdb.model.values import Conflicts, Counts
 from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.sketch.compiled import compile_ahead
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key
 from lshdb.store.transaction import Transaction
 
-__all__ = ["OTHER_REASONS", "Ingestion", "Reasons", "staffed"]
+__all__ = ["Ingestion", "staffed"]
 
 # Without HTML to parse, one worker keeps this many cores busy, because its threads read, sketch and compress. On two
 # cores, 577 MB of JSON lines took 8.1 seconds in one process and 9.7 with two workers.
 PAGELESS_CORES: Final = 2
 
-# Our own readers have about forty kinds of rejections; a reader of another distribution may give every item its own.
-MAX_KINDS: Final = 100
-OTHER_REASONS: Final = "other reasons"
-
 
 class Ingestion:
     """One run over some paths.
 
-    Its results so far are `counts`, `num_skipped`, `conflicts`, `reasons` and `rejected_sources`.
+    Its results so far are `counts`, `num_skipped`, `conflicts`, `reasons`, `rejected_sources` and `given_up`.
 
     Args: run_key: the run, which was already recorded.
     """
@@ -73,6 +69,7 @@ class Ingestion:
         self.conflicts = Conflicts()
         self.reasons = Reasons()
         self.rejected_sources = RejectedSources(options)
+        self.given_up = Floods(options.budgets, options.max_rejected)
         self._left = None if options.limit is None else Left(options.limit)
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
@@ -112,12 +109,14 @@ class Ingestion:
 
         if self._left is not None:
             options = self._options
-            for chunk in make_first(planned(), self._left, self._store.params, options.read, options.budgets):
+            first = make_first(planned(), self._left, self._store.params, options.read, options.budgets)
+            for chunk in self.given_up.limited(first):
                 put(chunk)
             return
         tasks, workers = staffed(planned(), self._options)
-        with closing(self._chunks(cut(tasks, self._options.read, self._options.budgets), workers)) as chunks:
-            for chunk in chunks:
+        works = cut(tasks, self._options.read, self._options.budgets, self.given_up.has)
+        with closing(self._chunks(works, workers)) as chunks:
+            for chunk in self.given_up.limited(chunks):
                 put(chunk)
 
     def _chunks(self, works: Iterator[Work], workers: int) -> Generator[Chunk, None, None]:
@@ -219,23 +218,6 @@ def _within(left: Left, step: Plan) -> Iterator[Task]:
         if not left.take(0):
             return
         yield task
-
-
-class Reasons:
-    """The number of rejections of each kind. All kinds after the first hundred are counted together."""
-
-    def __init__(self) -> None:
-        self._numbers: Counter[str] = Counter()
-
-    def count(self, rejections: Iterable[Rejection]) -> None:
-        """Count more rejections."""
-        for rejection in rejections:
-            is_known = rejection.kind in self._numbers or len(self._numbers) < MAX_KINDS
-            self._numbers[rejection.kind if is_known else OTHER_REASONS] += 1
-
-    def as_dict(self) -> dict[str, int]:
-        """Return the numbers by kind, the most frequent first."""
-        return dict(self._numbers.most_common())
 
 
 def staffed(tasks: Iterator[Task], options: IngestOptions) -> tuple[Iterator[Task], int]:

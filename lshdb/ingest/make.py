@@ -7,7 +7,7 @@ same function, so the chunks are the same for any number of workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -18,7 +18,19 @@ from lshdb.model.values import Document, Rejection, Sketches
 from lshdb.readers import NO_READER, Deferred, Item, Reading, ReadOptions, Revisit, SourceFile, made
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 
-__all__ = ["Chunk", "Files", "Left", "Records", "SourceProgress", "Task", "Work", "cut", "make", "make_first"]
+__all__ = [
+    "Chunk",
+    "Files",
+    "Left",
+    "Records",
+    "SourceProgress",
+    "Tally",
+    "Task",
+    "Work",
+    "cut",
+    "make",
+    "make_first",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +126,34 @@ class Chunk:
         )
 
 
-def cut(tasks: Iterable[Task], options: ReadOptions, budgets: Budgets) -> Iterator[Work]:
-    """Yield the tasks as works: ranges of records of each large file, or several small files together."""
+@dataclass(slots=True)
+class Tally:
+    """The numbers of documents and rejections of a source that were read in this run."""
+
+    num_documents: int = 0
+    num_rejected: int = 0
+
+    def count(self, item: Item) -> None:
+        """Count an item."""
+        self.num_documents += isinstance(item, Document)
+        self.num_rejected += isinstance(item, Rejection)
+
+    def is_flood(self, budgets: Budgets) -> bool:
+        """Return whether the source is given up; see `floods`."""
+        most = budgets.rejected_share * (self.num_documents + self.num_rejected)
+        return self.num_rejected > max(budgets.source_rejections, most)
+
+
+def cut(
+    tasks: Iterable[Task],
+    options: ReadOptions,
+    budgets: Budgets,
+    is_given_up: Callable[[str], bool] = lambda _uri: False,
+) -> Iterator[Work]:
+    """Yield the tasks as works: ranges of records of each large file, or several small files together.
+
+    Args: is_given_up: returns whether to stop reading the source with this URI.
+    """
     small: list[Task] = []
     num_bytes = 0
     for task in tasks:
@@ -127,7 +165,7 @@ def cut(tasks: Iterable[Task], options: ReadOptions, budgets: Budgets) -> Iterat
             yield Files(tuple(small))
             small, num_bytes = [], 0
         if is_large:
-            yield from _ranges(task, options, budgets)
+            yield from _ranges(task, options, budgets, is_given_up)
     if small:
         yield Files(tuple(small))
 
@@ -157,13 +195,16 @@ def make_first(
     """
     growing = _Growing(params, options)
     for task in tasks:
-        reading = _TaskReading(task, options)
+        reading, tally = _TaskReading(task, options), Tally()
         for step in reading.steps():
             item = made(step, options)
             if isinstance(item, Document) and not left.take():
                 growing.note(reading.progress(num_untaken=1), reading.bytes_since())
                 break
-            growing.add(item)
+            tally.count(growing.add(item))
+            if tally.is_flood(budgets):
+                growing.note(reading.progress(), reading.bytes_since())
+                break
             if growing.num_chars >= budgets.chunk_chars:
                 growing.note(reading.progress(), reading.bytes_since())
                 yield growing.begin().chunk()
@@ -192,7 +233,9 @@ class Left:
         return not self.is_reached
 
 
-def _ranges(task: Task, options: ReadOptions, budgets: Budgets) -> Iterator[Records]:
+def _ranges(
+    task: Task, options: ReadOptions, budgets: Budgets, is_given_up: Callable[[str], bool]
+) -> Iterator[Records]:
     """Yield the items of a large file after the task's position; at least one range, which may be empty."""
     reading = _TaskReading(task, options)
     taken: list[Item | Deferred] = []
@@ -203,6 +246,8 @@ def _ranges(task: Task, options: ReadOptions, budgets: Budgets) -> Iterator[Reco
         if size >= budgets.chunk_bytes or len(taken) >= budgets.chunk_items:
             yield Records(taken, reading.progress(), reading.bytes_since())
             taken, size = [], 0
+            if is_given_up(task.source.uri):
+                return
     yield Records(taken, reading.progress(), reading.bytes_since())
 
 
@@ -253,9 +298,11 @@ def _grown(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -
         growing.note(work.progress, work.num_bytes)
     else:
         for task in work.tasks:
-            reading = _TaskReading(task, options)
+            reading, tally = _TaskReading(task, options), Tally()
             for step in reading.steps():
-                growing.take(step)
+                tally.count(growing.take(step))
+                if tally.is_flood(budgets):
+                    break
                 if growing.num_chars >= budgets.chunk_chars:
                     growing.note(reading.progress(), reading.bytes_since())
                     yield growing
@@ -277,12 +324,12 @@ class _Growing:
         self._sources: list[SourceProgress] = []
         self._num_bytes = self._num_skipped = self._num_noted = 0
 
-    def take(self, step: Item | Deferred) -> None:
-        """Make an item of a step, and add it."""
-        self.add(made(step, self._options))
+    def take(self, step: Item | Deferred) -> Item:
+        """Make an item of a step, and add it. Returns: as `add`."""
+        return self.add(made(step, self._options))
 
-    def add(self, item: Item) -> None:
-        """Add an item. A document that does not fit the index is rejected."""
+    def add(self, item: Item) -> Item:
+        """Add an item. Returns: the item, or the rejection of a document that does not fit the index."""
         if isinstance(item, Document):
             try:
                 require_fit(item, self._params)
@@ -293,10 +340,13 @@ class _Growing:
             self.num_chars += _num_chars(item)
         elif isinstance(item, Rejection):
             self._rejections.append(item)
+            # A small compressed file may hold millions of them.
+            self.num_chars += len(item.source) + len(item.reason)
         elif isinstance(item, Revisit):
             self._revisits.append(item)
         else:
             self._num_skipped += 1
+        return item
 
     @property
     def has_sources(self) -> bool:

@@ -17,7 +17,8 @@ __all__ = ["Budgets", "IngestOptions"]
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """How much an ingest handles at a time. The defaults were measured; tests pass smaller values.
+    """How much an ingest handles at a time, and how many rejections. The defaults were measured; tests pass smaller
+    values.
 
     Args:
         planned_files: files that are compared with the index at a time.
@@ -30,6 +31,9 @@ class Budgets:
         load_seconds: how long one transaction may collect batches; None for the default of the database.
         pool_bytes: with fewer bytes of files, no worker processes are started, because starting one takes as long as
             reading a few MB.
+        stored_rejections: the rejections of a source that a run stores; the others are counted by reason.
+        source_rejections, rejected_share: a source is given up when more items than this, and more than this share of
+            its items so far, were rejected. A share of 1 gives no source up.
     """
 
     planned_files: int = 2_000
@@ -41,6 +45,9 @@ class Budgets:
     batch_seconds: float = 30.0
     load_seconds: float | None = None
     pool_bytes: int = 16_000_000
+    stored_rejections: int = 1_000
+    source_rejections: int = 10_000
+    rejected_share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,7 @@ class IngestOptions:
         on_conflict: what becomes of a document whose id belongs to a different text from another source: ``replace``
             that document, ``keep`` it and leave the new one out, raise an ``error``, or ``qualify`` the new id,
             ``ID@FILE``. None replaces a document from an older file, and qualifies the id otherwise.
-        max_rejected: the run stops when more documents than this were rejected; None for no limit.
+        max_rejected: the run stops soon after more documents than this were rejected; None for no limit.
         limit: read only the first documents of the paths, to try a corpus. Those that the index has from an earlier run
             count, too. The next run continues where this one stops.
         budgets: how much is handled at a time.

@@ -1,8 +1,9 @@
-"""Tracks the sources of a run without any document, because everything in them was rejected."""
+"""The rejections of a run: those that are stored, their reasons, and the sources of which nothing was accepted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,10 +13,54 @@ from lshdb.model.reports import RejectedSource
 from lshdb.model.values import Rejection
 from lshdb.readers import SourceFile, holds_records
 
-__all__ = ["RejectedSources"]
+__all__ = ["MAX_NAMED", "OTHER_REASONS", "Reasons", "RejectedSources", "condensed"]
 
 # The number of sources that are kept for the message; all are counted.
 MAX_NAMED: Final = 10
+
+# Our own readers have about forty kinds of rejections; a reader of another distribution may give every item its own.
+MAX_KINDS: Final = 100
+OTHER_REASONS: Final = "other reasons"
+
+
+def condensed(
+    rejections: Sequence[Rejection], num_before: Mapping[str, int], num_stored: int
+) -> tuple[list[Rejection], Counter[str]]:
+    """Return the rejections of a batch to store: the first ones of each source, and the numbers of others by reason.
+
+    Args:
+        num_before: how many rejections of a source the run has had so far.
+        num_stored: how many of them are stored one by one.
+
+    Returns: the rejections, and the number of rejections by source, including those before.
+    """
+    numbers, kept, others = Counter(num_before), list[Rejection](), dict[str, Reasons]()
+    for rejection in rejections:
+        numbers[rejection.source] += 1
+        if numbers[rejection.source] <= num_stored:
+            kept.append(rejection)
+        else:
+            others.setdefault(rejection.source, Reasons()).count([rejection])
+    for uri, reasons in others.items():
+        kept += [Rejection(uri, "", f"{number:,} more: {kind}") for kind, number in reasons.as_dict().items()]
+    return kept, numbers
+
+
+class Reasons:
+    """The number of rejections of each kind. All kinds after the first hundred are counted together."""
+
+    def __init__(self) -> None:
+        self._numbers: Counter[str] = Counter()
+
+    def count(self, rejections: Iterable[Rejection]) -> None:
+        """Count more rejections."""
+        for rejection in rejections:
+            is_known = rejection.kind in self._numbers or len(self._numbers) < MAX_KINDS
+            self._numbers[rejection.kind if is_known else OTHER_REASONS] += 1
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the numbers by kind, the most frequent first."""
+        return dict(self._numbers.most_common())
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from lshdb.ingest.batches import Batch
 from lshdb.ingest.make import Chunk, SourceProgress
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, resume_position
+from lshdb.ingest.rejected import condensed
 from lshdb.ingest.removal import remove, retire
 from lshdb.ingest.revisits import Resolved, put_revisits
 from lshdb.model.params import Params
@@ -46,6 +47,7 @@ class Written:
         progress: how far its sources have been read, by URI.
         conflicts: the documents whose id belonged to a different text.
         qualified: by URI, whether a source may have had documents with qualified ids when the run began to read it.
+        num_rejected: by URI, how many items of a source the run has rejected so far.
     """
 
     progress: Mapping[str, SourceProgress]
@@ -54,6 +56,7 @@ class Written:
     num_skipped: int
     conflicts: Conflicts
     qualified: Mapping[str, bool]
+    num_rejected: Mapping[str, int]
 
 
 class Writer:
@@ -69,6 +72,8 @@ class Writer:
         self._known: dict[str, SourceState] = {}
         # Whether they may have had documents with qualified ids when the run began to read them.
         self._qualified: dict[str, bool] = {}
+        # How many of their items this run has rejected.
+        self._num_rejected: dict[str, int] = {}
 
     def write(self, batch: Batch) -> None:
         """Write one batch in one transaction. Repeat it if the database fails in passing."""
@@ -115,8 +120,10 @@ class Writer:
             self._known.pop(uri, None)
             if step.ended:
                 self._qualified.pop(uri, None)
+                self._num_rejected.pop(uri, None)
             else:
                 self._known[uri] = state
+                self._num_rejected[uri] = written.num_rejected.get(uri, 0)
 
     def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
         # Held buckets are sorted by band, and SQLite writes them faster in that order.
@@ -148,10 +155,11 @@ class Writer:
             conflicts += resolved.conflicts
             counts += added + resolved.counts + self._prune(transaction, progress, put.keys)
         counts += Counts(num_rejected=len(rejections))
-        if rejections:
-            runs.reject(transaction, self._run_key, rejections)
+        stored, num_rejected = condensed(rejections, self._num_rejected, self._options.budgets.stored_rejections)
+        if stored:
+            runs.reject(transaction, self._run_key, stored)
         runs.record(transaction, self._run_key, counts)
-        return Written(progress, rejections, counts, num_skipped, conflicts, qualified)
+        return Written(progress, rejections, counts, num_skipped, conflicts, qualified, num_rejected)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
         """Mark unchanged files as seen, and also all files under a folder that could not be walked: they may exist."""

@@ -49,7 +49,7 @@ class StoredPair:
 
 @dataclass(frozen=True, slots=True)
 class RejectedSource:
-    """A source without a document, because all its records were rejected; `reason` is that of the first."""
+    """A source of which all records, or most, were rejected; `reason` is that of the first."""
 
     uri: str
     num_rejected: int
@@ -66,6 +66,8 @@ class IngestReport:
         conflicts: documents whose id belonged to a different text.
         num_rejected_sources: sources that gave no document, because everything in them was rejected.
         rejected_sources: the first of them.
+        num_given_up: sources that were not read to their end, because most of what was read was rejected.
+        given_up: the first of them; the reason is that of the first rejection, after its place.
         is_limited: whether documents were left unread, because the run was limited to the first ones.
     """
 
@@ -79,6 +81,8 @@ class IngestReport:
     num_rejected_sources: int = 0
     rejected_sources: tuple[RejectedSource, ...] = ()
     is_limited: bool = False
+    num_given_up: int = 0
+    given_up: tuple[RejectedSource, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The object that ``ingest --json`` prints."""
@@ -90,6 +94,7 @@ class IngestReport:
             "documents_displaced": self.conflicts.num_replaced,
             "id_conflicts": {name.removeprefix("num_"): number for name, number in asdict(self.conflicts).items()},
             "sources_rejected": self.num_rejected_sources,
+            "sources_given_up": self.num_given_up,
             "files_skipped": self.num_skipped,
             "limit_reached": self.is_limited,
             "contents_added": self.counts.num_contents,

@@ -133,7 +133,7 @@ class _Columns:
     def document(self, row: list[str], rows: Rows, uri: str) -> Document | Deferred:
         """Return the document of a row. Raises: Unfit."""
         if len(row) != self._num_columns:
-            raise Unfit(f"the row has {len(row)} fields, the header {self._num_columns}")
+            raise Unfit(f"not as many fields as the header: {len(row)}, not {self._num_columns}")
         doc_id, contents = self._doc_id(row, rows.locator), [row[place] for place in self._texts]
         if self._options.kind == "set":
             features = tuple(feature for content in contents for feature in content.split())

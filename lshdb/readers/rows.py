@@ -63,7 +63,9 @@ def _group_items(
             raise ValueError(f"it has {metadata.num_rows} rows and gives {row - first}")
     except (OSError, ValueError, pa.ArrowException) as error:
         yield Rejection(
-            source.uri, f"row {row}", f"row group {group + 1} cannot be read further ({_first_line(error)})"
+            source.uri,
+            f"row {row}",
+            f"its row group cannot be read further (row group {group + 1}: {_first_line(error)})",
         )
 
 

@@ -108,6 +108,7 @@ def test_ingest_prints_the_object_of_the_contract(lshdb: Run, url: str, crawl: P
         },
         "rejected_by_reason": {},
         "sources_rejected": 0,
+        "sources_given_up": 0,
         "documents_displaced": 0,
         "id_conflicts": {"replaced": 0, "left_out": 0, "qualified": 0, "repeated": 0},
         "files_skipped": 0,

@@ -10,9 +10,9 @@ import pytest
 
 from lshdb.cli.display import Display
 from lshdb.cli.options import size
-from lshdb.cli.outlets import TextLines
+from lshdb.cli.outlets import JsonLines, TextLines
 from lshdb.errors import UsageError
-from lshdb.ingest.ingest import OTHER_REASONS, Reasons
+from lshdb.ingest.rejected import OTHER_REASONS, Reasons
 from lshdb.model.values import Counts, Rejection
 from tests.cli.conftest import Run
 from tests.cli.test_collections import ELEVEN, OTHER, TEN, write_jsonl
@@ -239,3 +239,43 @@ def test_a_limit_that_leaves_documents_unread_is_told(lshdb: Run, url: str, tmp_
     assert json.loads(lshdb(url, "ingest", "--json", "--limit", "2", path).out)["limit_reached"] is True
     assert lshdb(url, "ingest", path).out.startswith("run 3: 1 added; 0 pairs added; ")
     assert lshdb(url, "ingest", "--limit", "2", "--prune", path).code == 2
+
+
+def test_the_first_rejections_of_a_source_are_printed_and_the_others_counted(
+    lshdb: Run, url: str, tmp_path: Path
+) -> None:
+    path, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    path.write_text("id,text\n" + "x\n" * 28 + "x,y,z\n" + '"x"y\n' + "1,words\n" * 40)
+    other.write_text("id,text\n" + "x\n" + "1,words\n" * 2)
+    ended = lshdb(url, "ingest", path, other)
+    lines = ended.err.splitlines()
+    assert len(lines) == 22
+    assert lines[19] == f"rejected  {path.as_uri()}, line 21: not as many fields as the header: 1, not 2"
+    assert lines[20] == f"rejected  {other.as_uri()}, line 2: not as many fields as the header: 1, not 2"
+    assert lines[21] == (f"rejected  {path.as_uri()}: 10 more (9 not as many fields as the header, 1 not a valid row)")
+
+
+def test_files_that_are_rejected_as_a_whole_are_printed_as_one_source(lshdb: Run, url: str, tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"{number:02}.txt").write_text("long " * (500 if number < 25 else 1))
+    ended = lshdb(url, "ingest", "--max-text", "1kB", "--max-rejected", "100%", tmp_path)
+    assert len(ended.err.splitlines()) == 21
+    assert ended.err.endswith("rejected  other files: 5 more (5 text larger than the 1 kB of --max-text)\n")
+
+
+def test_a_program_receives_the_numbers_of_rejections_that_were_not_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    display = Display([JsonLines(0.0)])
+    for number in range(22):
+        display.rejected(Rejection("file:///a", f"line {number}", f"not JSON: {number}"))
+    display.done()
+    display.done()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 21
+    assert json.loads(lines[-1]) == {
+        "event": "rejected",
+        "message": "file:///a: 2 more (2 not JSON)",
+        "source": "file:///a",
+        "more": {"not JSON": 2},
+    }

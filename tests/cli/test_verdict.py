@@ -169,3 +169,23 @@ def test_an_allowance_is_a_number_or_a_share(text: str | None, expected: Allowan
 def test_anything_else_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="such as 100 or 5%"):
         allowance(text)
+
+
+def test_a_source_that_was_given_up(lshdb: Run, url: str, tmp_path: Path) -> None:
+    bad, good = tmp_path / "bad.csv", tmp_path / "good.csv"
+    bad.write_text(f"id,text\n1,{TEN}\n" + "x\n" * 20_000)
+    good.write_text(f"id,text\n2,{TEN}\n")
+    ended = lshdb(url, "ingest", bad, good)
+    assert ended.code == 39
+    assert ended.err.splitlines()[-1] == (
+        f"lshdb: {bad.as_uri()} was given up after 10001 rejections; the first: line 3: not as many fields as the "
+        "header: 1, not 2. Repair it and run the same command again, or read it to its end with --max-rejected 100%. "
+        "Everything accepted before is kept, and so are the documents of other sources."
+    )
+    assert documents(lshdb, url) == ["1", "2"]
+    # The user may have it read to its end.
+    ended = lshdb(url, "ingest", "--max-rejected", "100%", bad, good)
+    assert (ended.code, ended.out.partition(";")[0]) == (
+        0,
+        "run 2: 1 unchanged, 9,999 rejected (9,999 not as many fields as the header)",
+    )

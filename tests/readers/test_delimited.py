@@ -66,8 +66,8 @@ def test_a_missing_column_is_one_rejection_that_names_those_there_are(tmp_path: 
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("b", "the row has 1 fields, the header 2"),
-        ("b,one,two", "the row has 3 fields, the header 2"),
+        ("b", "not as many fields as the header: 1, not 2"),
+        ("b,one,two", "not as many fields as the header: 3, not 2"),
         ("b\0,one", "the id holds a NUL character"),
         ('b,"one" two', "not a valid row: ',' expected after '\"'"),
     ],

@@ -157,7 +157,7 @@ def test_chunks_are_joined(tmp_path: Path, end: bytes) -> None:
         (gzip.compress(page(1))[:-4], [("Content-Encoding", "gzip")], "gzip stream is truncated"),
         (brotli(page(1))[:-9], [("Content-Encoding", "br")], "Brotli stream is damaged or truncated"),
         (zlib.compress(page(1))[:-9], [("Content-Encoding", "deflate")], "deflate stream is truncated"),
-        (b"abc", [("Content-Encoding", "sdch")], "unknown content coding 'sdch'"),
+        (b"abc", [("Content-Encoding", "sdch")], "unknown content coding: 'sdch'"),
     ],
 )
 def test_a_body_that_cannot_be_decoded_is_rejected_and_costs_no_other(

@@ -96,7 +96,7 @@ def _undone(body: ByteStream, coding: str) -> ByteStream:
         return _inflated(body)
     if coding == "br":
         return ByteStream(_unbrotlied(body))
-    raise Unfit(f"unknown content coding {coding[:40]!r}")
+    raise Unfit(f"unknown content coding: {coding[:40]!r}")
 
 
 def _unchunked(body: ByteStream) -> Iterator[bytes]:

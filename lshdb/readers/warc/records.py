@@ -80,7 +80,7 @@ class Record:
         rest = behind.lstrip(LINE_ENDS)
         if (is_end or not rest or self._syntax.begins(rest)) and self._num_held <= MAX_HELD_BYTES:
             return None
-        return f"its Content-Length {self.num_bytes} is wrong: the record does not end there"
+        return f"its Content-Length is wrong: the record does not end after {self.num_bytes} bytes"
 
     def _chunks(self) -> Iterator[bytes]:
         while self._num_read < self.num_bytes and self._num_held <= MAX_HELD_BYTES:
