@@ -12,12 +12,13 @@ import argparse
 import resource
 from collections.abc import Iterator
 from itertools import product
+from random import Random
 from typing import Final, NamedTuple
 
 from lshdb.readers.base import Unfit
 from lshdb.readers.extraction import Extractor, processor_seconds
 
-__all__ = ["main"]
+__all__ = ["SHOWN", "START_SECONDS", "cost", "main", "random_patterns"]
 
 # The elements of the HTML standard, its obsolete ones, and those of SVG and MathML that the parser treats specially.
 ELEMENTS: Final = """
@@ -33,6 +34,8 @@ annotation-xml desc foreignobject mi mo mtext path unknown
 CONTEXTS: Final = ("", "<ruby>", "<select>", "<table>", "<svg>", "<template>", "<p><b>")
 ORDINARY: Final = "<p>words of <a href=x>an</a> ordinary <b>page</b></p>"
 SHOWN: Final = 12
+START_SECONDS: Final = 0.5  # processor time of starting a process, generously
+MAX_PARTS: Final = 12  # of a random pattern
 
 
 class Cost(NamedTuple):
@@ -64,6 +67,20 @@ def patterns(*, pairs: bool) -> Iterator[tuple[str, str]]:
         yield context, f"<{element}>x</{element}>"
     for outer, inner in product(ELEMENTS.split(), repeat=2) if pairs else ():
         yield "", f"<{outer}><{inner}>x"
+
+
+def random_patterns(chance: Random) -> Iterator[tuple[str, str]]:
+    """Yield random nestings without end: start tags, end tags, attributes, comments and texts in any order."""
+    elements = ELEMENTS.split()
+    while True:
+        parts = [_random_part(chance, chance.choice(elements)) for _ in range(chance.randint(1, MAX_PARTS))]
+        yield chance.choice(CONTEXTS), "".join(parts)
+
+
+def _random_part(chance: Random, element: str) -> str:
+    return chance.choice(
+        (f"<{element}>", f"<{element}>x", f"<{element} a=1 b='2'>", f"<{element}/>", f"</{element}>", "x", "<!-- -->")
+    )
 
 
 def cost(pattern: tuple[str, str], num_characters: int) -> Cost:

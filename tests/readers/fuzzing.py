@@ -1,13 +1,15 @@
-"""Damage files at random and read them: one family of mutants per process.
+"""Damage files at random and read them: each family of mutants in turn, all in one process.
 
-    python fuzzing.py FAMILY FIRST_SEED COUNT
+    python -m tests.readers.fuzzing FIRST_SEED COUNT FAMILY...
 
-prints the seed of every mutant before it is read, so that a crash or a hang of compiled code can be attributed,
-and a line ``seed: problem`` for each broken rule. The rules: every missing item left a Rejection; no item
-violates the contract of a Document; and the neighbours of a damaged record are intact if the format can be
-read after damage: JSON lines, WARC plain or compressed by record, ARC compressed by record, coded bodies in a
-WARC. It cannot in a gzip, bzip2, xz or zstd stream as a whole, in a CSV with an open quote, or if the footer of
-Parquet is damaged.
+prints ``mutant SEED FAMILY`` before it reads each one, so that a crash or a hang of compiled code can be attributed,
+``problem SEED FAMILY: TEXT`` for each broken rule, and at the end ``longest SECONDS SEED FAMILY``, the mutant that took
+the most processor time. The time of the process that parses pages is not counted, because it is limited.
+
+The rules: every missing item left a Rejection; no item violates the contract of a Document; and the neighbours of a
+damaged record are intact if the format can be read after damage: JSON lines, WARC plain or compressed by record, ARC
+compressed by record, coded bodies in a WARC. It cannot in a gzip, bzip2, xz or zstd stream as a whole, in a CSV with an
+open quote, or if the footer of Parquet is damaged.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import lzma
 import random
 import resource
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,7 +36,8 @@ from lshdb.model.values import Document
 from lshdb.readers import Item, ReadOptions, Rejection, SourceFile, read_stream
 from tests.readers.crawls import arc_crawl, crawl, page, response
 
-LIMIT_SECONDS = 10
+# A mutant that takes this long hangs, even on a busy machine.
+LIMIT_SECONDS = 60
 LIMIT_BYTES = 8_000_000_000
 NUM_RECORDS = 7
 DAMAGED = 3
@@ -148,6 +152,9 @@ def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
     """Return (file name, maker, whether the neighbours of a damaged record must be read) by family."""
     jsonl = b"".join(b'{"id": "http://a.org/%d", "text": "text %d"}\n' % (n, n) for n in range(NUM_RECORDS))
     table = b"id,text\n" + b"".join(b'http://a.org/%d,"text ""%d"", word"\n' % (n, n) for n in range(NUM_RECORDS))
+    tabs = b"id\ttext\n" + b"".join(b"http://a.org/%d\ttext %d\n" % (n, n) for n in range(NUM_RECORDS))
+    sets = b"".join(b"set-%d one two feature-%d\n" % (n, n) for n in range(NUM_RECORDS))
+    prose = "Ein Text über Wörter, 中文 und \u0939\u093f\u0928\u094d\u0926\u0940.\n".encode() * NUM_RECORDS
     html = b"<!doctype html><table><tr><td a=1 b='2'>one<td>two</table><!-- c --><script>x</script>" + page(1)
     return {
         "jsonl": ("a.jsonl", lines, True),
@@ -164,7 +171,15 @@ def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
         "jsonl.xz": ("a.jsonl.xz", whole(jsonl, lzma.compress), False),
         "csv": ("a.csv", whole(table), False),
         "parquet": ("a.parquet", whole(parquet()), False),
+        "csv.zst": ("a.csv.zst", whole(table, zstd), False),
+        "tsv": ("a.tsv", whole(tabs), False),
+        "sets": ("a.sets", whole(sets), False),
+        "text": ("a.txt", whole(prose), False),
+        "text.xz": ("a.txt.xz", whole(prose, lzma.compress), False),
         "html": ("a.html", whole(html * 3), False),
+        # Parsed in another process.
+        "long html": ("a.html", whole(html * 40), False),
+        "html.bz2": ("a.html.bz2", whole(html * 3, bz2.compress), False),
         "unnamed": ("a", whole(gzip.compress(b"".join(crawl(3, gzip=False)))), False),
     }
 
@@ -205,21 +220,32 @@ class Unchanged(random.Random):
         return options[0]  # type: ignore[index]
 
 
-def main(family: str, first_seed: int, count: int) -> None:
-    """Read `count` mutants of a family."""
+def main(first_seed: int, count: int, *names: str) -> None:
+    """Read `count` mutants of each family."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    longest = max(read_mutants(name, range(first_seed, first_seed + count)) for name in names)
+    print("longest", *longest)
+
+
+def read_mutants(family: str, seeds: range) -> tuple[float, int, str]:
+    """Read mutants of a family. Return the longest processor time, its seed and the family."""
     name, make, is_framed = families()[family]
     sound = read(name, make(Unchanged()))
-    for seed in range(first_seed, first_seed + count):
-        print(seed, flush=True)
+    longest = (0.0, seeds.start, family)
+    for seed in seeds:
+        print("mutant", seed, family, flush=True)
         faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True)
         raw = make(random.Random(seed))
+        started = time.process_time()
+        items = read(name, raw)
+        longest = max(longest, (time.process_time() - started, seed, family))
         # Two rows become one if the line end between them is deleted, and an empty file lacks no record.
-        may_merge = name.endswith(".csv") or not raw
-        for mistake in mistakes(read(name, raw), sound, is_framed, may_merge=may_merge):
-            print(f"{seed}: {mistake}", flush=True)
+        may_merge = name.endswith((".csv", ".tsv", ".sets")) or not raw
+        for mistake in mistakes(items, sound, is_framed, may_merge=may_merge):
+            print(f"problem {seed} {family}: {mistake}", flush=True)
     faulthandler.cancel_dump_traceback_later()
+    return longest
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -1,0 +1,158 @@
+"""Loads that are broken off at random moments, and the judgement of what they leave."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from benchmarks.runs.ingest import StepError
+from benchmarks.siege.contents import Contents, contents_of, differences
+from benchmarks.siege.crawl import Crawl, Day
+from benchmarks.siege.load import Load, run
+from benchmarks.siege.power import CUTS, Image, copied, cut
+from lshdb.errors import IndexFaulty, IndexMissing
+
+__all__ = ["Campaign", "Outcome", "Undisturbed"]
+
+MAX_KILLS: Final = 6  # of one index
+MAX_IMAGES: Final = 4  # of one load
+LATEST_IMAGE: Final = 0.9  # of the time of a load, so that most of them still have a log
+SAMPLE: Final = 200  # texts that are checked after each kill
+# The first ingest into Postgres builds the key of the buckets last; see docs/postgres.md.
+UNFINISHED: Final = frozenset({"key-missing"})
+
+
+@dataclass(frozen=True, slots=True)
+class Undisturbed:
+    """An index that was never disturbed: what it holds, and how long its load took."""
+
+    contents: Contents
+    seconds: float
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What happened so far.
+
+    Attributes:
+        kills: by what the killed load had committed.
+        problems: everything that must not happen.
+    """
+
+    num_kills: int = 0
+    num_images: int = 0
+    num_judged: int = 0
+    kills: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+
+class Campaign:
+    """Loads of one crawl into indexes of one database.
+
+    Args:
+        command: the command of lshdb.
+        crawl: what is loaded.
+        chance: chooses the moments.
+        outcome: where everything is counted.
+    """
+
+    def __init__(self, command: Sequence[str], crawl: Crawl, chance: random.Random, outcome: Outcome) -> None:
+        self._command = command
+        self._crawl = crawl
+        self._chance = chance
+        self.outcome = outcome
+
+    def undisturbed(self, url: str, day: Day) -> Undisturbed:
+        """Load a day into an index, on Tuesday that of Monday, and return the result. Raises: StepError."""
+        self._crawl.turn(day)
+        seconds = run(self._ingest(url))
+        print(f"  {day}, undisturbed: {seconds:.1f} s", flush=True)
+        return Undisturbed(contents_of(url), seconds)
+
+    def kill(self, url: str, day: Day, expected: Undisturbed, max_kills: int) -> None:
+        """Kill loads into an index, finish the last one and judge the index."""
+        self._crawl.turn(day)
+        for _ in range(min(max_kills, MAX_KILLS)):
+            with Load(self._ingest(url)) as load:
+                load.is_running_after(self._chance.uniform(0.0, expected.seconds))
+                if not load.kill():
+                    break
+            self.outcome.num_kills += 1
+            checked = self._check(url, f"{day}, killed", "--sample", str(SAMPLE), accepted=UNFINISHED)
+            self.outcome.kills[_stage(checked, expected)] += 1
+        self._finish(url, expected, f"{day}, killed")
+
+    def cut_power(self, database: Path, day: Day, expected: Undisturbed, max_images: int) -> None:
+        """Copy the files of a load at random moments, damage the copies, resume each and judge it."""
+        self._crawl.turn(day)
+        images = self._images(database, expected.seconds, min(max_images, MAX_IMAGES))
+        for image in images:
+            kind = CUTS[self.outcome.num_images % len(CUTS)]
+            what = f"{day}, {kind}: {cut(image, kind, self._chance)}"
+            self.outcome.num_images += 1
+            url = str(image.database)
+            self._check(url, what, "--sample", str(SAMPLE))
+            self._finish(url, expected, what)
+            for file in image.database.parent.iterdir():
+                file.unlink()
+
+    def _images(self, database: Path, seconds: float, count: int) -> list[Image]:
+        moments = sorted(self._chance.uniform(0.0, LATEST_IMAGE * seconds) for _ in range(count))
+        images: list[Image] = []
+        with Load(self._ingest(str(database))) as load:
+            before = 0.0
+            for moment in moments:
+                if load.is_running_after(moment - before) and database.exists():
+                    with load.stopped():
+                        target = database.with_name(f"image-{self.outcome.num_images + len(images)}")
+                        images.append(copied(database, target / database.name))
+                before = moment
+            load.kill()
+        return images
+
+    def _finish(self, url: str, expected: Undisturbed, what: str) -> None:
+        """Run the load to its end, check every row, and compare the index with the undisturbed one."""
+        try:
+            run(self._ingest(url))
+        except StepError as error:
+            self._problem(what, str(error))
+        self._check(url, what, "--all")
+        for each in differences(expected.contents, contents_of(url)):
+            self._problem(what, f"{each.table}: {each.num_lost:,} rows lost, {each.num_surplus:,} surplus")
+        self.outcome.num_judged += 1
+        print(f"  {what}: {len(self.outcome.problems)} problems so far", flush=True)
+
+    def _check(self, url: str, what: str, *options: str, accepted: Set[str] = frozenset()) -> int | None:
+        """Return the number of texts of an index without faults; None if there is no index yet, or it has faults."""
+        check = [*self._command, "--quiet", "--db", url, "check", "--json", *options]
+        done = subprocess.run(check, capture_output=True, text=True)
+        if done.returncode == IndexMissing.exit_code:
+            return None
+        found = msgspec.json.decode(done.stdout or "{}")
+        if done.returncode and not (done.returncode == IndexFaulty.exit_code and found["by_kind"].keys() <= accepted):
+            self._problem(what, f"check {' '.join(options)} exits with {done.returncode}: {done.stdout}{done.stderr}")
+            return None
+        return int(found["contents"])
+
+    def _ingest(self, url: str) -> list[str]:
+        folder = str(self._crawl.folder)
+        return [*self._command, "--quiet", "--db", url, "ingest", folder, "--prune", "--workers", "2"]
+
+    def _problem(self, what: str, problem: str) -> None:
+        self.outcome.problems.append(f"{what}: {problem}")
+        print(f"  PROBLEM {what}: {problem}", flush=True)
+
+
+def _stage(num_contents: int | None, expected: Undisturbed) -> str:
+    if num_contents is None:
+        return "before the index was created"
+    if num_contents == len(expected.contents["content"]):
+        return "after the last text"
+    return "before the first text" if num_contents == 0 else "between texts"
