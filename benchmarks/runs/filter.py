@@ -2,8 +2,9 @@
 
     python -m benchmarks.runs.filter FILE.jsonl [--copies 18] [--compression none|zstd|gzip] [--rounds 3]
 
-The corpus repeats FILE with different words in each copy, so duplicates occur only within a copy. Reading, copying and
-filtering take turns. Filtering includes everything: start-up, clusters, writing, and syncing to the disk.
+The corpus repeats FILE with different words in each copy, so duplicates occur only within a copy. Reading, rewriting
+and filtering take turns. Rewriting decompresses the file, compresses it again on all cores, and syncs it to the disk:
+the least that any filter must do. Filtering includes everything: start-up, clusters, writing, and syncing.
 The join by hand reads the ids to keep from ``lshdb export`` and parses every line.
 """
 
@@ -27,7 +28,7 @@ MAX_RATIO: Final = 1.5  # of the time of reading and decompressing
 
 SUFFIXES: Final = {"none": "", "zstd": ".zst", "gzip": ".gz"}
 READERS: Final = {"none": ["cat"], "zstd": ["zstd", "-dcq"], "gzip": ["gzip", "-dc"]}
-PACKERS: Final = {"none": ["cat"], "zstd": ["zstd", "-cq"], "gzip": ["gzip", "-c"]}
+PACKERS: Final = {"none": ["cat"], "zstd": ["zstd", "-cqT0"], "gzip": ["gzip", "-c"]}
 
 
 def write_corpus(source: Path, target: Path, copies: int, compression: str) -> int:
@@ -60,10 +61,12 @@ def compare(corpus: Path, compression: str, lshdb: Sequence[str], rounds: int, w
     ingest = measure([*call, "ingest", str(corpus)])
     print(f"{'ingest':10}{ingest.seconds:>9.2f} s", flush=True)
     measure([*call, "export", "--out", str(work / "ids.txt")])
-    reading = ["sh", "-c", f"{shlex.join([*READERS[compression], str(corpus)])} > /dev/null"]
-    copying = ["sh", "-c", f"cp {shlex.quote(str(corpus))} {work}/copy && sync {work}/copy"]
+    plain = shlex.join([*READERS[compression], str(corpus)])
+    reading = ["sh", "-c", f"{plain} > /dev/null"]
+    copy = shlex.quote(str(work / "copy"))
+    rewriting = ["sh", "-c", f"{plain} | {shlex.join(PACKERS[compression])} > {copy} && sync {copy}"]
     filtering = [*call, "filter", str(corpus), "--out", str(work / "out"), "--json"]
-    commands = {"read": reading, "copy": copying, "filter": filtering}
+    commands = {"read": reading, "rewrite": rewriting, "filter": filtering}
     best: dict[str, Measured] = {}
     for _ in range(rounds):
         for name, command in commands.items():
@@ -76,7 +79,8 @@ def compare(corpus: Path, compression: str, lshdb: Sequence[str], rounds: int, w
     ratio = best["filter"].seconds / best["read"].seconds
     return (
         f"{ratio:.2f} times the time of reading and decompressing (target: under {MAX_RATIO}), "
-        f"{best['filter'].seconds / best['copy'].seconds:.2f} times that of a copy; the same lines as a join by hand"
+        f"{best['filter'].seconds / best['rewrite'].seconds:.2f} times that of rewriting; "
+        "the same lines as a join by hand"
     )
 
 

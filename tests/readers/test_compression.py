@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import random
@@ -17,6 +18,8 @@ import zstandard
 
 from lshdb.model.values import Document
 from lshdb.readers import Reading, ReadOptions, Rejection, digest, source_file
+from lshdb.readers.bytes.compression import compression_of, member
+from lshdb.readers.bytes.streams import BLOCK_BYTES
 from tests.readers.reading_files import read, texts
 
 Compress = Callable[[bytes], bytes]
@@ -139,3 +142,12 @@ print(item.reason)
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert answer.stdout == "text larger than the 10 MB of --max-text\n"
+
+
+@FORMATS
+def test_no_piece_of_a_bomb_is_larger_than_a_block(suffix: str, compress: Compress) -> None:
+    bomb = compress(bytes(50_000_000))
+    compression = compression_of(bomb)
+    assert compression is not None
+    sizes = [len(piece) for piece in member(io.BytesIO(bomb), compression)]
+    assert (sum(sizes), max(sizes)) == (50_000_000, BLOCK_BYTES)

@@ -39,8 +39,9 @@ XZ_MAGIC: Final = b"\xfd7zXZ\x00"
 # A bzip2 stream begins with its level and a block, or with its level and its end. These are the digits of pi and of its
 # square root.
 BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17rE8P\x90")
-# A zstd call has no output limit, and 4 bytes of a frame can expand to 128 KB: 1 KB of input is at worst 34 MB.
-ZSTD_INPUT_BYTES: Final = 1 << 10
+ZSTD_MIN_HEADER: Final = 5
+ZSTD_CHECKSUM: Final = 1 << 2  # In the fifth byte of a frame.
+ZSTD_RUN: Final = 1  # A block of one repeated byte.
 XZ_MEMORY_BYTES: Final = 128_000_000
 
 
@@ -131,14 +132,48 @@ def _is_skippable_frame(head: bytes) -> bool:
 
 def _zstd_frame(source: Source, dictionary: zstandard.ZstdCompressionDict | None) -> Generator[bytes, None, bytes]:
     frame = zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
-    while compressed := source.read(ZSTD_INPUT_BYTES):
+    for compressed in _zstd_blocks(source):
         try:
             yield frame.decompress(compressed)
         except zstandard.ZstdError as error:
             raise StreamDamaged(f"zstd stream is damaged ({error})") from None
-        if frame.eof:
-            return frame.unused_data
-    raise StreamDamaged("zstd stream is truncated")
+    if not frame.eof:
+        raise StreamDamaged("zstd stream is truncated")
+    return b""
+
+
+def _zstd_blocks(source: Source) -> Iterator[bytes]:
+    """Yield the bytes of a frame block by block, and nothing after its end. A block expands to at most 128 KB.
+
+    Source: RFC 8878, sections 3.1.1 and 3.1.2. A zstd call has no output limit, so its input must be limited.
+    """
+    begin = _exactly(source, ZSTD_MIN_HEADER)
+    if _is_skippable_frame(begin):
+        begin += _exactly(source, 8 - len(begin))
+        yield begin
+        yield from _pieces(source, int.from_bytes(begin[4:], "little"))
+        return
+    if len(begin) < ZSTD_MIN_HEADER:
+        return
+    yield begin + _exactly(source, zstandard.frame_header_size(begin) - len(begin))
+    is_last = False
+    while not is_last and len(header := _exactly(source, 3)) == 3:
+        fields = int.from_bytes(header, "little")
+        is_last, kind, size = bool(fields & 1), fields >> 1 & 3, fields >> 3
+        # The checksum goes with the last block, so that a damaged frame of one block yields nothing.
+        checksum_size = 4 if is_last and begin[4] & ZSTD_CHECKSUM else 0
+        yield header + _exactly(source, (1 if kind == ZSTD_RUN else size) + checksum_size)
+
+
+def _exactly(source: Source, num_bytes: int) -> bytes:
+    """Read bytes; fewer only at the end of the source."""
+    return b"".join(_pieces(source, num_bytes))
+
+
+def _pieces(source: Source, num_bytes: int) -> Iterator[bytes]:
+    while num_bytes and (piece := source.read(min(num_bytes, BLOCK_BYTES))):
+        num_bytes -= len(piece)
+        yield piece
 
 
 def _stream(
