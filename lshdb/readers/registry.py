@@ -29,8 +29,8 @@ from lshdb.readers.base import (
     reason_of,
     too_large,
 )
-from lshdb.readers.bytes.compression import compression_of, decompress, without_compression
-from lshdb.readers.bytes.sniffing import SNIFF_BYTES, looks_binary
+from lshdb.readers.bytes.compression import compression_of, compression_suffix, decompress, without_compression
+from lshdb.readers.bytes.sniffing import SNIFF_BYTES, has_controls, looks_binary
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, Fingerprint, open_regular, open_stdin
 from lshdb.readers.delimited import DelimitedReader
 from lshdb.readers.html import HtmlReader
@@ -177,11 +177,21 @@ def holds_records(source: SourceFile, options: ReadOptions) -> bool:
 def _items(
     source: SourceFile, stream: ByteStream, reader: Reader | None, options: ReadOptions
 ) -> Iterator[Item | Deferred]:
+    if reader is not None and reader.textual and _lost_its_compression(source, stream):
+        suffix = compression_suffix(source.path.name)
+        yield Rejection(source.uri, "", f"damaged: it is named {suffix}, but is neither compressed nor text")
+        return
     reader, stream = _fitted(stream, reader, options)
     if reader is None:
         yield _unread(source, "binary, or in an unknown format")
         return
     yield from reader.read(source, stream.binary, options)
+
+
+def _lost_its_compression(source: SourceFile, stream: ByteStream) -> bool:
+    """Return whether the first bytes of a compressed file are damaged. Its records would be read from noise."""
+    head = stream.peek(SNIFF_BYTES)
+    return bool(compression_suffix(source.path.name)) and compression_of(head) is None and has_controls(head)
 
 
 def reader_of(source: SourceFile, stream: ByteStream, options: ReadOptions) -> tuple[Reader | None, ByteStream]:

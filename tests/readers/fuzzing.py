@@ -87,7 +87,7 @@ def records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random], byt
 
     def damaged(draw: random.Random) -> bytes:
         made = list(sound)
-        made[DAMAGED] = mutate(made[DAMAGED], draw)
+        made[DAMAGED] = mutate(made[DAMAGED], draw) or b"?"  # A missing record leaves no trace.
         return b"".join(made)
 
     return damaged
@@ -99,7 +99,7 @@ def arc_records(compress: Callable[[bytes], bytes]) -> Callable[[random.Random],
 
     def damaged(draw: random.Random) -> bytes:
         made = list(sound)
-        made[DAMAGED] = mutate(made[DAMAGED], draw)
+        made[DAMAGED] = mutate(made[DAMAGED], draw) or b"?"  # A missing record leaves no trace.
         return head + b"".join(made)
 
     return damaged
@@ -174,6 +174,7 @@ def families() -> dict[str, tuple[str, Callable[[random.Random], bytes], bool]]:
         "csv.zst": ("a.csv.zst", whole(table, zstd), False),
         "tsv": ("a.tsv", whole(tabs), False),
         "sets": ("a.sets", whole(sets), False),
+        "sets.gz": ("a.sets.gz", whole(sets, gzip.compress), False),
         "text": ("a.txt", whole(prose), False),
         "text.xz": ("a.txt.xz", whole(prose, lzma.compress), False),
         "html": ("a.html", whole(html * 3), False),

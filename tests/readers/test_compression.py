@@ -151,3 +151,24 @@ def test_no_piece_of_a_bomb_is_larger_than_a_block(suffix: str, compress: Compre
     assert compression is not None
     sizes = [len(piece) for piece in member(io.BytesIO(bomb), compression)]
     assert (sum(sizes), max(sizes)) == (50_000_000, BLOCK_BYTES)
+
+
+@FORMATS
+@pytest.mark.parametrize("name", ["a.csv", "a.sets", "a.txt", "a.jsonl", "a.html"])
+def test_a_compressed_file_whose_beginning_is_damaged_is_not_read_as_text(
+    tmp_path: Path, name: str, suffix: str, compress: Compress
+) -> None:
+    path = tmp_path / (name + suffix)
+    path.write_bytes(b"\x05" + compress(b"id,text\n" + b"".join(records(20))))
+    [item] = read(path)
+    assert isinstance(item, Rejection)
+    assert item.reason == f"damaged: it is named {suffix}, but is neither compressed nor text"
+
+
+@FORMATS
+def test_plain_text_that_is_named_as_if_it_were_compressed_is_read(
+    tmp_path: Path, suffix: str, compress: Compress
+) -> None:
+    path = tmp_path / ("a.txt" + suffix)
+    path.write_bytes("café au lait".encode("latin-1"))
+    assert texts(path) == ["caf\ufffd au lait"]

@@ -24,6 +24,7 @@ __all__ = [
     "Compression",
     "Source",
     "compression_of",
+    "compression_suffix",
     "decompress",
     "inflate",
     "member",
@@ -67,6 +68,11 @@ def without_compression(name: str) -> str:
     while (shorter := name[: name.rfind(".")]) and name.lower().endswith(SUFFIXES):
         name = shorter
     return name
+
+
+def compression_suffix(name: str) -> str:
+    """Return the compression suffix of a file name, or nothing."""
+    return next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), "")
 
 
 def decompress(stream: ByteStream, compression: Compression | None) -> ByteStream:

@@ -8,7 +8,7 @@ from typing import Final
 
 from lshdb.readers.bytes.decoding import byte_order_mark
 
-__all__ = ["SNIFF_BYTES", "looks_binary", "looks_like_html", "looks_like_json_lines", "looks_like_text"]
+__all__ = ["SNIFF_BYTES", "has_controls", "looks_binary", "looks_like_html", "looks_like_json_lines", "looks_like_text"]
 
 SNIFF_BYTES: Final = 1024
 HTML: Final = re.compile(
@@ -37,11 +37,16 @@ def looks_binary(head: bytes) -> bool:
     return b"\0" in head and byte_order_mark(head) is None
 
 
+def has_controls(head: bytes) -> bool:
+    """Return whether the head contains unusual control characters and no byte order mark that would explain them."""
+    return CONTROLS.search(head) is not None and byte_order_mark(head) is None
+
+
 def looks_like_text(head: bytes) -> bool:
     """Return whether the head is UTF-8 without unusual control characters, or has a byte order mark."""
     if byte_order_mark(head) is not None:
         return True
-    return CONTROLS.search(head) is None and _is_utf8(head)
+    return not has_controls(head) and _is_utf8(head)
 
 
 def _is_utf8(head: bytes) -> bool:
