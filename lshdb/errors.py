@@ -144,11 +144,19 @@ class LshdbError(Exception):
             raise TypeError(f"{cls.__name__} takes the fields {sorted(names)}; wrong or missing: {sorted(wrong)}")
 
     def _message(self) -> str:
+        shown = {name: brief(value) if isinstance(value, str) else value for name, value in self.fields.items()}
         # python -OO strips docstrings; the name and the fields still say what happened.
         template = type(self).__doc__
         if template is None:
-            return f"{type(self).__name__}: {self.fields}"
-        return inspect.cleandoc(template).replace("\n", " ").format(**self.fields)
+            return f"{type(self).__name__}: {shown}"
+        return inspect.cleandoc(template).replace("\n", " ").format(**shown)
+
+
+def brief(text: str, most: int = 1_000) -> str:
+    """Return a text for a message: one of more than `most` characters loses its middle. An id may have a megabyte."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]} ... ({len(text):,} characters) ... {text[-most // 4 :]}"
 
 
 def _rebuild(kind: type[LshdbError], fields: dict[str, object]) -> LshdbError:

@@ -9,7 +9,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_report, visible
+from lshdb.cli.render import named, print_report, visible
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def _named(side: Side) -> str:
     if side.is_file and side.content_key is not None:
         notes.append("the index has its content")
     if side.kept_of is not None:
-        notes.append(f"its text as in {visible(side.kept_of)}")
+        notes.append(f"its text as in {named(side.kept_of)}")
     if side.is_gone:
         notes.append("its text is neither kept nor still in its source")
     said = ", ".join(note for note in notes if note)
-    return visible(side.name) + (f" ({said})" if said else "")
+    return named(side.name) + (f" ({said})" if said else "")
 
 
 def _pair(found: Explanation) -> str:

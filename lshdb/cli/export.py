@@ -10,7 +10,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index
-from lshdb.cli.output import STDOUT
+from lshdb.cli.output import STDOUT, RawOption, shown_on
 from lshdb.cli.render import print_report
 from lshdb.errors import UsageError
 from lshdb.model.choices import ExportFormat, What
@@ -49,6 +49,7 @@ def export(
         typer.Option(metavar="FILE", help="Record of what was dropped. Default: OUT.audit.jsonl.", show_default=False),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    raw: RawOption = False,
     json: options.Json = False,
 ) -> None:
     """Write the deduplicated corpus.
@@ -63,9 +64,10 @@ def export(
         raise UsageError(reason="--json describes what was written to a file; name one with --out")
     if str(audit) == STDOUT:
         raise UsageError(reason="--audit takes a file, because the documents may go to standard output")
-    asked = ExportOptions(what, form, audit, force, clustering.options())
+    printed = sys.stdout if raw else shown_on(sys.stdout, as_json=form == "jsonl" or what == "records")
+    asked = ExportOptions(what, form, audit, force, clustering.options(), raw)
     with open_index(context) as index:
-        report = index.export(out or sys.stdout, min_sim, asked)
+        report = index.export(out or printed, min_sim, asked)
     if out:
         print_report(report, _summary(report), as_json=json)
 

@@ -16,9 +16,9 @@ from typing import Any, Final, Literal, Protocol, cast
 
 import typer
 
-from lshdb.cli.render import visible
+from lshdb.cli.escapes import visible
 from lshdb.cli.settings import Settings
-from lshdb.errors import OutputFailed
+from lshdb.errors import OutputFailed, brief
 
 __all__ = ["Event", "JsonLines", "LogFile", "Outlet", "Quiet", "Terminal", "TextLines", "outlets_of"]
 
@@ -30,6 +30,8 @@ Kind = Literal["progress", "rejected", "note", "warning", "error", "summary"]
 PREFIXES: Final = {"rejected": "rejected  ", "note": "note  ", "warning": "warning  ", "error": "lshdb: "}
 # What --quiet prints.
 LOUD: Final = ("warning", "error")
+# A longer line loses its middle.
+MAX_LINE: Final = 4_000
 # The interval between progress lines in a log and in JSON.
 LOG_SECONDS: Final = 60.0
 JSON_SECONDS: Final = 1.0
@@ -51,7 +53,7 @@ class Event:
     @property
     def line(self) -> str:
         """The event as one line that begins with its kind."""
-        return visible(PREFIXES.get(self.kind, "") + self.text)
+        return visible(PREFIXES.get(self.kind, "") + brief(self.text, MAX_LINE))
 
 
 class Outlet(Protocol):

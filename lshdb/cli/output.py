@@ -9,25 +9,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, TextIO, cast, get_args
+from typing import Annotated, BinaryIO, Final, TextIO, TypeAlias, cast, get_args
 
 import typer
 
+from lshdb.cli.escapes import Escaped
 from lshdb.cli.options import Format, FormatOption
 from lshdb.cli.pager import paged
 from lshdb.errors import OutputFailed, UsageError
 from lshdb.store.files import replacing, require_free, writing
 
-__all__ = ["STDOUT", "Output"]
+__all__ = ["STDOUT", "Output", "RawOption", "shown_on"]
 
 STDOUT: Final = "-"
 # The first bytes of every SQLite file. --force must not replace an index with a list of its pairs.
 DATABASE: Final = b"SQLite format 3\0"
+# The formats that hold JSON.
+JSON: Final = ("jsonl", "cdxj")
+
+RawOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Do not change ids and texts: in CSV those that a spreadsheet would run as formulas, on a terminal those "
+        "with control characters.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The options ``--format``, ``--out``, ``--force`` and ``--no-pager``."""
+    """The options ``--format``, ``--out``, ``--force``, ``--no-pager`` and ``--raw``."""
 
     form: FormatOption = None
     out: Annotated[
@@ -36,6 +48,7 @@ class Output:
     ] = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Print a table on a terminal without a pager.")] = False
+    raw: RawOption = False
 
     @property
     def is_chosen(self) -> bool:
@@ -72,8 +85,9 @@ class Output:
         """
         file = self._file
         if file is None:
-            with paged(allowed=self.chosen == "table" and not self.no_pager) as out:
-                yield out
+            is_table = self.chosen == "table"
+            with paged(allowed=is_table and not self.no_pager) as out:
+                yield out if is_table or self.raw else shown_on(out, as_json=self.chosen in JSON)
             return
         self._require_free(file)
         with writing(file) as out:
@@ -100,6 +114,11 @@ class Output:
         require_free(file, force=self.force)
         if file.exists() and _is_database(file):
             raise OutputFailed(path=file, reason="it is a database")
+
+
+def shown_on(out: TextIO, *, as_json: bool) -> TextIO:
+    """Return a stream that spells out control characters if `out` is a terminal, and `out` itself otherwise."""
+    return cast(TextIO, Escaped(out, as_json=as_json)) if out.isatty() else out
 
 
 def _is_database(path: Path) -> bool:

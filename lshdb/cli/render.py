@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Protocol
 
+from lshdb.cli.escapes import named, visible
 from lshdb.cli.output import Output
-from lshdb.cli.table import Listing, visible, write_table
-from lshdb.clusters.tabular import WRITERS, Row
+from lshdb.cli.table import Listing, write_table
+from lshdb.clusters.tabular import Row, writer
 
-__all__ = ["Listing", "Output", "print_json", "print_records", "print_report", "print_rows", "visible"]
+__all__ = ["Listing", "Output", "named", "print_json", "print_records", "print_report", "print_rows", "visible"]
 
 
 class Report(Protocol):
@@ -53,4 +54,4 @@ def print_rows(listing: Listing | Sequence[str], rows: Iterable[Row], output: Ou
         if chosen.chosen == "table":
             write_table(shown, begun, out, chosen.width)
         else:
-            WRITERS[chosen.chosen](shown.columns, begun, out)
+            writer(chosen.chosen, raw=chosen.raw)(shown.columns, begun, out)

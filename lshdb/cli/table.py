@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from typing import Final, TextIO
 
+from lshdb.cli.escapes import visible
 from lshdb.clusters.tabular import Row, plain
 
-__all__ = ["Listing", "visible", "write_table"]
+__all__ = ["Listing", "write_table"]
 
 # The number of rows that determine a layout.
 BLOCK_ROWS: Final = 500
@@ -30,9 +31,6 @@ MIN_PREFIX: Final = 4
 # Columns up to this width are never shortened: numbers, flags, names of clusters and collections.
 MAX_FIXED: Final = 16
 MIN_SHORTENED: Final = 8
-
-# Control characters in an id must not move the cursor of the terminal.
-_VISIBLE: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +70,6 @@ def write_table(listing: Listing, rows: Iterable[Row], out: TextIO, width: int |
     if listing.noun:
         out.write(("\n" if number else "") + listing.counted(number) + "\n")
     out.writelines(f"{line}\n" for line in listing.below)
-
-
-def visible(text: str, keep: str = "") -> str:
-    """Return the text with control characters spelled out, except those to keep."""
-    return text.translate({code: shown for code, shown in _VISIBLE.items() if chr(code) not in keep})
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +180,10 @@ def _text(value: object, prefix: str) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     if not isinstance(value, (list, tuple)):
-        return plain(value).removeprefix(prefix).translate(_VISIBLE)
+        return visible(plain(value).removeprefix(prefix))
     more = [f"and {len(value) - SHOWN_VALUES} more"] if len(value) > SHOWN_VALUES else []
     first = (plain(one).removeprefix(prefix) for one in value[:SHOWN_VALUES])
-    return ", ".join(chain(first, more)).translate(_VISIBLE)
+    return visible(", ".join(chain(first, more)))
 
 
 def _fitted(widths: Sequence[int], width: int | None) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_report, visible
+from lshdb.cli.render import named, print_report
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,6 +57,6 @@ def _lines(report: VerifyReport) -> list[str]:
         f"{counts.num_unknown:,} could not be recomputed; {report.seconds:,.1f} s",
         f"largest difference between a stored similarity and the recomputed one: {report.largest_difference:.4f}",
     ]
-    lines += [f"text gone: {visible(left)} and {visible(right)}" for left, right in report.gone]
+    lines += [f"text gone: {named(left)} and {named(right)}" for left, right in report.gone]
     unnamed = counts.num_unknown - len(report.gone)
     return [*lines, f"text gone: {unnamed:,} pairs more"] if unnamed else lines

@@ -25,7 +25,7 @@ from lshdb.clusters import members
 from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import ClusterOptions, Deduplication
 from lshdb.clusters.members import Member
-from lshdb.clusters.tabular import WRITERS, Record, Row, require_pyarrow, write_jsonl, write_records
+from lshdb.clusters.tabular import Record, Row, require_pyarrow, write_jsonl, write_records, writer
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.model.choices import ExportFormat, What
 from lshdb.model.progress import Progress
@@ -72,6 +72,7 @@ class ExportOptions:
         audit: the file that lists the dropped documents; OUT.audit.jsonl by default if OUT is a file.
         force: overwrite existing files.
         clusters: which documents are duplicates, and which of them is kept.
+        raw: write CSV without the apostrophes that keep a spreadsheet from running an id as a formula.
     """
 
     what: What = "kept"
@@ -79,6 +80,7 @@ class ExportOptions:
     audit: Path | None = None
     force: bool = False
     clusters: ClusterOptions = field(default_factory=ClusterOptions)
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ class Exporting:
         columns = COLUMNS[self._options.what]
         if self._form == "lines":
             columns, rows = columns[:1], (row[:1] for row in rows)
-        WRITERS[self._form](columns, rows, out)
+        writer(self._form, raw=self._options.raw)(columns, rows, out)
 
     def _with_features(self, records: Iterator[tuple[str, str]]) -> Iterator[Record]:
         """Return the records of an index of feature sets with their features instead of a text."""

@@ -1,7 +1,8 @@
 r"""Write rows as JSON lines, CSV, TSV, plain lines or Parquet.
 
 Rows are written as they arrive; no result is held in memory. A list is a JSON array, also in a CSV or TSV field. TSV
-uses the backslash escapes of Postgres, ``\t \n \r \\``. Parquet files hold records in two columns, ``id`` and ``text``,
+uses the backslash escapes of Postgres, ``\t \n \r \\``. In CSV, a text that a spreadsheet would run as a formula
+begins with an apostrophe. Parquet files hold records in two columns, ``id`` and ``text``,
 and need the extra ``parquet`` (pyarrow). Limitation: Parquet cannot store a lone surrogate; it becomes U+FFFD.
 """
 
@@ -24,11 +25,14 @@ __all__ = [
     "write_csv",
     "write_jsonl",
     "write_lines",
+    "write_raw_csv",
     "write_records",
     "write_tsv",
+    "writer",
 ]
 
 Row = Sequence[object]
+Writer = Callable[[Sequence[str], Iterable[Row], TextIO], None]
 
 # (id, text), or (id, features) of a feature set.
 Record = tuple[str, str | list[str]]
@@ -43,11 +47,21 @@ def write_jsonl(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> Non
         out.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
 
 
+# A cell that begins with one of these may be a formula. Spreadsheets with a Japanese keyboard also take the full-width
+# forms. Source: OWASP, "CSV Injection".
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")  # noqa: RUF001
+
+
 def write_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    """Write a header, and one record per row."""
-    writer = csv.writer(_UnixLines(out))
-    writer.writerow(columns)
-    writer.writerows([plain(value) for value in row] for row in rows)
+    """Write a header, and one record per row. An apostrophe turns each text that may be a formula into text."""
+    write_raw_csv(columns, ([_harmless(value) for value in row] for row in rows), out)
+
+
+def write_raw_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    """Write a header, and one record per row, with all texts as they are."""
+    lines = csv.writer(_UnixLines(out))
+    lines.writerow(columns)
+    lines.writerows([plain(value) for value in row] for row in rows)
 
 
 def write_tsv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
@@ -62,12 +76,21 @@ def write_lines(_columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> No
         out.write("\t".join(plain(value).translate(_TSV_ESCAPES) for value in row) + "\n")
 
 
-WRITERS: Final[dict[str, Callable[[Sequence[str], Iterable[Row], TextIO], None]]] = {
+WRITERS: Final[dict[str, Writer]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "tsv": write_tsv,
     "lines": write_lines,
 }
+
+
+def writer(form: str, *, raw: bool) -> Writer:
+    """Return the function that writes a format. Args: raw: write CSV as it is, for programs."""
+    return write_raw_csv if raw and form == "csv" else WRITERS[form]
+
+
+def _harmless(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def plain(value: object) -> str:
