@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo.db
 
-.PHONY: demo test test-quick lint docs bench bench-quick clean
+.PHONY: demo test test-quick mutants lint docs bench bench-quick clean
 
 demo: $(VENV)/.installed
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -17,6 +17,11 @@ test: $(VENV)/.tested
 # Runs the fast tests that need no database.
 test-quick: $(VENV)/.tested
 	$(BIN)/python -m pytest --numprocesses 2 -m "not sqlite and not postgres and not slow"
+
+# Plants faults, one at a time, and counts those that the tests notice: `make mutants MODULES=lshdb/linking`. Takes hours
+# for all modules, so it is not part of the checks.
+mutants: $(VENV)/.mutated
+	$(BIN)/python -m scripts.mutants $(MODULES)
 
 lint: $(VENV)/.linted
 	$(BIN)/ruff check .
@@ -52,6 +57,10 @@ $(VENV)/.tested: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.linted: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint]"
+	@touch $@
+
+$(VENV)/.mutated: $(VENV)/.tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,mutants]"
 	@touch $@
 
 $(VENV)/.documented: $(VENV)/.tested

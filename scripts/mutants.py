@@ -1,0 +1,177 @@
+"""Plant faults, one at a time, and count those that the tests notice: ``python -m scripts.mutants [MODULE ...]``.
+
+mutmut makes the faults. This script says which tests belong to which module, so that each fault costs seconds, and
+takes a sample of the faults. It works on a copy in build/mutants, and writes the results there, one file a module. A
+fault that the tests did not notice is shown by ``--show``.
+
+Limitations: mutmut leaves out functions with a decorator and what is outside of functions, such as constants. Lines
+about progress and the fields of errors are left out here: a fault in them neither loses nor invents data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from mutmut.configuration import reset_config
+from mutmut.mutation.file_mutation import mutate_file_contents
+from mutmut.stats import status_by_exit_code
+from mutmut.utils.format_utils import get_mutant_name
+
+ROOT = Path(__file__).parent.parent
+WORK = ROOT / "build" / "mutants"
+COPIED = ("tests", "migrations", "sample_data", "docs", "scripts", "README.md", "cli.py")
+
+# The tests of each module take under ten seconds together. They need no Postgres.
+TESTS: Mapping[str, Sequence[str]] = {
+    "lshdb/ingest/plan.py": ("tests/ingest/test_plan.py",),
+    "lshdb/ingest/make.py": ("tests/ingest/test_make.py",),
+    "lshdb/ingest/write.py": ("tests/ingest/test_write.py", "tests/ingest/test_plan.py"),
+    "lshdb/ingest/ingest.py": ("tests/ingest/test_ingest.py", "tests/ingest/test_plan.py"),
+    "lshdb/ingest/removal.py": ("tests/ingest/test_plan.py", "tests/test_adding.py"),
+    "lshdb/linking/buckets.py": ("tests/linking",),
+    "lshdb/linking/candidates.py": ("tests/linking",),
+    "lshdb/linking/comparison.py": ("tests/linking",),
+    "lshdb/linking/components.py": ("tests/linking",),
+    "lshdb/linking/jaccard.py": ("tests/linking",),
+    "lshdb/linking/link.py": ("tests/linking",),
+    "lshdb/linking/rereading.py": ("tests/linking",),
+    "lshdb/linking/spool.py": ("tests/linking",),
+    "lshdb/store/retrying.py": ("tests/store/test_retrying.py",),
+    "lshdb/store/tables/documents.py": ("tests/store/test_documents.py", "tests/ingest/test_conflicts.py"),
+    "lshdb/store/tables/claims.py": ("tests/ingest/test_conflicts.py",),
+    "lshdb/store/tables/sources.py": ("tests/ingest/test_plan.py",),
+    "lshdb/store/tables/graph.py": ("tests/store/test_graph.py",),
+    "lshdb/store/tables/answers.py": ("tests/test_index.py", "tests/store/test_query.py"),
+    "lshdb/audit/contents.py": ("tests/audit", "-k", "not every_kind"),
+    "lshdb/audit/pairs.py": ("tests/audit", "-k", "not every_kind"),
+    "lshdb/audit/repair.py": ("tests/audit", "-k", "not every_kind"),
+    "lshdb/audit/rows.py": ("tests/audit", "-k", "not every_kind"),
+    "lshdb/audit/verify.py": ("tests/cli/test_verify.py",),
+    "lshdb/clusters/clusters.py": ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py"),
+    "lshdb/clusters/keep.py": ("tests/clusters/test_keep.py",),
+    "lshdb/readers/fields.py": ("tests/readers/test_fields.py",),
+    "lshdb/readers/jsonl.py": ("tests/readers/test_jsonl.py",),
+    "lshdb/readers/naming.py": ("tests/readers/test_naming.py",),
+    "lshdb/readers/rows.py": ("tests/readers/test_delimited.py", "tests/readers/test_fields.py"),
+    "lshdb/readers/walk.py": ("tests/readers/test_folder.py",),
+}
+
+CONFIG = """
+[tool.mutmut]
+source_paths = ["lshdb"]
+only_mutate = [{module}]
+also_copy = {copied}
+pytest_add_cli_args_test_selection = {tests}
+process_isolation = "forkserver"
+timeout_multiplier = 5.0
+do_not_mutate_patterns = ['_progress\\.', '^\\s*raise ', '^\\s*assert ', 'cast\\(']
+"""
+
+
+def main() -> None:
+    """Run the faults of the modules, and print a table of how many the tests noticed."""
+    asked = _arguments()
+    modules = [module for module in TESTS if not asked.modules or any(module.startswith(one) for one in asked.modules)]
+    if asked.show:
+        for module in modules:
+            _show(module)
+        return
+    for module in modules:
+        _prepare(module)
+        names = _survivors(_results(module)) if asked.survivors else _sample(_names(module), asked.sample, asked.seed)
+        if names:
+            _run(module, names, anew=not asked.survivors)
+        print(_row(module, _results(module)), flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Count the planted faults that the tests notice.")
+    parser.add_argument("modules", nargs="*", help="modules or folders, such as lshdb/linking; all by default")
+    parser.add_argument("--sample", type=int, default=40, help="at most this many faults of a module; 0 for all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--survivors", action="store_true", help="run those again that were not noticed before")
+    parser.add_argument("--show", action="store_true", help="run nothing, and print those that were not noticed")
+    return parser.parse_args()
+
+
+def _folder(module: str) -> Path:
+    return WORK / module.removesuffix(".py").replace("/", ".")
+
+
+def _results_file(module: str) -> Path:
+    return WORK / f"{_folder(module).name}.json"
+
+
+def _prepare(module: str) -> None:
+    """Make a new folder for the copies of a module, with links to the repository."""
+    folder = _folder(module)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in ("lshdb", *COPIED):
+        (folder / name).symlink_to(ROOT / name)
+    tests = [*TESTS[module], "-m", "not postgres"]
+    config = CONFIG.format(module=json.dumps(module), copied=json.dumps(list(COPIED)), tests=json.dumps(tests))
+    (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + config)
+
+
+def _names(module: str) -> list[str]:
+    """Return the names of all faults of a module."""
+    os.chdir(_folder(module))
+    reset_config()
+    made = mutate_file_contents(module, (ROOT / module).read_text())
+    return [get_mutant_name(Path(module), name) for name in made.mutant_names]
+
+
+def _sample(names: list[str], size: int, seed: int) -> list[str]:
+    return names if not size or len(names) <= size else random.Random(seed).sample(names, size)
+
+
+def _run(module: str, names: Sequence[str], *, anew: bool) -> None:
+    """Run these faults, and add their results to the file of the module."""
+    folder = _folder(module)
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{module}: mutmut failed\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+    codes = json.loads((folder / "mutants" / f"{module}.meta").read_text())["exit_code_by_key"]
+    found = {name: status_by_exit_code[codes[name]] for name in names}
+    before = {} if anew else _results(module)
+    _results_file(module).write_text(json.dumps(before | found, indent=1))
+
+
+def _results(module: str) -> dict[str, str]:
+    """Return how each fault that was run ended."""
+    file = _results_file(module)
+    return dict(json.loads(file.read_text())) if file.exists() else {}
+
+
+def _survivors(results: Mapping[str, str]) -> list[str]:
+    return [name for name, status in results.items() if status in ("survived", "no tests")]
+
+
+def _show(module: str) -> None:
+    for name in _survivors(_results(module)):
+        command = [sys.executable, "-m", "mutmut", "show", name]
+        shown = subprocess.run(command, cwd=_folder(module), capture_output=True, text=True).stdout
+        print(name, *_changed(shown.splitlines()), sep="\n")
+
+
+def _changed(lines: Iterable[str]) -> list[str]:
+    return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def _row(module: str, results: Mapping[str, str]) -> str:
+    noticed = len(results) - len(_survivors(results))
+    return f"{module:40} {noticed:4} of {len(results):4} {100 * noticed / max(1, len(results)):5.0f} %"
+
+
+if __name__ == "__main__":
+    main()
