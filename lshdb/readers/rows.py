@@ -16,6 +16,7 @@ from pyarrow import types
 from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
 from lshdb.readers.bytes.decoding import decode
+from lshdb.readers.dictionary_pages import dictionary_bytes
 from lshdb.readers.fields import field, joined, paged, quoted
 from lshdb.readers.lines import checked_doc_id
 from lshdb.readers.naming import file_doc_id, record_doc_id
@@ -27,6 +28,8 @@ _Typed: TypeAlias = tuple[tuple[str, ...], pa.DataType]
 
 BATCH_BYTES: Final = 4_000_000
 MAX_BATCH_ROWS: Final = 4096
+# Each row of a batch may be a whole dictionary. Writers usually end a dictionary at 1 or 2 MB.
+MAX_BATCH_BYTES: Final = 128_000_000
 
 
 def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iterator[Item | Deferred]:
@@ -42,18 +45,21 @@ def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iter
         return
     first = 1
     for group in range(opened.metadata.num_row_groups):
-        yield from _group_items(source, opened, columns, group, first)
+        yield from _group_items(source, opened, columns, group, first, file)
         first += opened.metadata.row_group(group).num_rows
 
 
 def _group_items(
-    source: SourceFile, opened: pq.ParquetFile, columns: _Columns, group: int, first: int
+    source: SourceFile, opened: pq.ParquetFile, columns: _Columns, group: int, first: int, file: io.IOBase
 ) -> Iterator[Item | Deferred]:
     """Yield the documents of a row group, whose first row has the number `first`."""
     row = first
     try:
         metadata = opened.metadata.row_group(group)
-        num_rows = _batch_rows(metadata.total_byte_size, metadata.num_rows)
+        num_rows = min(
+            _batch_rows(metadata.total_byte_size, metadata.num_rows),
+            max(1, MAX_BATCH_BYTES // max(1, columns.dictionary_bytes(metadata, file))),
+        )
         batches = opened.iter_batches(num_rows, row_groups=[group], columns=columns.names, use_threads=False)
         for batch in batches:
             for doc_id, contents in columns.values(batch):
@@ -109,6 +115,12 @@ class _Columns:
             else:
                 _check(column, _is_text, "strings")
         self.names = [column.name for column in (*self._ids, *self._texts)]
+
+    def dictionary_bytes(self, group: pq.RowGroupMetaData, file: io.IOBase) -> int:
+        """Return the bytes of the dictionaries of all columns in a row group. Raises: OSError, ValueError."""
+        chunks = (group.column(at) for at in range(group.num_columns))
+        roots = tuple(f"{column.path[0]}." for column in (*self._ids, *self._texts))
+        return sum(dictionary_bytes(file, chunk) for chunk in chunks if f"{chunk.path_in_schema}.".startswith(roots))
 
     def values(self, batch: pa.RecordBatch) -> Iterator[tuple[object, list[object]]]:
         """Yield the id and contents of every row. Strings are bytes, because some writers do not check their UTF-8."""

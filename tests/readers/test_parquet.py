@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,6 +98,27 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path: Path) -> Non
     [item] = read(write(tmp_path / "a.parquet", {"id": ["a"], "text": pa.array([b"caf\xe9"], pa.binary())}))
     assert isinstance(item, Document)
     assert (item.text, item.num_replaced) == ("caf\ufffd", 1)
+
+
+HOSTILE = """
+import resource, sys
+from pathlib import Path
+from lshdb.readers import ReadOptions, Reading, source_file
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
+print(sum(len(item.text) for item in Reading(source_file(Path(sys.argv[1])), ReadOptions())))
+"""
+
+
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_a_text_that_many_rows_share_takes_bounded_memory(tmp_path: Path, is_declared: bool) -> None:
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 400, pa.int32()), pa.array(["word " * 1_000_000]))
+    table = pa.table({"id": [str(number) for number in range(400)], "text": shared})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, store_schema=is_declared)
+    assert path.stat().st_size < 1_000_000
+    program = [sys.executable, "-c", HOSTILE, str(path)]
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.stderr) == ("2000000000\n", "")
 
 
 def test_a_damaged_row_group_costs_its_own_rows(tmp_path: Path) -> None:
