@@ -309,15 +309,19 @@ class Index:
         return Buffer(lambda held: self._add(iter(held), collection, link, owner), self.params, size, seconds)
 
     def _add(self, added: Iterator[Document], collection: str, link: bool, owner: object | None) -> IngestReport:
-        started, counts = time.monotonic(), Counts()
+        started, counts, num_pairs, is_linked = time.monotonic(), Counts(), 0, False
         with (
             recorded_run(self._store, "add", collection)
             if owner is None
             else self._adding(owner, collection) as run_key
         ):
             while batch := list(islice(added, ADDED_DOCUMENTS)):
-                counts += add_documents(self._store, batch, run_key, collection)
-            num_pairs = self._link(run_key) if link else 0
+                added_counts, new_pairs = add_documents(self._store, batch, run_key, collection, link=link)
+                counts += added_counts
+                num_pairs += new_pairs or 0
+                is_linked = new_pairs is not None
+            if link and not is_linked:
+                num_pairs += self._link(run_key)
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
 
     @contextmanager

@@ -26,6 +26,7 @@ from lshdb.ingest.plan import Plan, resume_position
 from lshdb.ingest.rejected import condensed
 from lshdb.ingest.removal import remove, retire
 from lshdb.ingest.revisits import Resolved, put_revisits
+from lshdb.linking.few import link_few
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Rejection, Signatures, Sketches
 from lshdb.readers import file_of
@@ -239,18 +240,22 @@ class Writer:
         return remove(transaction, sources.vanished(transaction, ended), self._store.params)
 
 
-def add_documents(store: Store, added: Sequence[Document], run_key: int, collection: str) -> Counts:
-    """Add or refresh documents that do not come from a file. Returns: the counts.
+def add_documents(
+    store: Store, added: Sequence[Document], run_key: int, collection: str, *, link: bool
+) -> tuple[Counts, int | None]:
+    """Add or refresh documents that do not come from a file.
 
+    Args: link: compute the new pairs as well, if the documents are few.
+    Returns: the counts, and the number of new pairs; None if contents were left unlinked.
     Raises: BadDocument: a document does not fit the index, and nothing is stored; StoreError.
     """
     sketches, place = sketch(added, store.params), documents.Place(run_key, collection, {})
 
-    def write(transaction: Transaction) -> Counts:
+    def write(transaction: Transaction) -> tuple[Counts, int | None]:
         outcome = documents.put(transaction, added, sketches, place)
         retire(transaction, outcome.released, store.params)
         runs.record(transaction, run_key, outcome.counts)
-        return outcome.counts
+        return outcome.counts, link_few(transaction, store.params, run_key) if link else None
 
     return store.write(write, run_key)
 

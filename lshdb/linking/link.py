@@ -31,7 +31,7 @@ from lshdb.store.tables import bands, bucket_key, graph
 from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Linking"]
+__all__ = ["Linking", "oversized"]
 
 # A probe costs a B-tree descent (2.9 us), a scanned row one step (0.1 us). Scanning up to 30 rows for each new content
 # is cheaper than probing.
@@ -144,7 +144,7 @@ class Linking:
     def _record_oversized(self, rows: NDArray[np.int64]) -> None:
         """Record how many pairs hot buckets leave out. Args: hot: (band, bucket_hash, num_contents), shape (m, 3)."""
         if len(rows):
-            hot = _oversized(rows, self._expansion)
+            hot = oversized(rows, self._expansion)
             self._store.write(lambda transaction: graph.put_oversized(transaction, hot))
 
 
@@ -170,6 +170,7 @@ def _joined_pairs(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
     )
 
 
-def _oversized(rows: NDArray[np.int64], expansion: Expansion) -> OversizedBuckets:
+def oversized(rows: NDArray[np.int64], expansion: Expansion) -> OversizedBuckets:
+    """Return oversized buckets with the pairs that they leave out. Args: rows: (band, bucket_hash, num_contents)."""
     sizes = rows[:, 2]
     return OversizedBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, expansion.num_skipped(sizes))

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, bindparam, select
 
 from lshdb.errors import IdConflict
 from lshdb.model.choices import OnConflict
@@ -56,6 +56,12 @@ class Holder(NamedTuple):
     dated_at: int | None
     source_key: int | None
     last_seen_run: int
+
+
+_SAME_ID: Final = and_(document.c.collection_key == bindparam("collection"), document.c.doc_id == staged_name.c.doc_id)
+_HOLDERS: Final = select(staged_name.c.ordinal, *(document.c[name] for name in Holder._fields)).join_from(
+    staged_name, document, _SAME_ID
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +231,5 @@ class _Claims:
             return {}
         named = list(doc_ids)
         self._transaction.stage(staged_name, {"ordinal": range(len(named)), "doc_id": named})
-        same = and_(document.c.collection_key == self._collection_key, document.c.doc_id == staged_name.c.doc_id)
-        columns = (document.c[name] for name in Holder._fields)
-        statement = select(staged_name.c.ordinal, *columns).join_from(staged_name, document, same)
-        return {named[ordinal]: Holder(*holder) for ordinal, *holder in self._transaction.execute(statement)}
+        found = self._transaction.execute(_HOLDERS, {"collection": self._collection_key})
+        return {named[ordinal]: Holder(*holder) for ordinal, *holder in found}

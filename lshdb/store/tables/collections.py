@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 _COLLECTION: Final = bound_key("collection")
+_KEY: Final = select(collection.c.collection_key).where(collection.c.name == bindparam("name"))
 _OVERSIZED: Final = select(oversized_bucket.c.band).limit(1)
 
 
 def key_of(transaction: Transaction, name: str) -> int | None:
     """Return the key of a collection, or None if nothing was ever added to it."""
-    statement = select(collection.c.collection_key).where(collection.c.name == name)
-    return transaction.execute(statement).scalar_one_or_none()
+    return transaction.execute(_KEY, {"name": name}).scalar_one_or_none()
 
 
 def ensure(transaction: Transaction, name: str) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,10 @@ __all__ = [
     "some_of",
     "stale",
 ]
+
+_KNOWN_CONTENTS: Final = select(staged_digest.c.ordinal, content.c.content_key).join_from(
+    staged_digest, content, content.c.digest == staged_digest.c.digest
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +220,8 @@ def _put_contents(
 def _known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
     """Return the content_key of each digest; 0 if it is new."""
     transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": [d.tobytes() for d in digests]})
-    statement = select(staged_digest.c.ordinal, content.c.content_key).join_from(
-        staged_digest, content, content.c.digest == staged_digest.c.digest
-    )
     keys = np.zeros(len(digests), dtype=np.int64)
-    for ordinal, key in transaction.execute(statement):
+    for ordinal, key in transaction.execute(_KNOWN_CONTENTS):
         keys[ordinal] = key
     return keys
 

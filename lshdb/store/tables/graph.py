@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, delete, func, insert, select, tuple_, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, tuple_, update
 
 from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
@@ -52,6 +52,10 @@ __all__ = [
 
 # Pairs inserted at a time. On their way into the table they are Python objects, which take much memory.
 INSERTED_PAIRS: Final = 100_000
+
+_UNLINKED: Final = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
+_FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
+_MARK_LINKED: Final = delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +111,10 @@ def num_unlinked(transaction: Transaction) -> int:
     return int(transaction.execute(select(func.count()).select_from(unlinked)).scalar_one())
 
 
-def unlinked_keys(transaction: Transaction) -> NDArray[np.int64]:
-    """Return the contents whose pairs have not been computed yet, int64, ascending."""
-    statement = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
-    return np.asarray(transaction.execute(statement).scalars().all(), dtype=np.int64)
+def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray[np.int64]:
+    """Return the contents whose pairs have not been computed yet, int64, ascending. Args: count: at most so many."""
+    found = transaction.execute(_UNLINKED) if count is None else transaction.execute(_FIRST_UNLINKED, {"count": count})
+    return np.asarray(found.scalars().all(), dtype=np.int64)
 
 
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
@@ -295,7 +299,7 @@ def mark_unlinked(transaction: Transaction, content_keys: NDArray[np.int64]) -> 
 def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
     """Remove contents from the list of contents to link."""
     transaction.stage(staged_key, {"staged_key": content_keys})
-    transaction.execute(delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key))))
+    transaction.execute(_MARK_LINKED)
 
 
 def _stage_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:

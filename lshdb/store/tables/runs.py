@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
+from typing import Final
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from lshdb.model.values import Counts, Rejection
 from lshdb.store.schema import rejected, run
@@ -15,6 +16,9 @@ from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
 __all__ = ["begin", "counts", "finish", "last_before", "record", "reject"]
+
+# Statements that every small addition needs are made once: making one takes longer than running it.
+_COUNTS: Final = select(*(run.c[field.name] for field in fields(Counts))).where(run.c.run_key == bindparam("run"))
 
 
 def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
@@ -40,8 +44,7 @@ def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
 
 def counts(transaction: Transaction, run_key: int) -> Counts:
     """Return the counts of a run so far."""
-    columns = (run.c[field.name] for field in fields(Counts))
-    return Counts(*transaction.execute(select(*columns).where(run.c.run_key == run_key)).one())
+    return Counts(*transaction.execute(_COUNTS, {"run": run_key}).one())
 
 
 def last_before(transaction: Transaction, moment: datetime) -> int:
