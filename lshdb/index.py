@@ -27,7 +27,7 @@ from lshdb.answers.document import stored_document
 from lshdb.answers.explain import Explaining, Explanation
 from lshdb.answers.hot_buckets import Hottest, hottest
 from lshdb.answers.many import Answer, Question, answered
-from lshdb.answers.pairs import pairs
+from lshdb.answers.pairs import Listed, pairs
 from lshdb.answers.query import Match, matches, only_document, stored_matches
 from lshdb.answers.stats import stats_of
 from lshdb.audit import Auditing, Thoroughness
@@ -446,6 +446,7 @@ class Index:
         max_sim: float = 1.0,
         sort: PairOrder | None = None,
         limit: int | None = None,
+        complete: bool = False,
     ) -> Iterator[Pair]:
         """Return the pairs of near-duplicates, exact copies first.
 
@@ -458,6 +459,8 @@ class Index:
             max_sim: the largest similarity.
             sort: ``similarity``, the largest first, or ``id``, those of the left documents first.
             limit: the largest number of pairs.
+            complete: also compute the pairs that are not stored because their buckets are oversized. This takes time in
+                proportion to the square of the bucket; `Progress.noticed` receives the largest number of comparisons.
 
         Raises: BelowFloor: such pairs are not stored; CollectionUnknown; UsageError: `between` names one collection
             twice, or is given together with `within`.
@@ -469,7 +472,8 @@ class Index:
         if chosen.max_sim < least:
             raise UsageError(reason=f"no similarity is at least {least} and at most {max_sim}")
         self._complete(within, *(between or ()))
-        return self._stream(lambda snapshot: pairs(snapshot, chosen, expand=expand, between=between, within=within))
+        listed = Listed(expand, between, within, complete)
+        return self._stream(lambda snapshot: pairs(snapshot, chosen, listed, self.params, self._progress))
 
     def contaminated(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
         """Return every document of the collection `test`, by its id, with its nearest document in `train`, if any.

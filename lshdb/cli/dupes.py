@@ -18,6 +18,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb dupes --sort similarity --limit 20\n
   lshdb dupes --expand --format jsonl | jq -r .right\n
   lshdb dupes --within news\n
+  lshdb dupes --complete\n
   lshdb dupes --between corpus benchmark\n
   lshdb dupes --out pairs.csv"""
 
@@ -43,6 +44,9 @@ def dupes(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Print only the first N.", show_default=False)
     ] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Also compute the pairs that oversized buckets left out.")
+    ] = False,
     *,
     output: Output,
 ) -> None:
@@ -51,12 +55,22 @@ def dupes(
     If several documents have the same text, the first one stands for it in all other pairs, and the others are pairs
     (first, other, 1.0). If the index has several collections and you choose none, two more columns name the collections
     of the ids.
+
+    A bucket of more than 256 distinct texts is not expanded into all its pairs when documents are added. --complete
+    computes the others now, after it has said on stderr how many comparisons that takes at most. They are not stored.
     """
     columns = ["left", "right", "similarity", "exact"]
     with open_index(context) as index:
         if between is None and within is None and len(index.collections()) > 1:
             columns += ["left_collection", "right_collection"]
         found = index.pairs(
-            min_sim, expand=expand, between=between, within=within, max_sim=max_sim, sort=sort, limit=limit
+            min_sim,
+            expand=expand,
+            between=between,
+            within=within,
+            max_sim=max_sim,
+            sort=sort,
+            limit=limit,
+            complete=complete,
         )
         print_records(Listing(columns, ("left", "right"), "pair", limit), found, output)

@@ -9,7 +9,7 @@ the list of unlinked ones until all their pairs are stored. Pairs that were alre
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from typing import Final
@@ -156,18 +156,10 @@ def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
         held.append(pairs)
         num_held += len(pairs)
         if num_held >= STORED_PAIRS or time.monotonic() - since > STORED_SECONDS:
-            yield _joined_pairs(held)
+            yield VerifiedPairs.joined(held)
             held, num_held, since = [], 0, time.monotonic()
     if held:
-        yield _joined_pairs(held)
-
-
-def _joined_pairs(parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
-    return VerifiedPairs(
-        np.concatenate([pairs.keys for pairs in parts]),
-        np.concatenate([pairs.similarity for pairs in parts]),
-        np.concatenate([pairs.exact for pairs in parts]),
-    )
+        yield VerifiedPairs.joined(held)
 
 
 def oversized(rows: NDArray[np.int64], expansion: Expansion) -> OversizedBuckets:

@@ -220,8 +220,17 @@ class VerifiedPairs:
         """Return pairs whose similarities are all estimates."""
         return cls(keys, similarity, np.zeros(len(keys), dtype=np.bool_))
 
-    def chosen(self, which: NDArray[np.bool_] | slice) -> VerifiedPairs:
-        """Return some of the pairs."""
+    @classmethod
+    def joined(cls, parts: Sequence[VerifiedPairs]) -> VerifiedPairs:
+        """Return the pairs of one or more parts."""
+        return cls(
+            np.concatenate([pairs.keys for pairs in parts]),
+            np.concatenate([pairs.similarity for pairs in parts]),
+            np.concatenate([pairs.exact for pairs in parts]),
+        )
+
+    def chosen(self, which: NDArray[np.bool_] | NDArray[np.int64] | slice) -> VerifiedPairs:
+        """Return some of the pairs, by flags or by positions."""
         return VerifiedPairs(self.keys[which], self.similarity[which], self.exact[which])
 
 

@@ -87,12 +87,17 @@ OF_COLLECTIONS = {
     for function in (
         document_pairs.expanded_pairs,
         document_pairs.first_documents_pairs,
+        document_pairs.given_documents_pairs,
         document_pairs.identical_documents,
         document_pairs.repeated_documents,
     )
 }
+EXPANDED = {
+    f"{name}_of_all_documents": partial(document_pairs.given_documents_pairs, expand=True, chosen=chosen)
+    for name, chosen in (("given_pairs", False), ("given_pairs_of_collections", True))
+}
 OF_RULES = {f"breaches_{rule.kind.replace('-', '_')}": partial(rules.breaches, rule) for rule in rules.RULES}
-COMPILED: dict[str, Callable[..., Any]] = {**FUNCTIONS, **OF_COLLECTIONS, **OF_RULES}
+COMPILED: dict[str, Callable[..., Any]] = {**FUNCTIONS, **OF_COLLECTIONS, **EXPANDED, **OF_RULES}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -426,6 +431,14 @@ def places_of_some(transaction: Transaction) -> None:
     assert locators.doc_keys(transaction, "default", ["/crawl/7.txt", "no such id"]) == {"/crawl/7.txt": 7}
 
 
+def documents_of_some_pairs(transaction: Transaction) -> None:
+    pairs = some_pairs(transaction)
+    for expand in (False, True):
+        for between in (None, ("default", "default"), ("default", "other")):
+            rows = list(answers.pairs_of_documents(transaction, pairs, expand=expand, between=between))
+            assert bool(rows) == (between != ("default", "other"))
+
+
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "inspection.content_with": lambda transaction: inspection.content_with(transaction, (7).to_bytes(16, "big")),
     "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
@@ -491,6 +504,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "answers.documents_of": lambda transaction: list(answers.documents_of(transaction, SPREAD)),
     "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
     "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),
+    "answers.pairs_of_documents": documents_of_some_pairs,
     "answers.neighbours": lambda transaction: answers.neighbours(transaction, 7, 0.8),
 }
 

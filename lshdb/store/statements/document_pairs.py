@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, bindparam, func, literal, select, true
 
 from lshdb.model.choices import PairOrder
+from lshdb.store.given import given_pair
 from lshdb.store.schema import document, pair
 from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
@@ -21,6 +22,7 @@ __all__ = [
     "expanded_pairs",
     "first_document",
     "first_documents_pairs",
+    "given_documents_pairs",
     "identical_documents",
     "repeated_documents",
     "shared_contents",
@@ -40,25 +42,24 @@ def first_documents_pairs(*, chosen: bool = False) -> Rows:
         ``:right_collection``.
     """
     left, right = _aliases()
-    return _at_least(
-        _named(left, right)
-        .join_from(pair, left, left.c.doc_key == first_document(pair.c.left_key, LEFT if chosen else None))
-        .join(right, right.c.doc_key == first_document(pair.c.right_key, RIGHT if chosen else None))
-    )
+    return _at_least(_of_first_documents(_named(left, right), pair, left, right, chosen=chosen))
 
 
 def expanded_pairs(*, chosen: bool = False) -> Rows:
     """Select every pair of documents of each pair at ``:min_sim`` or more. Args: chosen: as above."""
     left, right = _aliases()
-    statement = (
-        _named(left, right)
-        .join_from(pair, left, left.c.content_key == pair.c.left_key)
-        .join(right, right.c.content_key == pair.c.right_key)
-    )
-    if chosen:
-        # Expressions, not columns: otherwise SQLite would start with the collections and try every pair of documents.
-        statement = statement.where(left.c.collection_key + 0 == LEFT, right.c.collection_key + 0 == RIGHT)
-    return _at_least(statement)
+    return _at_least(_of_all_documents(_named(left, right), pair, left, right, chosen=chosen))
+
+
+def given_documents_pairs(*, expand: bool = False, chosen: bool = False) -> Rows:
+    """Select the documents of the pairs of contents in ``:given``: (left, right, position, collections), in that order.
+
+    Args: expand: every pair of documents, instead of the first documents of the contents. chosen: as above.
+    """
+    left, right = _aliases()
+    documents_of = _of_all_documents if expand else _of_first_documents
+    statement = documents_of(_named(left, right, given_pair.c.key), given_pair, left, right, chosen=chosen)
+    return statement.order_by(given_pair.c.key, left.c.doc_key, right.c.doc_key)
 
 
 def repeated_documents(*, chosen: bool = False) -> Rows:
@@ -129,17 +130,37 @@ def first_document(content_key: Any, collection_key: ColumnElement[int] | None =
     return mine.scalar_subquery()
 
 
+def _of_first_documents(
+    columns: Rows, contents: FromClause, left: FromClause, right: FromClause, *, chosen: bool
+) -> Rows:
+    """Join pairs of contents, (left_key, right_key), with the first documents of both."""
+    return columns.join_from(
+        contents, left, left.c.doc_key == first_document(contents.c.left_key, LEFT if chosen else None)
+    ).join(right, right.c.doc_key == first_document(contents.c.right_key, RIGHT if chosen else None))
+
+
+def _of_all_documents(
+    columns: Rows, contents: FromClause, left: FromClause, right: FromClause, *, chosen: bool
+) -> Rows:
+    """Join pairs of contents, (left_key, right_key), with all documents of both."""
+    joined = columns.join_from(contents, left, left.c.content_key == contents.c.left_key).join(
+        right, right.c.content_key == contents.c.right_key
+    )
+    # Expressions, not columns: otherwise SQLite would start with the collections and try every pair of documents.
+    mine = (left.c.collection_key + 0 == LEFT, right.c.collection_key + 0 == RIGHT)
+    return joined.where(*mine) if chosen else joined
+
+
 def _aliases() -> tuple[FromClause, FromClause]:
     return document.alias("left_document"), document.alias("right_document")
 
 
-def _named(left: FromClause, right: FromClause, similarity: Any = pair.c.similarity, exact: Any = pair.c.exact) -> Rows:
-    """Select (left, right, similarity, exact, left_collection, right_collection)."""
+def _named(left: FromClause, right: FromClause, *others: ColumnElement[Any]) -> Rows:
+    """Select (left, right, similarity, exact, left_collection, right_collection), or `others` for the similarity."""
     return select(
         left.c.doc_id.label("left"),
         right.c.doc_id.label("right"),
-        similarity,
-        exact,
+        *(others or (pair.c.similarity, pair.c.exact)),
         name_of(left.c.collection_key, "left_collection"),
         name_of(right.c.collection_key, "right_collection"),
     )

@@ -14,7 +14,7 @@ from sqlalchemy import Row, Table, func, select
 
 from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
-from lshdb.model.values import Rejection
+from lshdb.model.values import Rejection, VerifiedPairs
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -34,13 +34,16 @@ from lshdb.store.transaction import Transaction
 
 __all__ = [
     "Chosen",
+    "PairRow",
     "content_of",
     "doc_keys",
     "documents_of",
     "figures",
     "neighbours",
+    "order_key",
     "pairs",
     "pairs_between",
+    "pairs_of_documents",
     "rejections",
     "runs",
 ]
@@ -49,6 +52,9 @@ _IN_COLLECTION: Final = document.c.collection_key == bound_key("collection")
 
 # (left doc_id, right doc_id, similarity, exact, left's collection, right's collection)
 PairRow = tuple[str, str, float, bool, str, str]
+
+# Pairs whose documents are looked up at a time.
+GIVEN_PAIRS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +73,37 @@ class Chosen:
     limit: int | None = None
 
 
-def pairs(transaction: Transaction, chosen: Chosen, *, expand: bool, within: str | None = None) -> Iterator[PairRow]:
+def pairs(
+    transaction: Transaction,
+    chosen: Chosen,
+    *,
+    expand: bool,
+    within: str | None = None,
+    more: Iterable[PairRow] = (),
+) -> Iterator[PairRow]:
     """Yield pairs of documents: exact copies first, then pairs of contents, unless another order is chosen.
 
     Args:
         expand: yield every pair of documents, instead of one document for each content.
         within: the collection of both documents; None for all collections.
+        more: pairs that are not stored, in the chosen order. By default they come last.
     """
     is_within = within is not None
     there = {"left_collection": within, "right_collection": within} if is_within else {}
     repeated = document_pairs.identical_documents if expand else document_pairs.repeated_documents
     similar = document_pairs.expanded_pairs if expand else document_pairs.first_documents_pairs
     copies = _rows(transaction, repeated(chosen=is_within), chosen, there)
-    return _ordered([copies, _similar(transaction, similar(chosen=is_within), chosen, there)], chosen)
+    return _ordered([copies, _similar(transaction, similar(chosen=is_within), chosen, there), more], chosen)
 
 
 def pairs_between(
-    transaction: Transaction, chosen: Chosen, left: str, right: str, *, expand: bool
+    transaction: Transaction,
+    chosen: Chosen,
+    left: str,
+    right: str,
+    *,
+    expand: bool,
+    more: Iterable[PairRow] = (),
 ) -> Iterator[PairRow]:
     """Yield the same pairs between two collections. The left document is from `left`, the right one from `right`.
 
@@ -99,7 +119,27 @@ def pairs_between(
         for one, other, similarity, exact, ones, others in _similar(transaction, statement, chosen, back, turned=True)
     )
     copies = _rows(transaction, shared, chosen, there)
-    return _ordered([copies, _similar(transaction, statement, chosen, there), turned], chosen)
+    return _ordered([copies, _similar(transaction, statement, chosen, there), turned, more], chosen)
+
+
+def pairs_of_documents(
+    transaction: Transaction, found: VerifiedPairs, *, expand: bool, between: tuple[str, str] | None = None
+) -> Iterator[PairRow]:
+    """Yield the documents of pairs of contents, pair by pair.
+
+    Args: between: the collections of the left and the right document, which may be one; None for all collections.
+    """
+    given = found.keys
+    if is_turned := between is not None and between[0] != between[1]:
+        # Each pair in both directions, one after the other.
+        given = np.stack([found.keys, found.keys[:, ::-1]], axis=1).reshape(-1, 2)
+    statement = document_pairs.given_documents_pairs(expand=expand, chosen=between is not None)
+    left, right = between or (None, None)
+    there = {} if between is None else {"left_collection": left, "right_collection": right}
+    for begin, part in enumerate(transaction.parts(given, GIVEN_PAIRS, **there)):
+        for one, other, place, *names in transaction.execute(statement, part):
+            row = (begin * GIVEN_PAIRS + place) // (1 + is_turned)
+            yield (one, other, float(found.similarity[row]), bool(found.exact[row]), *names)
 
 
 def _similar(
@@ -127,13 +167,17 @@ def _arranged(statement: Rows, chosen: Chosen, *, turned: bool = False) -> Rows:
     return statement if chosen.limit is None else statement.limit(chosen.limit)
 
 
-def _ordered(parts: Sequence[Iterator[PairRow]], chosen: Chosen) -> Iterator[PairRow]:
-    """Return the rows of several statements in the chosen order, up to the limit."""
-    rows = chain.from_iterable(parts) if chosen.order is None else merge(*parts, key=_SORTED_BY[chosen.order])
+def _ordered(parts: Sequence[Iterable[PairRow]], chosen: Chosen) -> Iterator[PairRow]:
+    """Return the rows of several parts in the chosen order, up to the limit."""
+    rows = chain.from_iterable(parts) if chosen.order is None else merge(*parts, key=order_key(chosen.order))
     return islice(rows, chosen.limit)
 
 
-# As the databases sort them: names by their code points.
+def order_key(order: PairOrder) -> Callable[[PairRow], Any]:
+    """Return the key by which rows are sorted as the databases sort them: names by their code points."""
+    return _SORTED_BY[order]
+
+
 _SORTED_BY: Final[dict[PairOrder, Callable[[PairRow], Any]]] = {
     "similarity": lambda row: (-row[2], row[:2], row[4:]),
     "id": lambda row: (row[:2], row[4:]),

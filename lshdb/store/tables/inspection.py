@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
@@ -30,6 +30,7 @@ __all__ = [
     "origin",
     "oversized_bands",
     "oversized_mates",
+    "oversized_members",
     "stored_pair",
     "unlinked_among",
 ]
@@ -90,10 +91,22 @@ def oversized_mates(transaction: Transaction, band_keys: BandKeys) -> NDArray[np
     """Return the contents in the oversized buckets of one sketch, int64, ascending. Args: as of `oversized_bands`."""
     buckets = buckets_of(band_keys)[oversized_bands(transaction, band_keys)]
     mates = np.empty(0, dtype=np.int64)
+    for keys in _members(transaction, buckets):
+        mates = np.union1d(mates, keys)
+    return mates
+
+
+def oversized_members(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
+    """Yield the contents of each oversized bucket, int64, ascending."""
+    buckets = transaction.integers(select(oversized_bucket.c.band, oversized_bucket.c.bucket_hash))
+    return _members(transaction, buckets)
+
+
+def _members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the contents of each bucket, int64, ascending. Args: buckets: (band, bucket_hash), int64, shape (m, 2)."""
     for band, bucket_hash in buckets.tolist():
         place = {"band": band, "bucket_hash": bucket_hash, "count": statements.NO_LIMIT}
-        mates = np.union1d(mates, transaction.integers(statements.first_in_bucket(), place))
-    return mates
+        yield transaction.integers(statements.first_in_bucket(), place)[:, 0]
 
 
 def num_documents(transaction: Transaction) -> int:
