@@ -144,7 +144,8 @@ class LshdbError(Exception):
             raise TypeError(f"{cls.__name__} takes the fields {sorted(names)}; wrong or missing: {sorted(wrong)}")
 
     def _message(self) -> str:
-        shown = {name: brief(value) if isinstance(value, str) else value for name, value in self.fields.items()}
+        fields = {name: getattr(self, name) for name in self.field_names()}
+        shown = {name: brief(value) if isinstance(value, str) else value for name, value in fields.items()}
         # python -OO strips docstrings; the name and the fields still say what happened.
         template = type(self).__doc__
         if template is None:
@@ -279,10 +280,12 @@ class IndexBusy(StoreError):
 
 
 class StoreFailed(StoreError):
-    """The database {url} failed: {reason}. The last batch was rolled back; everything committed before it is kept."""
+    """The database {url} failed: {reason}.{outcome}"""
 
     exit_code = 19
     reason: str
+    # What became of the data, if it was being changed.
+    outcome: str = ""
 
 
 class SessionsPooled(StoreError):

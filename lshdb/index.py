@@ -61,7 +61,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, RunRow, Stats, VerifyReport
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
-from lshdb.readers import ReadOptions, meant_ids
+from lshdb.readers import ReadOptions, meant_ids, source_at
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
@@ -83,6 +83,10 @@ ADDED_DOCUMENTS: Final = 5_000
 
 # Documents expire by the start of the run that saw them last, so a run of single documents must not last for days.
 SMALL_RUN_SECONDS: Final = 600.0
+
+STAY_REMOVED: Final = (
+    "the next ingest does not bring these documents back unless their files change; with --forget-source it does"
+)
 
 
 class Index:
@@ -337,17 +341,25 @@ class Index:
             yield run_key
         self._small_runs[place] = (run_key, since)
 
-    def remove(self, doc_ids: Names, collection: str = "default") -> int:
+    def remove(self, doc_ids: Names, collection: str = "default", *, forget_sources: bool = False) -> int:
         """Remove a document, or several, and the texts and pairs that only they had. Returns: their number.
 
-        Args: doc_ids: ids, documents, or paths of files that were ingested under their absolute names.
+        Args:
+            doc_ids: ids, documents, or paths of files that were ingested under their absolute names.
+            forget_sources: let the next ingest read their files again, which brings the documents back. Otherwise it
+                does so only if the files change.
+
         Raises: DocumentUnknown: one of them does not exist; its transaction removes nothing.
         """
-        removed, iterator = 0, iter(dict.fromkeys(arguments.names(doc_ids)))
+        number, sources, iterator = 0, set[str](), iter(dict.fromkeys(arguments.names(doc_ids)))
         with recorded_run(self._store, "remove", arguments.name("a collection", collection)) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
-                removed += remove_documents(self._store, batch, run_key, collection)
-        return removed
+                removed = remove_documents(self._store, batch, run_key, collection, forget_sources=forget_sources)
+                number += removed.number
+                sources.update(removed.sources)
+        if not forget_sources and any(source_at(uri) is not None for uri in sources):
+            self._progress.noticed(STAY_REMOVED)
+        return number
 
     def remove_collection(self, collection: str) -> int:
         """Remove all documents of a collection. Returns: their number.

@@ -17,8 +17,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb remove --from-file ids.txt\n
   lshdb remove --collection test --all\n
 \n
-Files are never touched. If a file is still there and changes, the next ingest adds its documents again. After --all, it
-adds those of all files."""
+Files are never touched. If a file is still there and changes, the next ingest adds its documents again. After
+--forget-source, it also does so if the file has not changed, and after --all it adds those of all files."""
 
 
 def remove(
@@ -28,6 +28,10 @@ def remove(
         Path | None, typer.Option(metavar="FILE", help="File with one id per line; - is standard input.")
     ] = None,
     null: Annotated[bool, typer.Option("-0", "--null", help="NUL characters separate the ids of the file.")] = False,
+    forget_source: Annotated[
+        bool,
+        typer.Option("--forget-source", help="Let the next ingest read the files of the documents again."),
+    ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Remove all documents of the collection.")] = False,
     collection: Annotated[
         str | None,
@@ -44,7 +48,8 @@ def remove(
         if everything:
             number = index.remove_collection(place)
         else:
-            number = index.remove((index.meant(one, place) for one in (*(doc_ids or ()), *found)), place)
+            meant = (index.meant(one, place) for one in (*(doc_ids or ()), *found))
+            number = index.remove(meant, place, forget_sources=forget_source)
     typer.echo(f"{number:,} documents removed")
 
 

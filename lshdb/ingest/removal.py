@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +21,37 @@ from lshdb.store.store import Store
 from lshdb.store.tables import answers, bands, bucket_key, collections, documents, graph, runs, sources
 from lshdb.store.transaction import Transaction
 
-__all__ = ["expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
+__all__ = ["Removed", "expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
 
 
-def remove_documents(store: Store, doc_ids: Sequence[str], run_key: int, collection: str) -> int:
-    """Remove documents by their ids. Returns: how many.
+class Removed(NamedTuple):
+    """The number of removed documents, and the URIs of the sources that they came from."""
 
+    number: int
+    sources: tuple[str, ...]
+
+
+def remove_documents(
+    store: Store, doc_ids: Sequence[str], run_key: int, collection: str, *, forget_sources: bool = False
+) -> Removed:
+    """Remove documents by their ids.
+
+    Args: forget_sources: let the next ingest read their sources from their beginning.
     Raises: DocumentUnknown: one of them does not exist, and nothing is removed; StoreError.
     """
 
-    def write(transaction: Transaction) -> int:
+    def write(transaction: Transaction) -> Removed:
         doc_keys: list[int] = []
         for doc_id in doc_ids:
             found = answers.doc_keys(transaction, collection, doc_id)
             if not found:
                 raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
             doc_keys += found
+        origins = sources.holding(transaction, doc_keys)
+        if forget_sources:
+            sources.forget(transaction, list(origins))
         runs.record(transaction, run_key, remove(transaction, doc_keys, store.params))
-        return len(doc_keys)
+        return Removed(len(doc_keys), tuple(origins.values()))
 
     return store.write(write, run_key)
 
@@ -54,7 +68,7 @@ def remove_collection(store: Store, collection: str, run_key: int, batch_documen
     def begin(transaction: Transaction) -> None:
         collections.require(transaction, store.url, collection)
         # Otherwise an interrupted removal would leave sources that count as read, but whose documents are gone.
-        sources.forget(transaction, collection)
+        sources.forget_all(transaction, collection)
 
     def write(transaction: Transaction) -> int:
         counts = remove(transaction, documents.some_of(transaction, collection, batch_documents), store.params)

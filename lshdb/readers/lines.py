@@ -2,6 +2,8 @@
 
 A line ends with LF or CR LF. Blank lines are ignored, and so is a UTF-8 byte order mark at the start. The reader of a
 format passes the function that parses a line.
+
+Limitation: files in UTF-16 or UTF-32 are refused by their byte order mark, because their lines end differently.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import BinaryIO, TypeAlias
 
 from lshdb.model.values import Document
 from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
+from lshdb.readers.bytes.decoding import byte_order_mark
 from lshdb.readers.bytes.streams import BLOCK_BYTES
 
 __all__ = ["LineParser", "checked_doc_id", "read_documents", "read_lines"]
@@ -31,6 +34,8 @@ def read_documents(
                 yield Rejection(source.uri, f"line {number}", f"longer than {megabytes(options.max_line)}")
             elif line and not line.isspace():
                 yield Deferred(source.uri, f"line {number}", line, parse)
+    except Unfit as error:
+        yield Rejection(source.uri, "line 1", str(error))
     except OSError as error:
         yield Rejection(source.uri, f"line {number + 1}", f"{reason_of(error)} after line {number}")
 
@@ -39,10 +44,14 @@ def read_lines(stream: BinaryIO, max_bytes: int) -> Iterator[bytes | None]:
     """Yield the lines without their LF; None for a line of more than `max_bytes`, which is not kept in memory.
 
     Args: max_bytes: at least `BLOCK_BYTES`, the size of one read.
-    Raises: OSError: the stream failed; only the complete lines before the failure were yielded.
+    Raises: Unfit: the lines are not in UTF-8; OSError: the stream failed; only the complete lines before the failure
+        were yielded.
     """
-    held = _HeldLine(max_bytes)
+    held, is_first = _HeldLine(max_bytes), True
     while block := stream.read(BLOCK_BYTES):
+        if is_first:
+            _require_utf8(block)
+            is_first = False
         first, *others = block.split(b"\n")
         held.add(first)
         if others:
@@ -60,6 +69,13 @@ def checked_doc_id(doc_id: str) -> str:
     if "\0" in doc_id:
         raise Unfit("the id holds a NUL character")
     return doc_id
+
+
+def _require_utf8(head: bytes) -> None:
+    mark = byte_order_mark(head)
+    if mark is not None and mark.charset != "utf-8":
+        name = mark.charset[:6].upper()
+        raise Unfit(f"in {name}, not in UTF-8: convert it, for example with iconv -f {name} -t UTF-8")
 
 
 class _HeldLine:

@@ -35,7 +35,7 @@ MAX_BATCH_BYTES: Final = 128_000_000
 def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iterator[Item | Deferred]:
     """Yield the items of an open Parquet file; of a damaged file, those of intact row groups."""
     try:
-        opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
+        opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
         columns = _Columns(opened.schema_arrow, options, file_doc_id(source, options))
     except Unfit as error:
         yield Rejection(source.uri, "", str(error))

@@ -27,6 +27,7 @@ from lshdb.errors import (
     LshdbError,
     NotAnIndex,
     StoreError,
+    StoreFailed,
     UsageError,
 )
 from lshdb.model.expansion import EXPANSION
@@ -45,6 +46,9 @@ _Made = TypeVar("_Made")
 
 # How long to wait for another process that computes pairs. Those of a million documents take minutes.
 LINK_SECONDS: Final = 6 * 3600.0
+
+# What a failure of a writing transaction does.
+ROLLED_BACK: Final = " The last batch was rolled back; everything committed before it is kept."
 
 _NAMES: Final = tuple(get_type_hints(Params))
 _PARAMS: Final = select(*(index_params.c[name] for name in _NAMES))
@@ -218,7 +222,7 @@ class Store:
     def changing(self) -> Iterator[Transaction]:
         """Start a transaction like `writing`, even if the index has another revision or does not exist."""
         interrupts.raise_missed()
-        with self._translated(), self._engine.connect() as connection:
+        with self._translated(ROLLED_BACK), self._engine.connect() as connection:
             locked = connection.execution_options(lshdb_writes=True)
             with locked.begin():
                 self.dialect.lock(locked)
@@ -320,9 +324,10 @@ class Store:
         return params
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self, outcome: str = "") -> Iterator[None]:
         """Translate the driver's errors into those of lshdb. This is the only place that does.
 
+        Args: outcome: what a failure does to the data.
         Raises: UsageError: the index is closed.
         """
         if self._is_closed:
@@ -332,18 +337,21 @@ class Store:
         except LshdbError:
             raise
         except DBAPIError as error:
-            raise self._diagnosed(error.orig or error) from None
+            raise self._diagnosed(error.orig or error, outcome) from None
         except SQLAlchemyError as error:
             kind, reason = failed(error)
-            raise kind(url=self.url, reason=self._without_password(reason)) from None
+            raise self._failure(kind, reason, outcome) from None
         except self.dialect.driver_error as error:
-            raise self._diagnosed(error) from None
+            raise self._diagnosed(error, outcome) from None
 
-    def _diagnosed(self, error: BaseException) -> StoreError:
-        kind, reason = self.dialect.diagnose(error)
-        translated = kind(url=self.url, reason=self._without_password(reason))
+    def _diagnosed(self, error: BaseException, outcome: str) -> StoreError:
+        translated = self._failure(*self.dialect.diagnose(error), outcome)
         translated.is_passing = self.dialect.is_passing(error)
         return translated
+
+    def _failure(self, kind: type[StoreError], reason: str, outcome: str) -> StoreError:
+        fields = {"outcome": outcome} if issubclass(kind, StoreFailed) else {}
+        return kind(url=self.url, reason=self._without_password(reason), **fields)
 
     def _without_password(self, reason: str) -> str:
         password = self._address.password

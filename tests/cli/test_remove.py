@@ -146,3 +146,39 @@ def test_arguments_that_do_not_fit_together_remove_nothing(
     assert ended.code == 2
     assert reason in ended.err
     assert num_documents(url) == 3
+
+
+NOTE = (
+    "note  the next ingest does not bring these documents back unless their files change; "
+    "with --forget-source it does\n"
+)
+
+
+def test_a_removed_document_stays_removed_and_the_user_is_told(lshdb: Run, url: str, folder: Path) -> None:
+    lshdb(url, "ingest", folder)
+    ended = lshdb(url, "remove", "a.txt")
+    assert (ended.out, ended.err) == ("1 documents removed\n", NOTE)
+    assert lshdb(url, "ingest", folder).code == 0
+    assert num_documents(url) == 2
+    assert lshdb(url, "--quiet", "remove", "b.txt").err == ""
+
+
+def test_forgetting_its_source_brings_a_document_back(lshdb: Run, url: str, folder: Path) -> None:
+    records = write_jsonl(folder / "r.jsonl", {"1": TEN, "2": ELEVEN})
+    lshdb(url, "ingest", folder)
+    assert lshdb(url, "remove", "--forget-source", "1", "a.txt").err == ""
+    assert num_documents(url) == 3
+    report = json.loads(lshdb(url, "ingest", "--json", folder).out)["documents"]
+    assert (report["added"], report["unchanged"]) == (2, 3)
+    assert num_documents(url) == 5
+    assert records.exists()
+
+
+def test_nothing_is_said_about_documents_whose_file_is_gone_or_that_have_none(
+    lshdb: Run, url: str, folder: Path
+) -> None:
+    lshdb(url, "ingest", folder)
+    with Index.open(url) as index:
+        index.add([Document("given", OTHER)])
+    (folder / "a.txt").unlink()
+    assert lshdb(url, "remove", "a.txt", "given").err == ""

@@ -189,3 +189,13 @@ def test_a_source_that_was_given_up(lshdb: Run, url: str, tmp_path: Path) -> Non
         0,
         "run 2: 1 unchanged, 9,999 rejected (9,999 not as many fields as the header)",
     )
+
+
+def test_a_table_in_utf_16_is_refused_in_one_clear_line(lshdb: Run, url: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"id,text\n1,{TEN}\n".encode("utf-16"))
+    ended = lshdb(url, "--quiet", "ingest", path)
+    assert ended.code == 36
+    assert ended.err.splitlines()[-1].startswith(
+        f"lshdb: Nothing in {path.as_uri()} was accepted (1 rejected: in UTF-16, not in UTF-8: convert it, for example "
+    )

@@ -156,3 +156,12 @@ def test_without_pyarrow_the_rejection_says_what_to_install(tmp_path: Path, monk
     monkeypatch.delitem(sys.modules, "lshdb.readers.rows", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert only_reason(path) == "no reader: reading Parquet needs pyarrow: pip install pyarrow"
+
+
+def test_a_page_whose_checksum_is_wrong_is_not_read(tmp_path: Path) -> None:
+    path, table = tmp_path / "a.parquet", pa.table({"id": ["a", "b"], "text": ["some words", "and more"]})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    assert [item.text for item in read(path) if isinstance(item, Document)] == ["some words", "and more"]
+    path.write_bytes(path.read_bytes().replace(b"some words", b"same words", 1))
+    assert only_reason(path).startswith("its row group cannot be read further (row group 1: ")
+    assert "CRC checksum" in only_reason(path)

@@ -23,6 +23,7 @@ from sqlalchemy import (
     delete,
     insert,
     select,
+    text,
 )
 
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, StoreUnreachable
@@ -202,6 +203,13 @@ def test_a_failed_statement_is_an_error_of_ours_and_rolls_back(store: Store) -> 
         assert count(transaction, NOTE) == 0
 
 
+def test_a_failed_question_says_nothing_about_a_batch(store: Store) -> None:
+    with pytest.raises(StoreFailed, match="no_such_table") as raised, store.reading() as transaction:
+        transaction.execute(text("SELECT * FROM no_such_table"))
+    assert "rolled back" not in str(raised.value)
+    assert str(raised.value).startswith(f"The database {store.url} failed: ")
+
+
 def test_a_reader_sees_one_state_while_a_writer_commits(store: Store) -> None:
     with store.writing() as writer:
         writer.bulk_insert(NOTE, {"note_key": np.arange(3)})
@@ -332,10 +340,10 @@ def test_a_password_is_never_shown_in_any_form(location: str, written: str) -> N
     with pytest.raises(LshdbError) as caught, Store.open(url):
         pass
     shown += [str(caught.value), repr(caught.value), repr(caught.value.fields)]
-    for text in shown:
-        assert SECRET not in text
-        assert "hu" not in text, text
-        assert "other" not in text.replace("another", ""), text
+    for one in shown:
+        assert SECRET not in one
+        assert "hu" not in one, one
+        assert "other" not in one.replace("another", ""), one
 
 
 @pytest.mark.postgres

@@ -34,7 +34,7 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
     """Write the wanted rows of a file. Returns: the number of rows by verdict. Raises: SourceUnreadable."""
     counts = np.zeros(NUM_VERDICTS, dtype=np.int64)
     try:
-        opened = pq.ParquetFile(PositionedFile(file.binary), pre_buffer=False)
+        opened = pq.ParquetFile(PositionedFile(file.binary), pre_buffer=False, page_checksum_verification=True)
         with pq.ParquetWriter(out, opened.schema_arrow, **_settings(opened, task)) as writer:
             for table, found in _groups(opened, task):
                 counts += np.bincount(found, minlength=NUM_VERDICTS)

@@ -24,8 +24,10 @@ __all__ = [
     "all_of",
     "documents_of",
     "forget",
+    "forget_all",
     "gone",
     "half_read",
+    "holding",
     "known",
     "may_hold_qualified",
     "origins",
@@ -85,6 +87,7 @@ class Origin(NamedTuple):
     mtime_ns: int
 
 
+_unread = update(source).values(state=READING, position=0, num_documents=0, digest=None)
 _COLUMNS = tuple(SourceState.__dataclass_fields__)
 
 
@@ -203,10 +206,25 @@ def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
     transaction.execute(delete(source).where(source.c.source_key.in_(select(staged_key.c.staged_key))))
 
 
-def forget(transaction: Transaction, collection: str) -> None:
+def forget(transaction: Transaction, source_keys: Sequence[int]) -> None:
+    """Let the next ingest read sources from their beginning."""
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    transaction.execute(_unread.where(source.c.source_key.in_(select(staged_key.c.staged_key))))
+
+
+def forget_all(transaction: Transaction, collection: str) -> None:
     """Let the next ingest read all sources of a collection from their beginning."""
-    unread = {"state": READING, "position": 0, "num_documents": 0, "digest": None}
-    transaction.execute(update(source).values(unread).where(_is_of(transaction, collection)))
+    transaction.execute(_unread.where(_is_of(transaction, collection)))
+
+
+def holding(transaction: Transaction, doc_keys: Sequence[int]) -> dict[int, str]:
+    """Return the URIs of the sources of documents, by their keys."""
+    transaction.stage(staged_key, {"staged_key": doc_keys})
+    mine = document.c.doc_key.in_(select(staged_key.c.staged_key))
+    statement = select(source.c.source_key, source.c.uri).join_from(
+        document, source, source.c.source_key == document.c.source_key
+    )
+    return {row.source_key: row.uri for row in transaction.execute(statement.where(mine).distinct())}
 
 
 def all_of(transaction: Transaction, collection: str) -> list[int]:
