@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from lshdb.model.arrays import row_offsets
 from lshdb.model.params import Scheme
 
 __all__ = [
+    "MAX_ID_BYTES",
     "BandKeys",
     "CandidatePairs",
     "Conflicts",
@@ -35,13 +37,16 @@ __all__ = [
     "VerifiedPairs",
 ]
 
+# Of UTF-8. An entry of a Postgres index holds 2,704 bytes, and a qualified id adds the name of a file.
+MAX_ID_BYTES: Final = 2_000
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One place where a text (or a set of features) was seen.
 
     Args:
-        doc_id: the user's name for it; not empty, without NUL characters.
+        doc_id: the user's name for it: 1 to 2,000 bytes of UTF-8, without NUL characters.
         text: the text; empty if there are `features`.
         features: the elements of a document that is a set already, as strings without line ends; None for a text.
         source: the URI of the file it came from; None if a program added it.

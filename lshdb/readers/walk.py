@@ -139,7 +139,7 @@ class _Walk:
         elif not self._globs.takes(name := os.path.basename(root), name):  # noqa: PTH119
             return
         elif stat.S_ISREG(status.st_mode):
-            yield _source_file(root, status, None)
+            yield _storable(_source_file(root, status, None))
         else:
             yield Rejection(_uri(root), "", "not a regular file")
 
@@ -181,7 +181,7 @@ def _of_entry(entry: os.DirEntry[str], root_uri: str) -> Found:
     except OSError as error:
         return Rejection(_uri(entry.path), "", reason_of(error))
     if stat.S_ISREG(status.st_mode):
-        return _source_file(entry.path, status, root_uri)
+        return _storable(_source_file(entry.path, status, root_uri))
     is_folder = stat.S_ISDIR(status.st_mode)
     return Skipped(_uri(entry.path), "symbolic link to a folder" if is_folder else "not a regular file")
 
@@ -189,6 +189,14 @@ def _of_entry(entry: os.DirEntry[str], root_uri: str) -> Found:
 def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> SourceFile:
     uri = _uri(path)
     return SourceFile(uri, Path(path), status.st_size, status.st_mtime_ns, root_uri or uri)
+
+
+def _storable(file: SourceFile) -> Found:
+    if len(file.uri) > MAX_URI_BYTES:
+        return Rejection(
+            file.uri, "", f"its address has {len(file.uri):,} bytes; at most {MAX_URI_BYTES:,} are possible"
+        )
+    return file
 
 
 def _uri(path: str) -> str:
@@ -223,6 +231,8 @@ def _fits(pattern: re.Pattern[str], path: str, name: str) -> bool:
     return pattern.match(name) is not None or pattern.match(path) is not None
 
 
+# An entry of a Postgres index holds 2,704 bytes.
+MAX_URI_BYTES: Final = 2_600
 # Two million paths of 128 characters.
 MAX_LIST_BYTES: Final = 256_000_000
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
-from lshdb.model.values import Document, ShingleSets, Sketches
+from lshdb.model.values import MAX_ID_BYTES, Document, ShingleSets, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8
@@ -154,6 +154,8 @@ def _fault_of_id(doc_id: object) -> str | None:
         return "its id holds a NUL character"
     if not doc_id.isascii() and _SURROGATE.search(doc_id):
         return "its id holds a lone surrogate"
+    if len(doc_id) > MAX_ID_BYTES // 4 and (num_bytes := len(doc_id.encode())) > MAX_ID_BYTES:
+        return f"its id has {num_bytes:,} bytes; at most {MAX_ID_BYTES:,} are possible"
     return None
 
 
@@ -174,4 +176,5 @@ def _a_type(value: object) -> str:
 
 def _bad(document: Document, reason: str) -> BadDocument:
     locator = f", {document.locator}" if document.locator else ""
-    return BadDocument(source=document.source or f"document {document.doc_id!r}", locator=locator, reason=reason)
+    name = f"document {document.doc_id!r:.100}"
+    return BadDocument(source=document.source or name, locator=locator, reason=reason)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from sqlalchemy import and_, bindparam, select
+from xxhash import xxh3_128_hexdigest
 
 from lshdb.errors import IdConflict
 from lshdb.model.choices import OnConflict
@@ -26,6 +27,9 @@ from lshdb.store.tables.sources import Origin
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Claimed", "Holder", "Place", "claim"]
+
+# An entry of a Postgres index holds 2,704 bytes.
+MAX_QUALIFIED_BYTES: Final = 2_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +223,11 @@ class _Claims:
         return ours, theirs
 
     def _qualified(self, index: int) -> str:
-        return f"{self._ids[index]}@{self._place.file_of(self._documents[index].source or '')}"
+        file = self._place.file_of(self._documents[index].source or "")
+        qualified = f"{self._ids[index]}@{file}"
+        if len(qualified.encode()) > MAX_QUALIFIED_BYTES:
+            return f"{self._ids[index]}@{xxh3_128_hexdigest(file.encode())}"
+        return qualified
 
     def _conflict(self, index: int, holder: Holder) -> IdConflict:
         ours, theirs = self._both_origins(index, holder)
