@@ -58,9 +58,20 @@ from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.reports import IngestReport, Measurement, Outlook, Pair, RebandReport, RunRow, Stats, VerifyReport
+from lshdb.model.reports import (
+    IngestReport,
+    Measurement,
+    Outlook,
+    Pair,
+    PassagesReport,
+    RebandReport,
+    RunRow,
+    Stats,
+    VerifyReport,
+)
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
+from lshdb.passages.build import build, drop
 from lshdb.readers import ReadOptions, meant_ids, source_at
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
@@ -404,6 +415,21 @@ class Index:
         """
         with self._store.sole_ingest(wait):
             return reband(self._store, min_sim, recall, self._progress)
+
+    def build_passages(self, num_words: int = 13, *, wait: bool = False) -> PassagesReport:
+        """Make every run of `num_words` words that two texts share findable, also in later documents.
+
+        If the call is interrupted, the same call continues it. An index of passages of another length is replaced.
+
+        Raises: InvalidParams: the index holds sets, or keeps no texts; IndexBusy: an ingest is running.
+        """
+        with self._store.sole_ingest(wait):
+            return build(self._store, num_words, self._progress)
+
+    def drop_passages(self, *, wait: bool = False) -> None:
+        """Drop the passage index. Raises: IndexBusy: an ingest is running."""
+        with self._store.sole_ingest(wait):
+            drop(self._store)
 
     def measure(self, num_probes: int | None = None, seed: int = 1) -> Measurement:
         """Measure recall and similarities on a sample of the index's own texts, and store the result.

@@ -21,6 +21,7 @@ from lshdb.audit.contents import examine, extra_rows
 from lshdb.audit.faults import Fault
 from lshdb.audit.missing import all_contents, missing_faults, missing_pairs
 from lshdb.audit.pairs import examine_pairs
+from lshdb.audit.passages import passage_faults
 from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
@@ -105,6 +106,8 @@ class Auditing:
         self._progress.advanced("check", ROWS_SHARE)
         chance = np.random.default_rng(self._thoroughness.seed)
         yield from self._content_faults(snapshot, chance)
+        if self._params.passages:
+            yield from passage_faults(snapshot, self._some_contents(snapshot, chance), self._params)
         yield from self._missing_faults(snapshot, chance)
         yield from self._pair_faults(snapshot, chance)
 
@@ -128,11 +131,15 @@ class Auditing:
                 yield from (fault for fault, _ in extra_rows(snapshot, band, self._params))
 
     def _missing_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
+        for pairs in missing_pairs(snapshot, self._some_contents(snapshot, chance), self._params):
+            yield from missing_faults(pairs)
+
+    def _some_contents(self, snapshot: Transaction, chance: np.random.Generator) -> NDArray[np.int64]:
+        """Return random contents, or all of them: int64, ascending."""
         keys, sample = all_contents(snapshot), self._thoroughness.sample
         if sample is not None and sample < len(keys):
-            keys = np.sort(chance.choice(keys, sample, replace=False))
-        for pairs in missing_pairs(snapshot, keys, self._params):
-            yield from missing_faults(pairs)
+            return np.sort(chance.choice(keys, sample, replace=False))
+        return keys
 
     def _pair_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
         for page, share in self._pages(snapshot, chance):

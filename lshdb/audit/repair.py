@@ -19,16 +19,17 @@ from lshdb.audit.audit import PAGE_PAIRS, num_in_batch
 from lshdb.audit.contents import examine, extra_rows, stored_minima
 from lshdb.audit.missing import all_contents, missing_pairs
 from lshdb.audit.pairs import examine_pairs
+from lshdb.audit.passages import correct_fingerprints, passage_faults
 from lshdb.audit.rows import miscounted
 from lshdb.ingest.removal import retire
 from lshdb.linking.link import Linking
 from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
-from lshdb.model.values import Signatures
+from lshdb.model.values import Fingerprints, Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.statements.rules import DELETABLE, OF_NO_DOCUMENT, Rule
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, documents, graph, repairs
+from lshdb.store.tables import audit, documents, fingerprints, graph, repairs
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Repairing"]
@@ -66,6 +67,8 @@ class Repairing:
         after = (-1, -1) if self._kinds & _PAIRS else None
         while after is not None:
             after = self._store.write(partial(self._repair_pairs, after))
+        if "fingerprints-differ" in self._kinds:
+            self._store.write(self._correct_fingerprints)
         if "pair-missing" in self._kinds:
             self._unlink_missing()
         Linking(self._store, None, self._progress).link()
@@ -135,6 +138,15 @@ class Repairing:
         with self._store.reading() as snapshot:
             for pairs in missing_pairs(snapshot, all_contents(snapshot), self._params):
                 self._store.write(partial(repairs.unlink_existing, content_keys=distinct(pairs.keys[:, 1])))
+
+    def _correct_fingerprints(self, transaction: Transaction) -> None:
+        """Rewrite the fingerprints of the contents whose fingerprints are not those of their text."""
+        wrong = [int(fault.key) for fault in passage_faults(transaction, all_contents(transaction), self._params)]
+        for begin in range(0, len(wrong), BATCH_ROWS):
+            keys = np.asarray(wrong[begin : begin + BATCH_ROWS], dtype=np.int64)
+            found = list(correct_fingerprints(transaction, keys, self._params))
+            prints = Fingerprints.concatenate([prints for _, prints in found])
+            fingerprints.replace(transaction, np.concatenate([keys for keys, _ in found]), prints)
 
     def _count_again(self, transaction: Transaction) -> None:
         """Have the next link recount the hot buckets whose number of skipped pairs is wrong."""

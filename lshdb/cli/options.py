@@ -111,6 +111,10 @@ class Making:
         bool | None,
         _making("--keep-text/--no-keep-text", help="Keep the texts, for exact similarities. Default: keep."),
     ] = None
+    passages: Annotated[
+        int | None,
+        _making(min=0, metavar="N", help="Find every run of N words that texts share, such as 13. Default: 0, none."),
+    ] = None
     html: Annotated[HtmlText | None, _making(help="Text of a page: its main content, or all. Default: main.")] = None
 
     def chosen(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from lshdb.ingest.removal import remove, retire
 from lshdb.ingest.revisits import Resolved, put_revisits
 from lshdb.linking.few import link_few
 from lshdb.model.params import Params
-from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Rejection, Signatures, Sketches
+from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Fingerprints, Rejection, Signatures, Sketches
 from lshdb.readers import file_of
 from lshdb.sketch.sketch import sketch
 from lshdb.store.store import Store
@@ -281,10 +281,12 @@ def _grown(progress: Mapping[str, SourceProgress], num_documents: Mapping[str, i
 
 
 def _concatenated(parts: Sequence[Sketches], params: Params) -> Sketches:
+    prints = [part.fingerprints for part in parts if part.fingerprints is not None]
     return Sketches(
         digests=np.concatenate([part.digests for part in parts]),
         num_shingles=np.concatenate([part.num_shingles for part in parts]),
         signatures=Signatures(np.concatenate([part.signatures.minima for part in parts]), params.scheme),
         band_keys=BandKeys(np.concatenate([part.band_keys.keys for part in parts]), params.first_band),
         texts=tuple(text for part in parts for text in part.texts or ()) if params.keep_text else None,
+        fingerprints=Fingerprints.concatenate(prints) if params.passages else None,
     )

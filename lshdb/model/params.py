@@ -35,6 +35,7 @@ FORGEABLE_VERSION: Final[TableVersion] = "unicode14-1"
 
 MAX_SHINGLE_SIZE: Final = 64
 MAX_PERMUTATIONS: Final = 65_536
+MAX_PASSAGE: Final = 1_000
 
 DEFAULT_FLOOR: Final = 0.5
 DEFAULT_MIN_SIM: Final = 0.8
@@ -77,6 +78,7 @@ class Params:
         table_version: the code-point table and shingle hash.
         num_perm: the number of minima of a signature; 0 stands for as many as the bands use.
         first_band: the number of the first band in the table of buckets; `reband` alternates it.
+        passages: every run of this many words that two texts share is found; 0 for an index without passages.
 
     Raises: InvalidParams: a value is out of its range.
     """
@@ -94,6 +96,7 @@ class Params:
     table_version: TableVersion = TABLE_VERSION
     num_perm: int = 0
     first_band: int = 0
+    passages: int = 0
 
     def __post_init__(self) -> None:
         _parse_shingle(self.shingle)
@@ -111,6 +114,9 @@ class Params:
         check_range("seed", self.seed, 0, 2**63 - 1)
         check_similarity("floor", self.floor)
         check_similarity("min_sim", self.min_sim)
+        check_range("passages", self.passages, 0, MAX_PASSAGE)
+        if self.passages:
+            _check_texts(self)
 
     @property
     def shingling(self) -> Shingling:
@@ -145,6 +151,14 @@ def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
             reason=f"it must be word:N, char:N (N from 1 to {MAX_SHINGLE_SIZE}) or set",
         )
     return ("word" if match[1] == "word" else "char"), int(match[2])
+
+
+def _check_texts(params: Params) -> None:
+    """Check that the index has the words of its documents. Raises: InvalidParams."""
+    if params.shingle == "set":
+        raise InvalidParams(name="passages", value=params.passages, reason="an index of sets has no passages")
+    if not params.keep_text:
+        raise InvalidParams(name="passages", value=params.passages, reason="passages are read from the kept texts")
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

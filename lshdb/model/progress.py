@@ -9,7 +9,7 @@ from lshdb.model.values import Counts, Rejection
 __all__ = ["Progress", "Stage"]
 
 # Work that knows which share of it is done. "index" builds the primary key of the buckets after the first ingest.
-Stage = Literal["index", "link", "verify", "cluster", "check", "reband", "measure", "copy", "filter"]
+Stage = Literal["index", "link", "verify", "cluster", "check", "reband", "measure", "copy", "filter", "passages"]
 
 
 class Progress:

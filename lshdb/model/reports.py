@@ -223,6 +223,18 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
+class PassagesReport:
+    """A passage index that was built: every run of `passages` words that two texts share is found."""
+
+    passages: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that ``passages --build --json`` prints."""
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, slots=True)
 class RunRow:
     """A row of the table run."""
 

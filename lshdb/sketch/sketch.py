@@ -13,12 +13,13 @@ from typing import Final
 
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
-from lshdb.model.values import MAX_ID_BYTES, Document, ShingleSets, Sketches
+from lshdb.model.values import MAX_ID_BYTES, Document, Fingerprints, NormalForms, ShingleSets, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8
 from lshdb.sketch.shingling import distinct, shingle
 from lshdb.sketch.texts import encode, packing
+from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_size, word_shingling
 
 __all__ = [
     "Sketching",
@@ -62,8 +63,21 @@ def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
     sets = shingle(forms, params.shingling)
     signatures = sign(sets, params.permutations)
     return Sketches(
-        digests(forms, params.table_version), sets.sizes, signatures, band_keys(signatures, params.banding), None
+        digests=digests(forms, params.table_version),
+        num_shingles=sets.sizes,
+        signatures=signatures,
+        band_keys=band_keys(signatures, params.banding),
+        texts=None,
+        fingerprints=_fingerprints(forms, sets, params) if params.passages else None,
     )
+
+
+def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fingerprints:
+    """Return the fingerprints of texts, from their shingles if these are the k-grams that passages are made of."""
+    grams = word_shingling(params.shingling, gram_size(params.shingling, params.passages))
+    if params.shingling == grams:
+        return fingerprints_of_shingles(sets, grams, params.passages)
+    return fingerprints(forms, params.shingling, params.passages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,14 @@ __all__ = [
     "content",
     "content_text",
     "document",
+    "fingerprint_block",
     "index_params",
     "key_counter",
     "measurement",
     "metadata",
     "oversized_bucket",
     "pair",
+    "passage_build",
     "rebanding",
     "rejected",
     "run",
@@ -141,12 +143,14 @@ index_params = Table(
     Column("lshdb_version", String, nullable=False, comment="version of lshdb that created the index"),
     Column("num_perm", Integer, nullable=False, comment="minima of a signature"),
     Column("first_band", SmallInteger, nullable=False, comment="number of the first band in band_bucket; 0 or -bands"),
+    Column("passages", Integer, nullable=False, comment="words of the passages that are always found; 0: none are"),
     PrimaryKeyConstraint("params_key"),
     CheckConstraint("params_key = 1", name="one_row"),
     CheckConstraint("bands >= 1 AND band_rows >= 1 AND bands * band_rows <= num_perm", name="bands"),
     CheckConstraint("first_band IN (0, -bands)", name="first_band"),
     CheckConstraint("floor > 0 AND floor <= 1 AND min_sim > 0 AND min_sim <= 1", name="similarities"),
     CheckConstraint("recall BETWEEN 0 AND 1", name="recall"),
+    CheckConstraint("passages >= 0 AND (passages = 0 OR keep_text)", name="passages"),
     comment="the parameters the index was created with; one row",
 )
 
@@ -271,6 +275,35 @@ band_bucket = Table(
     comment="the buckets of each content, one in each band",
     # WITHOUT ROWID: the rows are stored in the primary key, without a second B-tree.
     sqlite_with_rowid=False,
+)
+
+fingerprint_block = Table(
+    "fingerprint_block",
+    metadata,
+    Column("prefix", Integer, nullable=False, comment="the high 16 bits of the fingerprints"),
+    Column("first_content_key", BigInteger, nullable=False, comment="the first content that has one of them"),
+    Column(
+        "entries",
+        LargeBinary,
+        nullable=False,
+        comment="6 bytes each: the low 16 bits, and how far the content_key is above the first, little-endian",
+    ),
+    PrimaryKeyConstraint("prefix", "first_content_key"),
+    CheckConstraint("prefix BETWEEN 0 AND 65535", name="prefix"),
+    comment="fingerprints of the passages of contents, many to a row; also of contents deleted since the last vacuum",
+    sqlite_with_rowid=False,
+)
+
+passage_build = Table(
+    "passage_build",
+    metadata,
+    Column("build_key", Integer, nullable=False, autoincrement=False, comment="always 1: there is one at a time"),
+    Column("passages", Integer, nullable=False, comment="words of the passages that will be found"),
+    Column("last_content_key", BigInteger, nullable=False, comment="last content whose fingerprints exist"),
+    PrimaryKeyConstraint("build_key"),
+    CheckConstraint("build_key = 1", name="one_row"),
+    CheckConstraint("passages >= 1", name="passages"),
+    comment="passages that are being added to an index; one row until all contents have their fingerprints",
 )
 
 rebanding = Table(

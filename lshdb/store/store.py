@@ -36,7 +36,15 @@ from lshdb.store import interrupts, upgrade
 from lshdb.store.dialect import Dialect, failed
 from lshdb.store.dialects import dialect_for
 from lshdb.store.retrying import Counted, once, persist
-from lshdb.store.schema import content, document, index_params, rebanding, source
+from lshdb.store.schema import (
+    content,
+    document,
+    fingerprint_block,
+    index_params,
+    passage_build,
+    rebanding,
+    source,
+)
 from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse
 
@@ -200,7 +208,7 @@ class Store:
         with self.writing() as transaction:
             if transaction.execute(_IS_USED).scalar_one():
                 return False
-            for table in (source, rebanding):
+            for table in (source, rebanding, passage_build, fingerprint_block):
                 transaction.execute(delete(table))
             transaction.execute(update(index_params).values(asdict(params) | {"recall": params.recall}))
         self.reload()

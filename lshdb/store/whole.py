@@ -30,8 +30,9 @@ from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, V
 from lshdb.store import upgrade
 from lshdb.store.dialect import Columns
 from lshdb.store.files import require_free
-from lshdb.store.schema import content, content_text, metadata
+from lshdb.store.schema import content, content_text, fingerprint_block, metadata
 from lshdb.store.store import Store
+from lshdb.store.tables import fingerprints
 from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse
 
@@ -79,6 +80,7 @@ def vacuum(store: Store, *, full: bool) -> VacuumReport:
     started = time.monotonic()
     with store.sole_ingest(wait=False):
         before = _size(store)
+        store.write(fingerprints.sweep)
         with store.whole() as engine:
             store.dialect.vacuum(engine, full=full)
         return VacuumReport(before, _size(store), time.monotonic() - started)
@@ -118,7 +120,7 @@ def rehearse(store: Store) -> Upgrade:
 
 # Rows in memory: a text may take megabytes, a signature hundreds of bytes.
 BLOCK_ROWS: Final = 50_000
-LARGE_ROWS: Final[dict[str, int]] = {content_text.name: 100, content.name: 5_000}
+LARGE_ROWS: Final[dict[str, int]] = {content_text.name: 100, content.name: 5_000, fingerprint_block.name: 5_000}
 
 _Block = list[Row[*tuple[Any, ...]]]
 

@@ -422,7 +422,7 @@ def test_an_unknown_id_removes_nothing(lshdb: Run, filled: str) -> None:
 
 def test_an_index_of_this_version_needs_no_upgrade(lshdb: Run, filled: str, tmp_path: Path) -> None:
     ended = lshdb(filled, "upgrade")
-    assert (ended.code, ended.out) == (0, "already at revision 0003\n")
+    assert (ended.code, ended.out) == (0, "already at revision 0004\n")
     assert not list(tmp_path.glob("*before-upgrade*"))
 
 

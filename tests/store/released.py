@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from alembic import command
-from sqlalchemy import Boolean, Engine, MetaData, create_engine, insert
+from sqlalchemy import JSON, Boolean, Engine, MetaData, create_engine, insert
 
 from lshdb.store import upgrade
 from lshdb.store.dialects import dialect_for
@@ -51,12 +51,16 @@ def _copy(path: Path, engine: Engine) -> None:
         made = MetaData()
         made.reflect(connection, only=lambda table, _: table != upgrade.VERSION_TABLE)
         for table in made.sorted_tables:
-            booleans = [column.name for column in table.columns if isinstance(column.type, Boolean)]
-            if rows := list(_rows(source, table.name, booleans)):
+            read: dict[str, Callable[[Any], Any]] = {
+                column.name: bool if isinstance(column.type, Boolean) else json.loads
+                for column in table.columns
+                if isinstance(column.type, Boolean | JSON)
+            }
+            if rows := list(_rows(source, table.name, read)):
                 connection.execute(insert(table), rows)
     source.close()
 
 
-def _rows(source: sqlite3.Connection, table: str, booleans: list[str]) -> Iterator[dict[str, Any]]:
+def _rows(source: sqlite3.Connection, table: str, read: Mapping[str, Callable[[Any], Any]]) -> Iterator[dict[str, Any]]:
     for row in source.execute(f"SELECT * FROM {table}"):
-        yield dict(row) | {name: bool(row[name]) for name in booleans}
+        yield dict(row) | {name: of_value(row[name]) for name, of_value in read.items()}

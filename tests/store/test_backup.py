@@ -46,7 +46,7 @@ def test_a_backup_is_an_index_with_every_row(index_path: Path, tmp_path: Path, l
     ended = lshdb(index_path, "backup", "--json", tmp_path / "backup.db")
     assert ended.code == 0, ended.err
     report = json.loads(ended.out)
-    assert (report["path"], report["revision"]) == (str(tmp_path / "backup.db"), "0003")
+    assert (report["path"], report["revision"]) == (str(tmp_path / "backup.db"), "0004")
     assert report["bytes"] == (tmp_path / "backup.db").stat().st_size
     assert (tmp_path / "backup.db").stat().st_mode & 0o777 == 0o640
     assert rows_of(str(tmp_path / "backup.db")) == rows_of(str(index_path))

@@ -199,7 +199,7 @@ def test_an_index_that_may_only_be_read_can_be_backed_up_and_copied(folder: Path
             index.copy(str(elsewhere / "copy.db"))
         return Index.backup(str(path), elsewhere / "backup.db").revision
 
-    assert as_nobody(back_up) == "0003"
+    assert as_nobody(back_up) == "0004"
     for made in ("backup.db", "copy.db"):
         assert questions(elsewhere / made)() == questions(path)()
 

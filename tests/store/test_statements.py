@@ -33,6 +33,7 @@ from lshdb.store.statements import captures as capture_statements
 from lshdb.store.statements import clusters as cluster_statements
 from lshdb.store.statements import document_pairs, rules, statements
 from lshdb.store.statements import locators as locator_statements
+from lshdb.store.statements import passages as passage_statements
 from lshdb.store.store import Store
 from lshdb.store.tables import (
     answers,
@@ -71,7 +72,15 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "at_most": (document_pairs.first_documents_pairs(),),
     "sorted_by": (document_pairs.first_documents_pairs(), "similarity"),
 }
-MODULES = (statements, cluster_statements, document_pairs, audit_statements, capture_statements, locator_statements)
+MODULES = (
+    statements,
+    cluster_statements,
+    document_pairs,
+    audit_statements,
+    capture_statements,
+    locator_statements,
+    passage_statements,
+)
 
 
 def is_function(member: Any) -> bool:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, t
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
-from lshdb.store.tables import collections
+from lshdb.store.tables import collections, fingerprints
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.claims import Place, claim
 from lshdb.store.tables.held_buckets import HeldBuckets
@@ -248,10 +248,13 @@ def _insert_contents(
             content_text, {"content_key": keys.tolist(), "text": [sketches.texts[row] for row in rows]}
         )
     made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
+    prints = None if sketches.fingerprints is None else sketches.fingerprints.chosen(rows)
     if held is None:
         transaction.bulk_insert(band_bucket, bucket_rows(keys, made))
+        if prints is not None:
+            fingerprints.put(transaction, keys, prints)
     else:
-        held.add(keys, made)
+        held.add(keys, made, prints)
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 

@@ -1,7 +1,8 @@
-"""Buckets of new contents, held in memory until their transaction ends.
+"""Buckets and fingerprints of new contents, held in memory until their transaction ends.
 
 The buckets of a content are spread over the whole table, so writing a few of them writes most of its pages. The more
-contents are written together, the fewer pages each of them costs. A bucket takes 8 bytes of memory.
+contents are written together, the fewer pages each of them costs. So it is with the fingerprints of its passages. A
+bucket takes 8 bytes of memory, a fingerprint 4.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.model.values import BandKeys
+from lshdb.model.values import BandKeys, Fingerprints
 from lshdb.store.schema import band_bucket
+from lshdb.store.tables import fingerprints
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.tables.graph import existing
 from lshdb.store.transaction import Transaction
@@ -19,20 +21,24 @@ __all__ = ["HeldBuckets"]
 
 
 class HeldBuckets:
-    """Collects buckets of contents and writes them together."""
+    """Collects buckets and fingerprints of contents and writes them together."""
 
     def __init__(self) -> None:
         self._held: list[tuple[NDArray[np.int64], BandKeys]] = []
+        self._prints: list[Fingerprints] = []
 
-    def add(self, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
+    def add(self, content_keys: NDArray[np.int64], band_keys: BandKeys, prints: Fingerprints | None = None) -> None:
         """Hold the buckets of n contents.
 
         Args:
             content_keys: int64, shape (n,), greater than those held.
             band_keys: shape (n, bands).
+            prints: the fingerprints of their passages, if the index has passages.
         """
         if len(content_keys):
             self._held.append((content_keys, band_keys))
+            if prints is not None:
+                self._prints.append(prints)
 
     def write(self, transaction: Transaction) -> None:
         """Write the rows of the contents that still exist, and forget them."""
@@ -44,4 +50,6 @@ class HeldBuckets:
         for band in range(self._held[0][1].keys.shape[1]):
             hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
             transaction.bulk_insert(band_bucket, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)))
-        self._held = []
+        if self._prints:
+            fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
+        self._held, self._prints = [], []

@@ -1,0 +1,222 @@
+"""After any inserts, updates and removals, the fingerprints are those of an index that is made anew."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lshdb import Document, Index, IngestOptions
+from lshdb.audit import Thoroughness
+from lshdb.errors import IndexRebanded, InvalidParams, ParamsMismatch
+from lshdb.ingest.options import Budgets
+from lshdb.model.progress import Progress
+from lshdb.passages.build import _write_part, build
+from lshdb.sketch.sketch import sketch
+from lshdb.store.store import Store
+from lshdb.store.tables import fingerprints
+
+ALL = Thoroughness(sample=None)
+N = 6
+
+ids = st.sampled_from(["a", "b", "c", "d"])
+texts = st.lists(st.sampled_from(["one", "two", "three", "four", "水", "five"]), max_size=25).map(" ".join)
+added = st.tuples(st.just("add"), st.lists(st.tuples(ids, texts), min_size=1, max_size=4))
+steps = st.lists(st.one_of(added, st.tuples(st.just("remove"), ids), st.just(("vacuum", ""))), max_size=12)
+
+
+def entries(url: str) -> dict[bytes, set[int]]:
+    """The fingerprints of each content, by its digest. Those of deleted contents are left out."""
+    with Store.open(url) as store, store.reading() as transaction:
+        digests = dict(transaction.connection.exec_driver_sql("SELECT content_key, digest FROM content").fetchall())
+        found: dict[bytes, set[int]] = {bytes(digest): set() for digest in digests.values()}
+        for some in fingerprints.all_entries(transaction):
+            for fingerprint, key in zip(some.hashes.tolist(), some.content_keys.tolist(), strict=True):
+                if key in digests:
+                    assert fingerprint not in found[bytes(digests[key])]
+                    found[bytes(digests[key])].add(fingerprint)
+    return found
+
+
+def num_entries(url: str) -> int:
+    with Store.open(url) as store, store.reading() as transaction:
+        return sum(len(some) for some in fingerprints.all_entries(transaction))
+
+
+def expected(url: str) -> dict[bytes, set[int]]:
+    """The fingerprints of the texts of the index."""
+    with Index.open(url) as index:
+        documents = [index.get(doc_id) for doc_id in "abcd"]
+        texts = [document.text for document in documents if document is not None and document.text]
+        made = sketch([Document("x", text) for text in texts], index.params)
+    assert made.fingerprints is not None
+    rows = [made.fingerprints.chosen(np.array([row])).hashes for row in range(len(texts))]
+    return {made.digests[row].tobytes(): set(rows[row].tolist()) for row in range(len(texts))}
+
+
+@settings(max_examples=10, deadline=None)
+@given(steps)
+def test_after_any_steps_the_fingerprints_are_those_of_the_texts(steps: list[tuple[str, object]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        url = str(Path(folder) / "index.db")
+        play(url, steps)
+
+
+@pytest.mark.postgres
+def test_after_some_steps_the_fingerprints_are_those_of_the_texts(url: str) -> None:
+    words = "one two three four five six seven eight nine ten eleven twelve"
+    first = [("a", words), ("b", f"{words} 水火木金土"), ("c", ""), ("d", words)]
+    play(url, [("add", first), ("remove", "a"), ("add", [("b", "two"), ("a", f"x {words}")]), ("vacuum", "")])
+
+
+def play(url: str, steps: list[tuple[str, object]]) -> None:
+    with Index.create(url, {"passages": N}) as index:
+        for what, given_ in steps:
+            if what == "add":
+                assert isinstance(given_, list)
+                index.add(Document(doc_id, text) for doc_id, text in dict(given_).items())
+            elif what == "vacuum":
+                index.vacuum()
+            elif given_ in index:
+                index.remove(str(given_))
+        assert list(index.check(ALL)) == []
+    assert entries(url) == expected(url)
+    with Index.open(url) as index:
+        index.vacuum()
+        assert list(index.check(ALL)) == []
+    assert entries(url) == expected(url)
+    assert num_entries(url) == sum(map(len, expected(url).values()))
+
+
+def corpus(folder: Path) -> Path:
+    path = folder / "texts.jsonl"
+    lines = [f'{{"id": "{n}", "text": "{" ".join(str(n * n + i) for i in range(n % 40))}"}}\n' for n in range(300)]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("shingle", ["word:5", "char:8"])
+def test_an_ingest_in_parts_writes_the_fingerprints_of_an_addition_at_once(
+    shingle: str, new_url: Callable[[], str], tmp_path: Path
+) -> None:
+    folder, urls = corpus(tmp_path), [new_url(), new_url()]
+    for url, count in zip(urls, (20, 10_000), strict=True):
+        options = IngestOptions(budgets=Budgets(chunk_items=count, batch_documents=count))
+        with Index.create(url, {"passages": N, "shingle": shingle}) as index:
+            index.ingest(folder, options)
+            assert list(index.check(ALL)) == []
+    assert entries(urls[0]) == entries(urls[1])
+    assert num_entries(urls[0]) > 300
+
+
+def test_passages_that_are_built_later_are_those_that_an_ingest_writes(
+    new_url: Callable[[], str], tmp_path: Path
+) -> None:
+    folder, at_once, later = corpus(tmp_path), new_url(), new_url()
+    with Index.create(at_once, {"passages": N}) as index:
+        index.ingest(folder)
+    with Index.create(later) as index:
+        index.ingest(folder)
+        assert num_entries(later) == 0
+        assert index.build_passages(N).passages == N
+        assert index.params.passages == N
+        index.add(Document("more", "a b c d e f g h i j"))
+    with Index.open(at_once) as index:
+        index.add(Document("more", "a b c d e f g h i j"))
+    assert entries(later) == entries(at_once)
+
+
+def test_a_build_that_is_broken_off_continues(url: str, tmp_path: Path) -> None:
+    folder = corpus(tmp_path)
+    with Index.create(url) as index:
+        index.ingest(folder)
+    with Store.open(url) as store:
+        with store.writing() as transaction:
+            fingerprints.begin(transaction, N)
+        assert not _write_part(store, replace(store.params, passages=N), Progress(), 100)
+        with store.reading() as transaction:
+            assert fingerprints.building(transaction) == fingerprints.Build(N, 100)
+            assert store.params.passages == 0
+    with Index.open(url) as index:
+        assert list(index.check(ALL)) == []
+        index.remove("50")
+        index.add(Document("more", "a b c d e f g h i j"))
+    with Store.open(url) as store:
+        build(store, N, Progress(), written_texts=70)
+        with store.reading() as transaction:
+            assert fingerprints.building(transaction) is None
+    with Index.open(url) as index:
+        assert index.params.passages == N
+        assert list(index.check(ALL)) == []
+
+
+def test_passages_of_another_length_replace_those_there_were(url: str, tmp_path: Path) -> None:
+    with Index.create(url, {"passages": 13}) as index:
+        index.ingest(corpus(tmp_path))
+        before = num_entries(url)
+        index.build_passages(25)
+        assert index.params.passages == 25
+        assert 0 < num_entries(url) < before
+        assert list(index.check(ALL)) == []
+        index.drop_passages()
+        assert index.params.passages == 0
+        assert num_entries(url) == 0
+
+
+def test_a_process_that_would_write_no_fingerprints_is_refused(url: str) -> None:
+    with Index.create(url) as index, Index.open(url) as other:
+        index.build_passages(N)
+        with pytest.raises(IndexRebanded):
+            other.add(Document("a", "a text"))
+
+
+def test_an_index_without_its_texts_has_no_passages(url: str) -> None:
+    with pytest.raises(InvalidParams, match="passages are read from the kept texts"):
+        Index.create(url, {"passages": N, "keep_text": False})
+    with pytest.raises(InvalidParams, match="an index of sets has no passages"):
+        Index.create(url, {"passages": N, "shingle": "set"})
+    with Index.create(url, {"keep_text": False}) as index, pytest.raises(InvalidParams, match="kept texts"):
+        index.build_passages(N)
+
+
+def test_an_index_with_documents_does_not_get_passages_by_the_way(url: str) -> None:
+    with Index.create(url) as index:
+        index.add(Document("a", "a text"))
+    with pytest.raises(ParamsMismatch):
+        Index.ensure(url, {"passages": N})
+
+
+def test_a_copy_has_the_fingerprints(new_url: Callable[[], str], tmp_path: Path) -> None:
+    url, copy = new_url(), new_url()
+    with Index.create(url, {"passages": N}) as index:
+        index.ingest(corpus(tmp_path))
+        index.copy(copy)
+    assert entries(copy) == entries(url)
+    with Index.open(copy) as index:
+        assert index.params.passages == N
+        assert list(index.check(ALL)) == []
+
+
+def test_wrong_fingerprints_are_found_and_repaired(url: str, tmp_path: Path) -> None:
+    with Index.create(url, {"passages": N}) as index:
+        index.ingest(corpus(tmp_path))
+    before = entries(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        chosen = "SELECT prefix, first_content_key, entries FROM fingerprint_block ORDER BY prefix LIMIT 2"
+        one, other = transaction.connection.exec_driver_sql(chosen).fetchall()
+        transaction.connection.exec_driver_sql(f"DELETE FROM fingerprint_block WHERE prefix = {one[0]}")
+        transaction.connection.exec_driver_sql(
+            f"UPDATE fingerprint_block SET first_content_key = first_content_key + 1 WHERE prefix = {other[0]}"
+        )
+    with Index.open(url) as index:
+        audit = index.check(ALL)
+        assert {fault.fault for fault in audit} == {"fingerprints-differ"}
+        index.repair(audit.counts)
+        assert list(index.check(ALL)) == []
+    assert entries(url) == before
