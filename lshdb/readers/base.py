@@ -39,6 +39,7 @@ __all__ = [
     "Unfit",
     "absolute",
     "column_names",
+    "harmless",
     "megabytes",
     "reason_of",
     "record",
@@ -53,6 +54,9 @@ MAX_PAGE_BYTES: Final = 10_000_000
 MAX_LINE_BYTES: Final = 64_000_000
 # JSON may encode one byte of text as ``\u0000``.
 MAX_BYTES_A_BYTE: Final = 6
+
+# Characters of a reason. Ours take up to 1,000, if they list twenty columns.
+MAX_REASON: Final = 1_200
 
 # What an id prefix may take from the name of a file.
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -296,6 +300,18 @@ def column_names(names: Sequence[str]) -> str:
     """Return the first twenty fields of a record or columns of a table, for a message."""
     shown = ", ".join(_printable(name[:40]) for name in names[:20])
     return shown + (", ..." if len(names) > 20 else "")
+
+
+def harmless(rejection: Rejection) -> Rejection:
+    """Return a rejection that every database stores and every terminal shows.
+
+    A reason may quote a file. Control characters are spelled out, and what is too long ends with an ellipsis.
+    """
+    reason = rejection.reason
+    if len(reason) <= MAX_REASON and reason.isprintable():
+        return rejection
+    shown = _printable(reason[:MAX_REASON])
+    return replace(rejection, reason=shown + ("…" if len(reason) > MAX_REASON else ""))
 
 
 def _printable(name: str) -> str:

@@ -26,6 +26,7 @@ from lshdb.readers.base import (
     Revisit,
     Skipped,
     SourceFile,
+    harmless,
     reason_of,
     too_large,
 )
@@ -269,7 +270,7 @@ def made(step: Item | Deferred, options: ReadOptions) -> Item:
     if isinstance(item, Revisit) and options.id_prefix:
         return item.renamed(functools.partial(prefixed, options=options, uri=item.source))
     if not isinstance(item, Document):
-        return item
+        return harmless(item) if isinstance(item, Rejection) else item
     # A character has at most four bytes, so few texts have to be measured.
     if 4 * len(item.text) > options.max_text and (size := _num_bytes(item.text)) > options.max_text:
         return Rejection(item.source or item.doc_id, item.locator, too_large(options.max_text, size))
