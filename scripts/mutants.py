@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import pytest
 from mutmut.configuration import reset_config
 from mutmut.mutation.file_mutation import mutate_file_contents
 from mutmut.stats import status_by_exit_code
@@ -63,6 +64,8 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/readers/rows.py": ("tests/readers/test_delimited.py", "tests/readers/test_fields.py"),
     "lshdb/readers/walk.py": ("tests/readers/test_folder.py",),
 }
+
+NOTHING_TESTED = "could not find any test case for any mutant"
 
 CONFIG = """
 [tool.mutmut]
@@ -139,9 +142,11 @@ def _run(module: str, names: Sequence[str], *, anew: bool) -> None:
     folder = _folder(module)
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{module}: mutmut failed\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     codes = json.loads((folder / "mutants" / f"{module}.meta").read_text())["exit_code_by_key"]
+    if NOTHING_TESTED in done.stdout:
+        codes = dict.fromkeys(codes, pytest.ExitCode.NO_TESTS_COLLECTED)
+    elif done.returncode:
+        sys.exit(f"{module}: mutmut failed\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     found = {name: status_by_exit_code[codes[name]] for name in names}
     before = {} if anew else _results(module)
     _results_file(module).write_text(json.dumps(before | found, indent=1))
