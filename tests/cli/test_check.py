@@ -92,6 +92,31 @@ def test_without_a_sample_only_what_looks_wrong_is_recomputed(lshdb: Run, filled
     assert (said["texts_sketched"], said["pairs_recomputed"]) == (1, 0)
 
 
+def test_the_seed_chooses_the_sample(lshdb: Run, filled: str) -> None:
+    with Store.open(filled) as store, store.writing() as transaction:
+        transaction.execute(update(pair).values(similarity=0.75))
+
+    def found(seed: int) -> str:
+        [row] = lshdb(filled, "check", "--sample", 1, "--seed", seed).rows
+        return row[2]
+
+    keys = [found(seed) for seed in range(8)]
+    assert set(keys) == {"1,2", "1,3", "2,3"}
+    assert [found(seed) for seed in range(8)] == keys
+
+
+def test_a_repair_links_the_contents_whose_buckets_it_mended(lshdb: Run, filled: str) -> None:
+    before = lshdb(filled, "dupes").rows
+    assert len(before) == 3
+    with Store.open(filled) as store, store.writing() as transaction:
+        transaction.execute(delete(band_bucket).where(band_bucket.c.content_key == 2))
+        transaction.execute(delete(pair).where((pair.c.left_key == 2) | (pair.c.right_key == 2)))
+    # Without a sample, the audit does not look for missing pairs.
+    ended = lshdb(filled, "check", "--sample", 0, "--repair")
+    assert {row[0] for row in ended.rows} == {"bucket-missing"}
+    assert (ended.code, lshdb(filled, "dupes").rows) == (0, before)
+
+
 def test_all_and_a_sample_is_a_usage_error(lshdb: Run, filled: str) -> None:
     assert lshdb(filled, "check", "--all", "--sample", "3").code == 2
 

@@ -295,6 +295,15 @@ def test_collections_are_exported_together_or_one(lshdb: Run, filled: str) -> No
     assert lshdb(filled, "export", "--within", "nobody").code == 42
 
 
+def test_the_counts_of_an_export_are_those_of_its_collection(lshdb: Run, filled: str, tmp_path: Path) -> None:
+    add(filled, {"a": words(0), "b": words(0), "n": words(400), "empty": ""}, "second")
+    lshdb(filled, "export", "--within", "second", "--out", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text().splitlines() == ["a", "n", "empty"]
+    header = json.loads((tmp_path / "out.txt.audit.jsonl").read_text().splitlines()[0])
+    counts = {name: header[name] for name in ("documents", "kept", "dropped", "empty", "clusters")}
+    assert counts == {"documents": 4, "kept": 3, "dropped": 1, "empty": 1, "clusters": 1}
+
+
 def test_a_program_exports_to_a_file_or_a_stream(filled: str, tmp_path: Path) -> None:
     with Index.open(filled) as index:
         report = index.export(str(tmp_path / "out.jsonl"), 0.7, ExportOptions("records"))

@@ -56,6 +56,13 @@ def test_the_normal_form_is_lower_case_words_with_one_space_between(text: str, e
         ("\uff76\uff9e", "\u30ac"),
         ("\u212bngstrom", "\u00e5ngstrom"),
         ("\ufeffbom", "bom"),
+        # Marks before and after a joiner compose and are ordered as if it were not there.
+        ("e\u200d\u0301", "\u00e9"),
+        ("e\u00ad\u0301tude", "\u00e9tude"),
+        ("a\u0302\u200d\u0323", "\u1ead"),
+        ("a\u200c\u0323\u200d\u0302", "\u1ead"),
+        ("\u1112\u200d\u1161\u11ab", "\ud55c"),
+        ("e\u0301\u200d\u0301", "\u00e9\u0301"),
     ],
 )
 def test_two_spellings_of_one_text_have_one_normal_form(one: str, other: str) -> None:

@@ -201,6 +201,26 @@ def test_what_arrives_as_something_else_is_an_error_and_no_index(
     assert rows_of(destination) == rows_of(url)
 
 
+@pytest.mark.parametrize(("table", "column"), [(pair, "similarity"), (content, "signature"), (content_text, "text")])
+def test_a_value_that_arrives_as_another_one_is_an_error_though_all_rows_arrive(
+    table: Table, column: str, url: str, destination: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_index(url)
+    original = Transaction.bulk_insert
+
+    def alter_one(transaction: Transaction, into: Table, columns: Columns) -> None:
+        if into is table:
+            columns = {**columns, column: [*columns[column][:-1], another(columns[column][-1])]}
+        original(transaction, into, columns)
+
+    monkeypatch.setattr(Transaction, "bulk_insert", alter_one)
+    with Index.open(url) as index, pytest.raises(CopyDiffers) as caught:
+        index.copy(destination)
+    assert caught.value.table == table.name
+    with pytest.raises(IndexMissing):
+        Index.open(destination)
+
+
 class Altered(Transaction):
     """A transaction that returns another value than the table has, in one column of its last row."""
 

@@ -358,6 +358,19 @@ def test_an_index_of_a_future_version_names_the_version_that_wrote_to_it(
         Index.open(url)
 
 
+def test_the_newest_version_that_wrote_is_named_and_its_parts_are_numbers(
+    url: str, later_version: LaterVersion, this_version: Callable[[], None]
+) -> None:
+    later_version()
+    make_index(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        transaction.execute(update(metadata.tables["index_params"]).values(lshdb_version="9.9.0"))
+        transaction.execute(update(metadata.tables["run"]).values(lshdb_version="9.10.0"))
+    this_version()
+    with pytest.raises(IndexTooNew, match=r"does not know: lshdb 9\.10\.0 wrote to it"):
+        Index.open(url)
+
+
 def test_an_index_of_a_future_version_without_those_tables_is_refused_too(
     url: str, later_version: LaterVersion, this_version: Callable[[], None]
 ) -> None:
