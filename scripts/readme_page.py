@@ -1,4 +1,4 @@
-"""A hook of MkDocs: README.md is the first page of the site."""
+"""A hook of MkDocs: README.md is the first page of the site, and SECURITY.md is another one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+PAGES = {"README.md": "index.md", "SECURITY.md": "SECURITY.md"}
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the page. Its links lead to docs/, where the other pages are."""
-    text = re.sub(r"(\]\(|src=\")docs/", r"\1", README.read_text())
-    files.append(File.generated(config, "index.md", content=text))
+    """Add the pages. Their links lead to docs/, where the other pages are."""
+    for name, page in PAGES.items():
+        text = re.sub(r"(\]\(|src=\")docs/", r"\1", (ROOT / name).read_text())
+        files.append(File.generated(config, page, content=text))
     return files

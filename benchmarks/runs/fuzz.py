@@ -3,7 +3,7 @@
     python -m benchmarks.runs.fuzz [--mutants 30000] [--pages 2000] [--seed 1]
 
 Runs `tests.readers.fuzzing`, which damages sound files at random, in one process for each family of files. Then it
-parses pages of random nestings of all elements (`benchmarks.runs.nesting`), each in a process of its own. Prints the
+parses pages of random nestings of all elements (`benchmarks.runs.nesting`), each in a new process. Prints the
 longest processor time and the largest memory. Exits with 1 if a mutant breaks a rule.
 """
 

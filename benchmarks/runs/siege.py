@@ -1,4 +1,4 @@
-"""Kill real loads at random moments, cut their power, and compare what they leave with an undisturbed index.
+"""Kill real loads and cut their power at random moments, and compare the resumed index with an undisturbed one.
 
     python -m benchmarks.runs.siege [--sqlite-kills 60] [--postgres-kills 30] [--power-cuts 24] [--documents 60000]
 

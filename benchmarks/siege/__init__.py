@@ -1,1 +1,1 @@
-"""Kill and cut loads at random moments, and compare what is left with an index that was never disturbed."""
+"""Kill loads and cut their power at random moments, and compare the resumed index with an undisturbed one."""

@@ -1,4 +1,4 @@
-"""Loads that are broken off at random moments, and the judgement of what they leave."""
+"""Break off loads at random moments, resume them, and judge the result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNFINISHED: Final = frozenset({"key-missing"})
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """An index that was never disturbed: what it holds, and how long its load took."""
+    """The contents of an undisturbed index, and the seconds of its load."""
 
     contents: Contents
     seconds: float
@@ -58,7 +58,7 @@ class Campaign:
 
     Args:
         command: the command of lshdb.
-        crawl: what is loaded.
+        crawl: the files to load.
         chance: chooses the moments.
         outcome: where everything is counted.
     """
@@ -130,7 +130,7 @@ class Campaign:
         print(f"  {what}: {len(self.outcome.problems)} problems so far", flush=True)
 
     def _check(self, url: str, what: str, *options: str, accepted: Set[str] = frozenset()) -> int | None:
-        """Return the number of texts of an index without faults; None if there is no index yet, or it has faults."""
+        """Return the number of texts of an index without faults; None if it has faults, or does not exist yet."""
         check = [*self._command, "--quiet", "--db", url, "check", "--json", *options]
         done = subprocess.run(check, capture_output=True, text=True)
         if done.returncode == IndexMissing.exit_code:

@@ -1,6 +1,6 @@
 """A crawl of two days: containers and small files, bad lines, copies and near-duplicates.
 
-On the second day, half of the texts of each container are other ones, one container is gone and one is new.
+On the second day, half of the texts of each container have changed, one container is missing and one is new.
 """
 
 from __future__ import annotations

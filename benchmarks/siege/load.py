@@ -51,7 +51,7 @@ class Load:
         return self._process.returncode is None
 
     def kill(self) -> bool:
-        """Kill the whole group. Return False if the command had ended by itself."""
+        """Kill the whole group. Return False if the command had ended before."""
         self._send(signal.SIGKILL)
         return self._process.wait() == -signal.SIGKILL
 

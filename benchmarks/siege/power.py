@@ -22,7 +22,7 @@ CUTS: Final[tuple[Cut, ...]] = get_args(Cut)
 LOG_HEADER_BYTES: Final = 32
 FRAME_HEADER_BYTES: Final = 24
 PAGE_SIZE_AT: Final = 8  # in the header of the log
-CHECKPOINTED_AT: Final = 128  # in the shared memory: frames that a checkpoint has begun to copy
+CHECKPOINTED_AT: Final = 128  # in the shared memory: frames that the last checkpoint started to copy
 MAX_TORN: Final = 20
 
 
@@ -35,7 +35,7 @@ class Image:
 
     @property
     def log(self) -> Path:
-        """The log beside the database."""
+        """The path of its log."""
         return beside(self.database, "-wal")
 
 
@@ -57,7 +57,7 @@ def copied(database: Path, target: Path) -> Image:
 
 
 def cut(image: Image, kind: Cut, chance: random.Random) -> str:
-    """Damage an image as a power cut may, and say what was done."""
+    """Damage an image as a power cut may, and describe the damage."""
     if not image.log.exists():
         return "no log"
     size = image.log.stat().st_size

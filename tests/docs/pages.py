@@ -14,7 +14,7 @@ from pathlib import Path
 __all__ = ["PAGES", "ROOT", "Block", "blocks", "sections"]
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Pages that tell one story: each block continues the one before. Elsewhere each section starts in a new folder.
 STORIES = ("tutorial.md",)
