@@ -284,6 +284,7 @@ class Index:
             rejected_by_reason=ingestion.reasons.as_dict(),
             num_rejected_sources=ingestion.rejected_sources.number,
             rejected_sources=tuple(ingestion.rejected_sources.named),
+            num_unfollowed=ingestion.num_unfollowed,
             num_given_up=ingestion.given_up.number,
             given_up=tuple(ingestion.given_up.named),
         )

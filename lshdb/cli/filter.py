@@ -54,6 +54,7 @@ def filter(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Skip files and folders that match this glob.")
     ] = None,
+    follow_links: Annotated[bool, typer.Option("--follow-links", help="As in ingest.")] = False,
     id_field: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Field of the id, on standard input. Default: id.", show_default=False),
@@ -96,6 +97,7 @@ def filter(
         level=level,
         include=tuple(include or ()),
         exclude_globs=tuple(exclude or ()),
+        follow_links=follow_links,
         collection=collection,
         read=ReadOptions(id_field=id_field, id_prefix=id_prefix),
         clusters=clustering.options(),

@@ -54,6 +54,9 @@ def ingest(
         str | None,
         typer.Option(metavar="AGE", help="Remove what no run has seen for this long: 90d, 12h.", show_default=False),
     ] = None,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of the folder they are in.")
+    ] = False,
     on_conflict: Annotated[
         OnConflict | None,
         typer.Option(
@@ -100,6 +103,7 @@ def ingest(
         include=tuple(include or ()),
         exclude_globs=tuple(exclude or ()),
         must_exist=from_file is None,
+        follow_links=follow_links,
         expire_after=age(expire_after),
         on_conflict=on_conflict,
         max_rejected=allowed.number,
@@ -149,6 +153,8 @@ def _summary(report: IngestReport) -> str:
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
     skipped = f"; {report.num_skipped:,} files or records without text skipped" if report.num_skipped else ""
+    links = f"; {report.num_unfollowed:,} symbolic links lead out of the folder (--follow-links reads them)"
+    unfollowed = links if report.num_unfollowed else ""
     limited = "; --limit left the rest unread, and the next run continues there" if report.is_limited else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
-    return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}{limited}; {rate}"
+    return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}{unfollowed}{limited}; {rate}"

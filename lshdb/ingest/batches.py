@@ -80,7 +80,7 @@ class Batches:
             self._num_bytes += value.num_bytes
             self._num_documents += len(value.documents) + len(value.rejections)
         else:
-            self._num_documents += len(value.unchanged) + len(value.unwalked)
+            self._num_documents += len(value.unchanged) + len(value.unread)
 
     def _is_complete(self) -> bool:
         times = BATCH_SHARE * self._num_contents() / self._budgets.batch_documents

@@ -51,7 +51,8 @@ PAGELESS_CORES: Final = 2
 class Ingestion:
     """One run over some paths.
 
-    Its results so far are `counts`, `num_skipped`, `conflicts`, `reasons`, `rejected_sources` and `given_up`.
+    Its results so far are `counts`, `num_skipped`, `num_unfollowed`, `conflicts`, `reasons`, `rejected_sources` and
+    `given_up`.
 
     Args: run_key: the run, which was already recorded.
     """
@@ -65,7 +66,7 @@ class Ingestion:
         self._roots_with_files: set[str] = set()
         self._num_files = self._bytes_to_read = self._num_read = self._bytes_read = 0
         self.counts = Counts()
-        self.num_skipped = 0
+        self.num_skipped = self.num_unfollowed = 0
         self.conflicts = Conflicts()
         self.reasons = Reasons()
         self.rejected_sources = RejectedSources(options)
@@ -88,9 +89,12 @@ class Ingestion:
         if self._options.expire_after is not None:
             self._expire(self._options.expire_after)
         if len(empty) == len(roots):
-            raise NothingToRead(
-                path=", ".join(map(str, paths)) or "an empty list of paths", reason="no file that could be opened"
-            )
+            raise NothingToRead(path=", ".join(map(str, paths)) or "an empty list of paths", reason=self._emptiness())
+
+    def _emptiness(self) -> str:
+        if self.num_unfollowed:
+            return f"only symbolic links that lead out of it, {self.num_unfollowed:,}; --follow-links reads them"
+        return "no file that could be opened"
 
     @property
     def is_limited(self) -> bool:
@@ -159,6 +163,7 @@ class Ingestion:
                 if task.position:
                     self.rejected_sources.resume(task.source.uri)
             self._num_files += value.num_files
+            self.num_unfollowed += len(value.unfollowed)
             self._bytes_to_read += value.num_bytes
             self._progress.walked(self._num_files, self._bytes_to_read, ended=value.is_last)
         else:

@@ -62,6 +62,7 @@ class IngestOptions:
         workers: processes that read and sketch; 1 uses a thread of this process, None chooses the number.
         include, exclude_globs: patterns that files must match, or that files and folders must not match; see `walk`.
         must_exist: whether a missing path is an error; otherwise it is rejected like a bad document.
+        follow_links: whether to follow symbolic links inside a folder that lead out of it.
         expire_after: remove documents that no run has seen for this long; None removes nothing.
         on_conflict: what becomes of a document whose id belongs to a different text from another source: ``replace``
             that document, ``keep`` it and leave the new one out, raise an ``error``, or ``qualify`` the new id,
@@ -82,6 +83,7 @@ class IngestOptions:
     include: tuple[str, ...] = ()
     exclude_globs: tuple[str, ...] = ()
     must_exist: bool = True
+    follow_links: bool = False
     expire_after: timedelta | None = None
     on_conflict: OnConflict | None = None
     max_rejected: int | None = None

@@ -16,7 +16,7 @@ from typing import TypeVar
 from lshdb.ingest.make import Task
 from lshdb.ingest.options import IngestOptions
 from lshdb.model.values import Rejection
-from lshdb.readers import Found, ReadOptions, Skipped, SourceFile, digest, record, recorded, walk
+from lshdb.readers import Found, OutwardLink, ReadOptions, Skipped, SourceFile, digest, record, recorded, walk
 from lshdb.store.store import Store
 from lshdb.store.tables import sources
 from lshdb.store.tables.sources import SourceState
@@ -36,6 +36,7 @@ class Plan:
         unchanged: the states of the files that need not be read, with their current size and time.
         unwalked: the files and folders that could not be walked.
         num_skipped: the number of files that are not meant for lshdb.
+        unfollowed: the URIs of symbolic links that lead out of the paths and were not followed.
         roots: the URIs of the paths under which these files were found.
         num_files, num_bytes: the number of files found, and the bytes of those to read.
         is_last: whether the walk has ended.
@@ -46,10 +47,16 @@ class Plan:
     unchanged: tuple[SourceState, ...]
     unwalked: tuple[Rejection, ...]
     num_skipped: int
+    unfollowed: tuple[str, ...]
     roots: frozenset[str]
     num_files: int
     num_bytes: int
     is_last: bool
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The URIs under which there may be files that were not found."""
+        return (*(rejection.source for rejection in self.unwalked), *self.unfollowed)
 
 
 def plan(store: Store, paths: Sequence[str | Path], options: IngestOptions) -> Iterator[Plan]:
@@ -63,6 +70,7 @@ def plan(store: Store, paths: Sequence[str | Path], options: IngestOptions) -> I
         include_globs=options.include,
         exclude_globs=options.exclude_globs,
         must_exist=options.must_exist,
+        follow_links=options.follow_links,
     )
     size = options.budgets.planned_files
     is_last = False
@@ -80,7 +88,7 @@ def resume_position(file: SourceFile, state: SourceState | None) -> int:
 
 
 def _planned(store: Store, group: Sequence[Found], options: IngestOptions, *, is_last: bool) -> Plan:
-    files = _only(group, SourceFile)
+    files, links = _only(group, SourceFile), _only(group, OutwardLink)
     known = _known(store, files, options)
     same = {file.uri for file in files if file.uri in known and _is_same(file, known[file.uri])}
     changed = [file for file in files if file.uri not in same]
@@ -89,7 +97,8 @@ def _planned(store: Store, group: Sequence[Found], options: IngestOptions, *, is
         known={file.uri: known[file.uri] for file in changed if file.uri in known},
         unchanged=tuple(_at(known[file.uri], file) for file in files if file.uri in same),
         unwalked=tuple(_only(group, Rejection)),
-        num_skipped=len(_only(group, Skipped)),
+        num_skipped=len(_only(group, Skipped)) - len(links),
+        unfollowed=tuple(link.source for link in links),
         roots=frozenset(file.root for file in files),
         num_files=len(files),
         num_bytes=sum(file.size for file in changed),

@@ -163,12 +163,12 @@ class Writer:
         return Written(progress, rejections, counts, num_skipped, conflicts, qualified, num_rejected)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
-        """Mark unchanged files as seen, and also all files under a folder that could not be walked: they may exist."""
+        """Mark unchanged files as seen, and also all files under folders and links that were not walked."""
         unchanged = [state for plan in plans for state in plan.unchanged]
         if unchanged:
             sources.see(transaction, self._options.collection, unchanged, self._run_key)
-        for rejection in chain.from_iterable(plan.unwalked for plan in plans):
-            sources.see_under(transaction, self._options.collection, rejection.source, self._run_key)
+        for uri in chain.from_iterable(plan.unread for plan in plans):
+            sources.see_under(transaction, self._options.collection, uri, self._run_key)
         return Counts(num_unchanged=sum(state.num_documents for state in unchanged))
 
     def _put_sources(self, transaction: Transaction, steps: Sequence[SourceProgress]) -> sources.Put:

@@ -62,6 +62,7 @@ class IngestReport:
 
     Args:
         num_skipped: files that lshdb does not read.
+        num_unfollowed: symbolic links inside a folder that lead out of it.
         pairs_added: negative if more pairs were removed than added.
         conflicts: documents whose id belonged to a different text.
         num_rejected_sources: sources that gave no document, because everything in them was rejected.
@@ -83,6 +84,7 @@ class IngestReport:
     is_limited: bool = False
     num_given_up: int = 0
     given_up: tuple[RejectedSource, ...] = ()
+    num_unfollowed: int = 0
 
     def as_json(self) -> dict[str, object]:
         """The object that ``ingest --json`` prints."""
@@ -96,6 +98,7 @@ class IngestReport:
             "sources_rejected": self.num_rejected_sources,
             "sources_given_up": self.num_given_up,
             "files_skipped": self.num_skipped,
+            "links_not_followed": self.num_unfollowed,
             "limit_reached": self.is_limited,
             "contents_added": self.counts.num_contents,
             "pairs_added": self.pairs_added,

@@ -30,6 +30,7 @@ __all__ = [
     "STDIN_URI",
     "Deferred",
     "Item",
+    "OutwardLink",
     "ReadOptions",
     "Reader",
     "Rejection",
@@ -105,6 +106,11 @@ class Skipped:
 
     source: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutwardLink(Skipped):
+    """A symbolic link that leads out of the folders that are walked, and is not followed."""
 
 
 @dataclass(frozen=True, slots=True)

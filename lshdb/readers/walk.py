@@ -8,8 +8,12 @@ Glob patterns choose files. A pattern matches the path below the root (``docs/a/
 these characters, and case matters. A folder that matches an exclude pattern is not entered. A file that the caller
 names is matched by its name.
 
-Limitations: symbolic links to folders are not followed, because they may lead to a folder that is walked already, or
-in a circle. A file that is added after its folder was scanned is found by the next walk.
+Whoever writes into a folder can make a symbolic link to any file of the machine. A link inside a folder is therefore
+followed only to a file under one of the paths, unless the caller allows more. A link to a folder under one of the paths
+is never followed, because that folder is walked anyway. Of several ways to another folder, the first one is taken, so a
+loop of links ends.
+
+Limitation: a file that is added after its folder was scanned is found by the next walk.
 """
 
 from __future__ import annotations
@@ -19,13 +23,24 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from lshdb.errors import PathMissing, SourceUnreadable
-from lshdb.readers.base import STDIN_NAME, STDIN_URI, Rejection, Skipped, SourceFile, absolute, reason_of
+from lshdb.readers.base import (
+    STDIN_NAME,
+    STDIN_URI,
+    OutwardLink,
+    Rejection,
+    Skipped,
+    SourceFile,
+    absolute,
+    reason_of,
+)
 from lshdb.readers.bytes.streams import open_regular, open_stdin, read_whole
 
 __all__ = [
@@ -44,6 +59,8 @@ Found: TypeAlias = SourceFile | Rejection | Skipped
 
 # Version control keeps copies of every text in these.
 UNWALKED_FOLDERS: Final = frozenset({".git", ".hg", ".svn"})
+# The reason of an OutwardLink.
+OUTWARD: Final = "symbolic link that leads out of the folder"
 DATABASE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
@@ -54,6 +71,7 @@ def walk(
     include_globs: Sequence[str] = (),
     exclude_globs: Sequence[str] = (),
     must_exist: bool = True,
+    follow_links: bool = False,
 ) -> Iterator[Found]:
     """Yield every file under the paths, folder by folder, sorted by name.
 
@@ -64,13 +82,14 @@ def walk(
         include_globs: if any, a file has to match one of these patterns.
         exclude_globs: patterns of files and folders to leave out silently.
         must_exist: whether a missing path is an error, rather than a Rejection as in a list of paths.
+        follow_links: whether to follow symbolic links that lead out of the paths, rather than yield an OutwardLink.
 
     Raises: PathMissing: a path does not exist; raised by the call itself, before the walk.
     """
     if must_exist:
         require_existing(paths)
     roots = tuple(dict.fromkeys(STDIN_NAME if str(path) == STDIN_NAME else absolute(path) for path in paths))
-    return _Walk(roots, exclude, Globs(include_globs, exclude_globs)).found()
+    return _Walk(roots, exclude, Globs(include_globs, exclude_globs), follow_links=follow_links).found()
 
 
 def require_existing(paths: Iterable[str | Path]) -> None:
@@ -114,14 +133,19 @@ def source_file(path: str | Path) -> SourceFile:
 class _Walk:
     """One walk; its excluded paths apply to all roots."""
 
-    def __init__(self, roots: tuple[str, ...], exclude: frozenset[Path], globs: Globs) -> None:
+    def __init__(self, roots: tuple[str, ...], exclude: frozenset[Path], globs: Globs, *, follow_links: bool) -> None:
         self._roots = roots
         self._globs = globs
+        self._follow_links = follow_links
+        # The folders that were or will be entered, by device and inode. Needed only if links are followed.
+        self._entered: set[tuple[int, int]] = set()
         excluded = {absolute(path) + suffix for path in exclude for suffix in DATABASE_SUFFIXES}
         self._passed_over = excluded.union(roots)
 
     def found(self) -> Iterator[Found]:
         """Yield the files under each root."""
+        if self._follow_links:
+            self._entered.update(self._folders.values())
         for root in self._roots:
             yield from self._under(root)
 
@@ -155,11 +179,57 @@ class _Walk:
                 yield entry
             elif entry.path in self._passed_over:
                 continue
-            elif not entry.is_dir(follow_symlinks=False):
+            elif not _is_folder(entry):
                 if self._globs.takes(entry.path[start:], entry.name):
-                    yield _of_entry(entry, root_uri)
-            elif entry.name not in UNWALKED_FOLDERS and self._globs.enters(entry.path[start:], entry.name):
+                    yield self._file(entry, root_uri)
+            elif entry.name in UNWALKED_FOLDERS or not self._globs.enters(entry.path[start:], entry.name):
+                continue
+            elif (left_out := self._left_out(entry)) is not None:
+                yield left_out
+            elif self._is_new(entry):
                 levels.append(_scan(entry.path))
+
+    def _file(self, entry: os.DirEntry[str], root_uri: str) -> Found:
+        found = _of_entry(entry, root_uri)
+        may_lead_out = isinstance(found, SourceFile) and entry.is_symlink() and not self._follow_links
+        return OutwardLink(_uri(entry.path), OUTWARD) if may_lead_out and self._leads_out(entry.path) else found
+
+    def _left_out(self, entry: os.DirEntry[str]) -> Skipped | None:
+        """Return why a folder is not entered: it is a link that must not be followed. None for other folders."""
+        if not entry.is_symlink():
+            return None
+        if not self._leads_out(entry.path):
+            return Skipped(_uri(entry.path), "symbolic link to a folder")
+        return None if self._follow_links else OutwardLink(_uri(entry.path), OUTWARD)
+
+    def _is_new(self, entry: os.DirEntry[str]) -> bool:
+        """Return whether a folder was not entered before, which is possible only if links are followed."""
+        if not self._follow_links:
+            return True
+        try:
+            status = entry.stat()
+        except OSError:
+            return True  # the scan will report the error
+        folder = (status.st_dev, status.st_ino)
+        is_new = folder not in self._entered
+        self._entered.add(folder)
+        return is_new
+
+    def _leads_out(self, link: str) -> bool:
+        """Return whether a symbolic link leads to a place that is under none of the roots."""
+        target = os.path.realpath(link)
+        return not any(str(parent) in self._folders for parent in (target, *Path(target).parents))
+
+    @cached_property
+    def _folders(self) -> Mapping[str, tuple[int, int]]:
+        """The device and inode of each root that is a folder, by its path without symbolic links."""
+        found: dict[str, tuple[int, int]] = {}
+        for root in self._roots:
+            with suppress(OSError):
+                status = Path(root).stat()
+                if stat.S_ISDIR(status.st_mode):
+                    found[os.path.realpath(root)] = (status.st_dev, status.st_ino)
+        return found
 
 
 def _scan(folder: str) -> Iterator[os.DirEntry[str] | Rejection]:
@@ -172,6 +242,13 @@ def _scan(folder: str) -> Iterator[os.DirEntry[str] | Rejection]:
     yield from ordered
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a folder or a link to one."""
+    with suppress(OSError):
+        return entry.is_dir()
+    return False
+
+
 def _of_entry(entry: os.DirEntry[str], root_uri: str) -> Found:
     try:
         status = entry.stat()
@@ -182,8 +259,7 @@ def _of_entry(entry: os.DirEntry[str], root_uri: str) -> Found:
         return Rejection(_uri(entry.path), "", reason_of(error))
     if stat.S_ISREG(status.st_mode):
         return _storable(_source_file(entry.path, status, root_uri))
-    is_folder = stat.S_ISDIR(status.st_mode)
-    return Skipped(_uri(entry.path), "symbolic link to a folder" if is_folder else "not a regular file")
+    return Skipped(_uri(entry.path), "not a regular file")
 
 
 def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> SourceFile:

@@ -149,3 +149,14 @@ def test_ways_to_filter_exclude_each_other(lshdb: Run, filled: str, crawl: Path,
 def test_filter_needs_a_place(lshdb: Run, url: str, news: Path) -> None:
     ended = lshdb(url, "filter", news)
     assert (ended.code, ended.err) == (2, "lshdb: filter needs a folder to write to: --out DIR\n")
+
+
+def test_files_behind_links_that_an_ingest_followed_are_filtered_with_the_same_option(
+    lshdb: Run, url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    shard = write_jsonl(tmp_path / "shard.jsonl", {"a": TEN, "b": TEN})
+    (tmp_path / "in" / "link.jsonl").symlink_to(shard)
+    assert lshdb(url, "ingest", "--follow-links", tmp_path / "in").code == 0
+    assert lshdb(url, "filter", tmp_path / "in", "--out", tmp_path / "out", "--follow-links").code == 0
+    assert lines(tmp_path / "out" / "link.jsonl") == lines(shard)[:1]

@@ -14,6 +14,7 @@ import pytest
 from lshdb.errors import PathMissing, SourceUnreadable
 from lshdb.model.values import Document
 from lshdb.readers import (
+    OutwardLink,
     Reading,
     ReadOptions,
     Rejection,
@@ -84,6 +85,60 @@ def test_a_linked_file_is_read_and_a_linked_folder_is_not_followed(tmp_path: Pat
     (tmp_path / "loop").symlink_to(".")
     assert [type(found) for found in walk([tmp_path])] == [SourceFile, SourceFile, Skipped]
     assert list(walk([tmp_path]))[-1] == Skipped(f"{tmp_path.as_uri()}/loop", "symbolic link to a folder")
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder with a text, beside the folder ``in`` that links to both."""
+    write(tmp_path / "out" / "secret.txt")
+    write(tmp_path / "in" / "page.txt")
+    (tmp_path / "in" / "file.txt").symlink_to(tmp_path / "out" / "secret.txt")
+    (tmp_path / "in" / "folder").symlink_to("../out")
+    return tmp_path / "in"
+
+
+def linked(*paths: Path) -> list[str]:
+    """Return the files of a walk that follows links, below the first path."""
+    found = walk(paths, follow_links=True)
+    return [os.path.relpath(one.path, paths[0]) for one in found if isinstance(one, SourceFile)]
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_followed(outside: Path) -> None:
+    assert names(outside) == ["page.txt"]
+    links = [found for found in walk([outside]) if isinstance(found, OutwardLink)]
+    assert [found.source for found in links] == [f"{outside.as_uri()}/{name}" for name in ("file.txt", "folder")]
+    # A path that the caller names is the caller's choice.
+    assert names(outside / "folder") == ["secret.txt"]
+    assert names(outside / "file.txt") == ["file.txt"]
+
+
+def test_a_link_to_another_of_the_paths_is_no_way_out(outside: Path) -> None:
+    assert names(outside, outside.parent / "out") == ["file.txt", "page.txt", "secret.txt"]
+
+
+def test_a_link_that_leads_out_is_followed_on_request(outside: Path) -> None:
+    assert linked(outside) == ["file.txt", "folder/secret.txt", "page.txt"]
+
+
+def test_a_loop_of_links_ends_and_each_folder_is_entered_once(outside: Path) -> None:
+    out = outside.parent / "out"
+    write(out / "deep" / "note.txt")
+    (out / "back").symlink_to("../in")
+    (out / "again").symlink_to(".")
+    (outside / "up").symlink_to("..")
+    (outside / "z").symlink_to("../out/deep")
+    assert linked(outside) == ["file.txt", "folder/deep/note.txt", "folder/secret.txt", "page.txt"]
+
+
+def test_paths_that_links_lead_to_keep_their_own_names(outside: Path) -> None:
+    out = outside.parent / "out"
+    (outside / "up").symlink_to("..")
+    assert linked(outside, out) == ["file.txt", "page.txt", "../out/secret.txt"]
+
+
+def test_a_link_that_leads_out_is_chosen_by_the_patterns(outside: Path) -> None:
+    assert not [found for found in walk([outside], exclude_globs=["f*"]) if isinstance(found, OutwardLink)]
+    assert len([found for found in walk([outside], include_globs=["p*"]) if isinstance(found, OutwardLink)]) == 1
 
 
 def test_links_that_lead_nowhere_are_rejected_with_their_reason(tmp_path: Path) -> None:

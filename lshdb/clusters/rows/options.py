@@ -26,6 +26,7 @@ class FilterOptions:
         force: overwrite files that another program wrote.
         level: the compression level of compressed files; None for the usual level of each compression.
         include, exclude_globs: patterns of files, as in an ingest.
+        follow_links: whether to follow symbolic links that lead out of a folder, as in an ingest.
         collection: the collection of the ids on standard input.
         read: how standard input is read.
         clusters: which documents are duplicates, and which of them is kept.
@@ -38,6 +39,7 @@ class FilterOptions:
     level: int | None = None
     include: tuple[str, ...] = ()
     exclude_globs: tuple[str, ...] = ()
+    follow_links: bool = False
     collection: str = "default"
     read: ReadOptions = field(default_factory=ReadOptions)
     clusters: ClusterOptions = field(default_factory=ClusterOptions)

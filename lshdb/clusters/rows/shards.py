@@ -69,6 +69,7 @@ class Shards:
             self._exclude,
             include_globs=self._options.include,
             exclude_globs=self._options.exclude_globs,
+            follow_links=self._options.follow_links,
         )
         while group := list(islice(found, PLANNED_FILES)):
             files = [one for one in group if isinstance(one, SourceFile)]
