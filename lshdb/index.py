@@ -445,19 +445,20 @@ class Index:
         """Return an audit of everything in the index; iterate over it for the faults."""
         return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
 
-    def repair(self, kinds: Collection[str], *, wait: bool = False) -> None:
+    def repair(self, kinds: Collection[str], *, wait: bool = False) -> int:
         """Repair all faults of these kinds whose correct value can be derived, and link the affected documents again.
 
         Args:
             kinds: as the audit names them.
             wait: wait until an ingest into the same SQLite file has finished.
 
+        Returns: the number of sources that the next ingest reads again, because their documents are wrong or missing.
         Raises: IndexBusy: an ingest is running; StoreError: everything committed before is kept; UsageError.
         """
         if isinstance(kinds, str):
             raise UsageError(reason=f"repair takes several kinds, such as [{kinds!r}]")
         with self._store.sole_ingest(wait):
-            Repairing(self._store, kinds, self._progress).repair()
+            return Repairing(self._store, kinds, self._progress).repair()
 
     def get(self, doc_id: str, collection: str = "default") -> Document | None:
         """Return a stored document, or None if there is none with this id.

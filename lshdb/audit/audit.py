@@ -23,6 +23,7 @@ from lshdb.audit.missing import all_contents, missing_faults, missing_pairs
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.passages import passage_faults
 from lshdb.audit.rows import database_faults, row_faults, schema_faults
+from lshdb.audit.sources import Sources
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.store import Store
@@ -35,9 +36,10 @@ __all__ = ["Auditing", "Thoroughness", "num_in_batch"]
 BATCH_MINIMA: Final = 500_000
 PAGE_PAIRS: Final = 20_000
 
-# Shares of the displayed progress: when the rows are done, and when the contents are done.
+# Shares of the displayed progress: when the rows are done, the contents, and the pairs.
 ROWS_SHARE: Final = 0.1
-CONTENTS_SHARE: Final = 0.8
+CONTENTS_SHARE: Final = 0.6
+PAIRS_SHARE: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Thoroughness:
     """How much to recompute.
 
     Args:
-        sample: the number of random texts to sketch again, of random contents whose pairs to search for, and of random
-            pairs to recompute; None for all.
+        sample: the number of random texts to sketch again, of random contents whose pairs to search for, of random
+            pairs to recompute, and of documents to read again from their sources; None for all.
         seed: of the random sample.
         limit: how many faults of each kind to yield; None for all. All are counted.
     """
@@ -69,13 +71,17 @@ class Auditing:
         self._progress = progress
         self.counts: Counter[str] = Counter()
         self.num_contents = self.num_texts = self.num_pairs = 0
+        self.num_sources = self.num_documents = 0
+        # Sources that could not be read again, by reason.
+        self.unexamined = Counter[str]()
         self.seconds = 0.0
 
     def __iter__(self) -> Iterator[Fault]:
         """Yield the faults, up to the limit for each kind. Raises: StoreError."""
         started, limit = time.monotonic(), self._thoroughness.limit
         self.counts.clear()
-        self.num_contents = self.num_texts = self.num_pairs = 0
+        self.num_contents = self.num_texts = self.num_pairs = self.num_sources = self.num_documents = 0
+        self.unexamined.clear()
         with self._store.reading() as snapshot:
             for fault in self.faults(snapshot):
                 self.counts[fault.fault] += 1
@@ -92,6 +98,9 @@ class Auditing:
             "contents": self.num_contents,
             "texts_sketched": self.num_texts,
             "pairs_recomputed": self.num_pairs,
+            "documents_read": self.num_documents,
+            "sources_read": self.num_sources,
+            "sources_not_read": dict(self.unexamined),
             "seconds": round(self.seconds, 3),
         }
 
@@ -110,6 +119,7 @@ class Auditing:
             yield from passage_faults(snapshot, self._some_contents(snapshot, chance), self._params)
         yield from self._missing_faults(snapshot, chance)
         yield from self._pair_faults(snapshot, chance)
+        yield from self._source_faults(snapshot, chance)
 
     def _content_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
         """Yield the faults of contents and their bucket rows."""
@@ -146,7 +156,15 @@ class Auditing:
             found = examine_pairs(snapshot, page, self._params)
             yield from found.faults
             self.num_pairs += len(page)
-            self._progress.advanced("check", CONTENTS_SHARE + (1 - CONTENTS_SHARE) * share)
+            self._progress.advanced("check", CONTENTS_SHARE + (PAIRS_SHARE - CONTENTS_SHARE) * share)
+
+    def _source_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
+        sources = Sources(snapshot, self._params, self._thoroughness.sample, chance)
+        for found in sources.faults():
+            yield found.fault
+            self._progress.advanced("check", PAIRS_SHARE + (1 - PAIRS_SHARE) * sources.share)
+        self.num_sources, self.num_documents = sources.num_sources, sources.num_documents
+        self.unexamined = sources.unexamined
 
     def _pages(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[tuple[VerifiedPairs, float]]:
         """Yield pages of pairs to recompute, each with the share of them that is complete after it."""

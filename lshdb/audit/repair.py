@@ -4,11 +4,14 @@ A repair writes one batch per transaction, and checks the rows again in that tra
 stay wrong even if others write meanwhile, are found beforehand in a snapshot. If a sample has shown a fault in contents
 or pairs, all of them are checked. A value that only a missing text could give stays unchanged. Contents whose bucket or
 pair rows were wrong are linked again.
+
+Documents are not repaired here: the next ingest reads their sources again. If a document was lost, its source is the
+one of which the index has fewer documents than were read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -18,10 +21,12 @@ import numpy as np
 from lshdb.audit.audit import PAGE_PAIRS, num_in_batch
 from lshdb.audit.contents import examine, extra_rows, stored_minima
 from lshdb.audit.missing import all_contents, missing_pairs
+from lshdb.audit.origin import SourceFault
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.passages import correct_fingerprints, passage_faults
 from lshdb.audit.rows import miscounted
-from lshdb.ingest.removal import retire
+from lshdb.audit.sources import SOURCE_FAULTS, Sources
+from lshdb.ingest.removal import remove, retire
 from lshdb.linking.link import Linking
 from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
@@ -29,7 +34,7 @@ from lshdb.model.values import Fingerprints, Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.statements.rules import DELETABLE, OF_NO_DOCUMENT, Rule
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, documents, fingerprints, graph, repairs
+from lshdb.store.tables import audit, documents, fingerprints, graph, repairs, sources
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Repairing"]
@@ -52,10 +57,14 @@ class Repairing:
         self._kinds = frozenset(kinds)
         self._progress = progress
 
-    def repair(self) -> None:
-        """Repair everything that can be derived, and link the affected contents again. Raises: StoreError."""
+    def repair(self) -> int:
+        """Repair everything that can be derived, and link the affected contents again.
+
+        Returns: the number of sources that the next ingest reads again.
+        Raises: StoreError.
+        """
         if "table-missing" in self._kinds or "column-missing" in self._kinds:
-            return
+            return 0
         self._store.write(self._repair_whole)
         if self._kinds & _BUCKETS:
             self._repair_buckets()
@@ -71,7 +80,32 @@ class Repairing:
             self._store.write(self._correct_fingerprints)
         if "pair-missing" in self._kinds:
             self._unlink_missing()
+        # Last, because a content with a wrong digest makes its documents look wrong.
+        num_sources = self._read_sources_again()
         Linking(self._store, None, self._progress).link()
+        return num_sources
+
+    def _read_sources_again(self) -> int:
+        """Have the next ingest read sources again whose documents are wrong or missing. Returns: their number."""
+        if self._kinds & SOURCE_FAULTS:
+            return self._forget_wrong(only_short=False)
+        return self._forget_wrong(only_short=True) if OF_NO_DOCUMENT.kind in self._kinds else 0
+
+    def _forget_wrong(self, *, only_short: bool) -> int:
+        """Forget that sources were read, and delete the documents that they do not have. Returns: how many sources."""
+        keys, is_deleted = set[int](), False
+        with self._store.reading() as snapshot:
+            found = Sources(snapshot, self._params, None, np.random.default_rng()).faults(only_short=only_short)
+            while some := list(islice(found, BATCH_ROWS)):
+                self._store.write(partial(self._forget, some))
+                keys.update(one.source_key for one in some)
+                is_deleted |= any(one.doc_key is not None for one in some)
+        # A deleted document may have had the id of one that another source now lacks.
+        return len(keys) + (self._forget_wrong(only_short=True) if is_deleted else 0)
+
+    def _forget(self, some: Sequence[SourceFault], transaction: Transaction) -> None:
+        remove(transaction, [one.doc_key for one in some if one.doc_key is not None], self._params)
+        sources.forget(transaction, sorted({one.source_key for one in some}))
 
     def _repair_whole(self, transaction: Transaction) -> None:
         """Repair faults that do not belong to single rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,13 +34,16 @@ Exits with status 26 if it finds faults, with --repair if some are left. An inge
 
 def check(
     context: typer.Context,
-    every: Annotated[bool, typer.Option("--all", help="Recompute every text and pair, and read every page.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Recompute every text and pair, and read every page and source.")
+    ] = False,
     sample: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=0,
-            help="Recompute N random texts and pairs, and find missing pairs of N texts. Default: 5000.",
+            help="Recompute N random texts and pairs, find missing pairs of N texts, and read about N documents again "
+            "from their sources. Default: 5000.",
             show_default=False,
         ),
     ] = None,
@@ -56,16 +60,19 @@ def check(
     """Check that the index is consistent.
 
     It checks all rows, and all buckets against their signatures. For a sample, it recomputes signatures and
-    similarities, and looks for missing pairs.
+    similarities, looks for missing pairs, and reads documents again from their sources.
+
+    Documents without a source, and those whose source is gone or has changed, cannot be compared with anything. Nor can
+    the names of collections, the counts of runs, and the lists of rejected items.
     """
     output.refuse_with_json(json)
     thoroughness = _thoroughness(every, sample, seed, limit)
     with open_index(context) as index:
         audit = index.check(thoroughness)
         found = _listed(audit, json, output)
-        said = [_summary(audit, limit)]
+        said = [*_summary(audit, limit)]
         if repair and audit.counts:
-            said.append(_repaired(index, audit, wait, limit))
+            said += _repaired(index, audit, wait, limit)
     if json:
         print_json(found | ({"left": audit.as_json()} if repair else {}))
     if not settings_of(context).quiet:
@@ -92,11 +99,14 @@ def _listed(audit: Auditing, json: bool, output: Output) -> dict[str, object]:
     return audit.as_json()
 
 
-def _repaired(index: Index, audit: Auditing, wait: bool, limit: int) -> str:
-    """Repair the faults and check again. Returns: a line about the remaining faults."""
-    index.repair(audit.counts, wait=wait)
+def _repaired(index: Index, audit: Auditing, wait: bool, limit: int) -> list[str]:
+    """Repair the faults and check again. Returns: lines about the remaining faults and the next ingest."""
+    num_sources = index.repair(audit.counts, wait=wait)
     _run(audit)
-    return f"repaired: {_summary(audit, limit)}"
+    first, *others = _summary(audit, limit)
+    if num_sources:
+        others.append(f"{num_sources:,} sources lack documents or differ; the next ingest of them reads them again")
+    return [f"repaired: {first}", *others]
 
 
 def _run(audit: Auditing) -> None:
@@ -104,13 +114,17 @@ def _run(audit: Auditing) -> None:
         pass
 
 
-def _summary(audit: Auditing, limit: int) -> str:
+def _summary(audit: Auditing, limit: int) -> Iterator[str]:
+    """Yield a line with the counts, and one about the sources that could not be read again, if there are any."""
     unlisted = sum(max(0, number - limit) for number in audit.counts.values())
-    return (
+    yield (
         f"{audit.counts.total():,} faults{f', {unlisted:,} of them not listed' if unlisted else ''}; "
-        f"{audit.num_contents:,} contents checked, {audit.num_texts:,} texts sketched and {audit.num_pairs:,} pairs "
-        f"computed again; {audit.seconds:,.1f} s"
+        f"{audit.num_contents:,} contents checked, {audit.num_texts:,} texts sketched, {audit.num_pairs:,} pairs "
+        f"computed and {audit.num_documents:,} documents read again; {audit.seconds:,.1f} s"
     )
+    if audit.unexamined:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in audit.unexamined.items())
+        yield f"{audit.unexamined.total():,} sources not compared: {reasons}"
 
 
 def _kinds(audit: Auditing) -> str:

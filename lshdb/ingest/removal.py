@@ -18,7 +18,7 @@ from lshdb.model.params import Params
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, bands, bucket_key, collections, documents, graph, runs, sources
+from lshdb.store.tables import answers, bands, bucket_key, collections, documents, graph, removals, runs, sources
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Removed", "expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
@@ -47,6 +47,7 @@ def remove_documents(
             if not found:
                 raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
             doc_keys += found
+        removals.count(transaction, doc_keys, run_key)
         origins = sources.holding(transaction, doc_keys)
         if forget_sources:
             sources.forget(transaction, list(origins))

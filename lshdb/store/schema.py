@@ -53,6 +53,7 @@ __all__ = [
     "passage_build",
     "rebanding",
     "rejected",
+    "removal",
     "run",
     "source",
     "unlinked",
@@ -405,4 +406,16 @@ rejected = Table(
     PrimaryKeyConstraint("rejected_key"),
     Index(None, "run_key"),  # answers.rejections
     comment="items that could not be ingested",
+)
+
+removal = Table(
+    "removal",
+    metadata,
+    Column("source_key", ForeignKey("source.source_key"), nullable=False, comment="source of the documents"),
+    Column("run_key", ForeignKey("run.run_key"), nullable=False, comment="run that removed them"),
+    Column("num_documents", BigInteger, nullable=False, comment="how many of them it removed"),
+    PrimaryKeyConstraint("source_key", "run_key"),
+    _counts("num_documents"),
+    comment="documents removed by their ids, which their sources still have",
+    sqlite_with_rowid=False,
 )

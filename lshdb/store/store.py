@@ -43,6 +43,7 @@ from lshdb.store.schema import (
     index_params,
     passage_build,
     rebanding,
+    removal,
     source,
 )
 from lshdb.store.transaction import Transaction
@@ -59,7 +60,8 @@ LINK_SECONDS: Final = 6 * 3600.0
 ROLLED_BACK: Final = " The last batch was rolled back; everything committed before it is kept."
 
 _NAMES: Final = tuple(get_type_hints(Params))
-_PARAMS: Final = select(*(index_params.c[name] for name in _NAMES))
+# Nothing but damage can add another row.
+_PARAMS: Final = select(*(index_params.c[name] for name in _NAMES)).where(index_params.c.params_key == 1)
 _IS_USED: Final = select(exists().select_from(document) | exists().select_from(content))
 
 
@@ -208,14 +210,14 @@ class Store:
         with self.writing() as transaction:
             if transaction.execute(_IS_USED).scalar_one():
                 return False
-            for table in (source, rebanding, passage_build, fingerprint_block):
+            for table in (removal, source, rebanding, passage_build, fingerprint_block):
                 transaction.execute(delete(table))
             transaction.execute(update(index_params).values(asdict(params) | {"recall": params.recall}))
         self.reload()
         return True
 
     def _require_same_params(self, transaction: Transaction) -> None:
-        if tuple(transaction.execute(_PARAMS).one()) != self._stored_params:
+        if list(map(tuple, transaction.execute(_PARAMS))) != [self._stored_params]:
             raise IndexRebanded(url=self.url)
 
     @contextmanager
@@ -321,9 +323,12 @@ class Store:
 
     def _load_params(self) -> Params:
         with self._reading() as transaction:
-            row = transaction.execute(_PARAMS).one_or_none()
-        if row is None:
+            rows = transaction.execute(_PARAMS).all()
+        if not rows:
             raise IndexDamaged(url=self.url, reason="the table index_params is empty")
+        if len(rows) > 1:
+            raise IndexDamaged(url=self.url, reason=f"the table index_params has {len(rows)} rows with key 1")
+        row = rows[0]
         try:
             params = Params(**dict(zip(_NAMES, row, strict=True)))
         except InvalidParams as error:

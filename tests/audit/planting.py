@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Table, delete, insert, select, text, update
+from sqlalchemy import Table, delete, func, insert, select, text, update
 
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import sketch_encoded
-from lshdb.sketch.texts import pack
+from lshdb.sketch.texts import pack, unpack
 from lshdb.store.schema import (
     band_bucket,
+    collection,
     content,
     content_text,
     document,
@@ -23,12 +24,14 @@ from lshdb.store.schema import (
     oversized_bucket,
     pair,
     rejected,
+    run,
+    source,
 )
 from lshdb.store.tables.buckets import bucket_rows
 from lshdb.store.transaction import Transaction
 from lshdb.store.views import VIEWS
 
-__all__ = ["DERIVABLE", "PLANTERS", "Found", "Place"]
+__all__ = ["BEYOND_KNOWING", "DERIVABLE", "PLANTERS", "READ_AGAIN", "Found", "Place"]
 
 # (fault, key) of each fault.
 Found = set[tuple[str, str]]
@@ -249,10 +252,185 @@ def missing_view(place: Place) -> Found:
     return {("view-missing", name)}
 
 
-PLANTERS: Final[dict[str, Planter]] = {
-    name: value
-    for name, value in list(globals().items())
-    if callable(value) and getattr(value, "__annotations__", {}).get("place") == "Place" and not name.startswith("_")
+def _sourced(place: Place, *conditions: Any) -> Any:
+    """Return a random document with a text that was read from a file."""
+    return place.row(document, document.c.source_key.is_not(None), document.c.content_key.is_not(None), *conditions)
+
+
+def document_that_is_empty(place: Place) -> Found:
+    row = _sourced(place)
+    place.change(document, row, content_key=None)
+    return {("document-differs", str(row.doc_key))}
+
+
+def empty_document_with_a_text(place: Place) -> Found:
+    row = place.row(document, document.c.content_key.is_(None))
+    place.change(document, row, content_key=_sourced(place).content_key)
+    return {("document-differs", str(row.doc_key))}
+
+
+def documents_with_swapped_texts(place: Place) -> Found:
+    row = _sourced(place)
+    other = _sourced(place, document.c.content_key != row.content_key)
+    place.change(document, row, content_key=other.content_key)
+    place.change(document, other, content_key=row.content_key)
+    return {("document-differs", str(row.doc_key)), ("document-differs", str(other.doc_key))}
+
+
+def document_with_another_id(place: Place) -> Found:
+    row = _sourced(place)
+    place.change(document, row, doc_id=f"not {row.doc_id}")
+    return {("document-unknown", str(row.doc_key)), ("document-missing", str(row.source_key))}
+
+
+def document_at_another_place(place: Place) -> Found:
+    row = _sourced(place)
+    place.change(document, row, locator="line 999")
+    return {("locator-differs", str(row.doc_key))}
+
+
+def document_with_another_date(place: Place) -> Found:
+    row = _sourced(place)
+    place.change(document, row, dated_at=place.chance.randrange(10**15))
+    return {("date-differs", str(row.doc_key))}
+
+
+def document_of_another_source(place: Place) -> Found:
+    row = _sourced(place)
+    other = place.row(source, source.c.source_key != row.source_key)
+    place.change(document, row, source_key=other.source_key)
+    return {("document-unknown", str(row.doc_key)), ("source-excess", str(other.source_key))}
+
+
+def document_of_another_collection(place: Place) -> Found:
+    row = _sourced(place)
+    key = place.transaction.allocate(collection, 1).tolist()[0]
+    place.put(collection, collection_key=key, name="another")
+    place.change(document, row, collection_key=key)
+    return {("document-unknown", str(row.doc_key)), ("document-missing", str(row.source_key))}
+
+
+def document_that_its_reading_did_not_see(place: Place) -> Found:
+    row = _sourced(place)
+    place.change(document, row, last_seen_run=1)
+    return {("document-unseen", str(row.doc_key))}
+
+
+def deleted_document(place: Place) -> Found:
+    row = _sourced(place)
+    place.drop(document, row)
+    return {("document-missing", str(row.source_key))}
+
+
+def source_that_counts_more_documents(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, num_documents=row.num_documents + place.chance.randint(1, 9))
+    return {("source-count", str(row.source_key))}
+
+
+def source_that_counts_fewer_documents(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, num_documents=row.num_documents - 1)
+    return {("source-count", str(row.source_key))}
+
+
+def source_that_counts_other_items(place: Place) -> Found:
+    row = place.row(source)
+    place.transaction.execute(update(source).where(*_same(source, row)).values(position=row.num_items + 1))
+    return {("source-count", str(row.source_key))}
+
+
+def source_with_another_digest(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, digest=_flipped(place, row.digest, 0, 16))
+    return {("source-digest", str(row.source_key))}
+
+
+def pair_of_texts_that_are_not_similar(place: Place) -> Found:
+    known = {(row.left_key, row.right_key) for row in place.transaction.execute(select(pair))}
+    keys = sorted(place.transaction.execute(select(content.c.content_key)).scalars())
+    absent = [(left, right) for left in keys for right in keys if left < right and (left, right) not in known]
+    left, right = place.chance.choice(absent)
+    place.put(pair, left_key=left, right_key=right, similarity=0.9, exact=True, run_key=None)
+    return {("similarity-differs", f"{left},{right}")}
+
+
+def exact_pair_that_counts_as_estimated(place: Place) -> Found:
+    row = place.row(pair, pair.c.similarity * 20 != func.round(pair.c.similarity * 20))
+    place.change(pair, row, exact=False)
+    return {("estimate-differs", _key(row))}
+
+
+def _planters() -> dict[str, Planter]:
+    """Return the planters that are defined so far, by name."""
+    return {
+        name: value
+        for name, value in globals().items()
+        if callable(value) and getattr(value, "__annotations__", {}).get("place") == "Place" and name[0] != "_"
+    }
+
+
+PLANTERS: Final = _planters()
+
+
+def removed_document_of_a_program(place: Place) -> Found:
+    place.drop(document, place.row(document, document.c.source_key.is_(None)))
+    return set()
+
+
+def document_of_a_program_with_another_text(place: Place) -> Found:
+    row = place.row(document, document.c.source_key.is_(None))
+    place.change(document, row, content_key=_sourced(place).content_key)
+    return set()
+
+
+def collection_with_another_name(place: Place) -> Found:
+    place.change(collection, place.row(collection), name="another")
+    return set()
+
+
+def run_with_other_counts(place: Place) -> Found:
+    row = place.row(run)
+    place.change(run, row, num_added=row.num_added + 1, num_rejected=row.num_rejected + 1)
+    return set()
+
+
+def deleted_rejection(place: Place) -> Found:
+    place.drop(rejected, place.row(rejected))
+    return set()
+
+
+def pair_of_another_run(place: Place) -> Found:
+    place.change(pair, place.row(pair), run_key=place.row(run).run_key)
+    return set()
+
+
+def text_with_other_punctuation(place: Place) -> Found:
+    row = place.row(content_text)
+    place.change(content_text, row, text=pack(unpack(row.text).upper().replace(" ", ", ").encode()))
+    return set()
+
+
+def document_first_seen_by_another_run(place: Place) -> Found:
+    row = place.row(document)
+    place.change(document, row, first_seen_run=place.row(run).run_key)
+    return set()
+
+
+def source_with_another_time(place: Place) -> Found:
+    row = place.row(source)
+    place.change(source, row, mtime_ns=row.mtime_ns + 1)
+    return set()
+
+
+def other_version_of_lshdb(place: Place) -> Found:
+    place.transaction.execute(update(index_params).values(lshdb_version="0.0.1"))
+    return set()
+
+
+# Nothing else in the index or in the sources contradicts them.
+BEYOND_KNOWING: Final[dict[str, Planter]] = {
+    name: planter for name, planter in _planters().items() if name not in PLANTERS
 }
 
 # A repair removes them completely.
@@ -271,6 +449,8 @@ DERIVABLE: Final = (
     "wrong_similarity",
     "missing_pair",
     "pair_out_of_range",
+    "pair_of_texts_that_are_not_similar",
+    "exact_pair_that_counts_as_estimated",
     "skipped_bucket_that_is_not_hot",
     "skipped_bucket_of_few",
     "skipped_bucket_that_counts_otherwise",
@@ -279,4 +459,22 @@ DERIVABLE: Final = (
     "other_recall",
     "missing_index",
     "missing_view",
+)
+
+# A repair has their sources read again, and the next ingest restores them.
+READ_AGAIN: Final = (
+    "document_that_is_empty",
+    "empty_document_with_a_text",
+    "documents_with_swapped_texts",
+    "document_with_another_id",
+    "document_at_another_place",
+    "document_with_another_date",
+    "document_of_another_source",
+    "document_of_another_collection",
+    "document_that_its_reading_did_not_see",
+    "deleted_document",
+    "source_that_counts_more_documents",
+    "source_that_counts_fewer_documents",
+    "source_that_counts_other_items",
+    "source_with_another_digest",
 )

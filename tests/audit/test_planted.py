@@ -22,15 +22,17 @@ from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.reband import Rebanding
 from tests.audit.indexes import FEW_IN_A_BUCKET, KINDS, fill
-from tests.audit.planting import DERIVABLE, PLANTERS, Found, Place
+from tests.audit.planting import BEYOND_KNOWING, DERIVABLE, PLANTERS, Found, Place
 from tests.expanding import index_with
 from tests.recovery.tables import Facts, rows_of
 
 # Of each planter.
-TIMES = 5
+TIMES = 2
 ALL = Thoroughness(sample=None)
-# Side effects of other faults: pairs of a text that cannot be trusted, a bucket that is no longer oversized.
-CONSEQUENCES = {"pair-unverifiable", "skipped-not-hot", "pair-missing"}
+# Side effects of other faults: pairs of a text that cannot be trusted, a bucket that is no longer oversized, a text
+# that no document has any more, documents whose text has a wrong digest.
+CONSEQUENCES = {"pair-unverifiable", "skipped-not-hot", "pair-missing", "content-of-no-document", "document-differs"}
+CONSEQUENCES |= {"source-excess"}
 
 
 class RolledBack(Exception):
@@ -103,6 +105,15 @@ def test_faults_of_every_kind_are_each_found_and_named(good: str) -> None:
                     assert {kind for kind, _ in found - expected} <= CONSEQUENCES, (name, seed)
         with store.reading() as transaction:
             assert found_in(store, transaction) == set()
+
+
+def test_what_nothing_contradicts_is_beyond_knowing(good: str) -> None:
+    with Store.open(good) as store:
+        store.expansion = FEW_IN_A_BUCKET
+        for name, planter in BEYOND_KNOWING.items():
+            with undone(store) as transaction:
+                planter(Place(transaction, random.Random(name), store.params))
+                assert found_in(store, transaction) == set(), name
 
 
 def test_pairs_that_are_all_gone_are_noticed_by_a_sample_and_computed_again(url: str, tmp_path: Path) -> None:

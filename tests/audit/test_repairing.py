@@ -12,9 +12,9 @@ from sqlalchemy import func, select, text, update
 
 from lshdb import Document, Index, Params
 from lshdb.audit import Auditing, Fault, Thoroughness
-from lshdb.errors import IndexBusy
+from lshdb.errors import IndexBusy, IndexDamaged
 from lshdb.model.progress import Progress
-from lshdb.store.schema import content, content_text, pair
+from lshdb.store.schema import content, content_text, index_params, pair
 from lshdb.store.store import Store
 from tests.audit.indexes import fill
 from tests.audit.test_planted import audited, plant, repaired
@@ -78,7 +78,7 @@ def test_a_content_whose_text_another_content_has_is_left_as_it_is(filled: str) 
         one, other = str(first.content_key), str(second.content_key)
         for key, digest in ((first.content_key, bytes(16)), (second.content_key, first.digest)):
             transaction.execute(update(content).where(content.c.content_key == key).values(digest=digest))
-    found = {(fault.fault, fault.key): fault.repair for fault in listed(filled)}
+    found = {(fault.fault, fault.key): fault.repair for fault in listed(filled) if fault.table == "content"}
     assert found == {
         ("digest-differs", one): f"none: content {other} has the same text; restore a backup",
         ("digest-differs", other): "recomputed from the kept text",
@@ -219,6 +219,28 @@ def test_views_that_are_missing_are_each_named_and_created_again(filled: str) ->
         with store.reading() as transaction:
             after = [transaction.execute(text(f"SELECT * FROM {name}")).all() for name in names]
     assert list(map(set, after)) == list(map(set, before))
+
+
+def second_params(url: str, key: int) -> None:
+    """Insert a second row of parameters, which only a table without its constraints allows."""
+    columns = ", ".join(str(key) if column.name == "params_key" else column.name for column in index_params.columns)
+    with Store.open(url) as store, store.writing() as transaction:
+        for statement in (
+            "DROP VIEW IF EXISTS lshdb_buckets",
+            f"CREATE TABLE both_params AS SELECT * FROM index_params UNION ALL SELECT {columns} FROM index_params",
+            "DROP TABLE index_params",
+            "ALTER TABLE both_params RENAME TO index_params",
+        ):
+            transaction.execute(text(statement))
+
+
+def test_a_second_row_of_parameters_is_a_fault_and_is_deleted(filled: str) -> None:
+    second_params(filled, 2)
+    assert ("params-row", "2") in audited(filled)
+    assert "params-row" not in repaired(filled)
+    second_params(filled, 1)
+    with pytest.raises(IndexDamaged, match="the table index_params has 2 rows with key 1"):
+        Index.open(filled)
 
 
 @pytest.mark.sqlite

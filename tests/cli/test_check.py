@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
-from lshdb.store.schema import band_bucket, index_params, pair
+from lshdb.store.schema import band_bucket, document, index_params, pair
 from lshdb.store.store import Store
 from tests.cli.conftest import Run
 
@@ -37,7 +37,9 @@ def tamper(url: str) -> tuple[int, int]:
 def test_a_good_index_has_no_fault_and_ends_with_0(lshdb: Run, filled: str) -> None:
     ended = lshdb(filled, "check")
     assert (ended.code, ended.rows) == (0, [])
-    assert ended.err.startswith("0 faults; 3 contents checked, 3 texts sketched and 3 pairs computed again; ")
+    assert ended.err.startswith(
+        "0 faults; 3 contents checked, 3 texts sketched, 3 pairs computed and 3 documents read again; "
+    )
 
 
 def test_faults_are_rows_and_the_exit_code_is_26(lshdb: Run, filled: str) -> None:
@@ -127,3 +129,27 @@ def test_parameters_that_cannot_be_are_a_damaged_index(lshdb: Run, filled: str) 
     ended = lshdb(filled, "check")
     assert ended.code == 24
     assert "shingle is 'word:none'" in ended.err
+
+
+def test_a_lost_document_comes_back_with_the_ingest_after_a_repair(lshdb: Run, filled: str, tmp_path: Path) -> None:
+    before = {frozenset(row) for row in lshdb(filled, "dupes").rows}
+    with Store.open(filled) as store, store.writing() as transaction:
+        transaction.execute(delete(document).where(document.c.doc_id == "2"))
+    found = lshdb(filled, "check")
+    assert (found.code, [row[0] for row in found.rows]) == (26, ["content-of-no-document", "document-missing"])
+    ended = lshdb(filled, "check", "--repair")
+    assert ended.code == 0
+    assert ended.err.splitlines()[2:] == [
+        "1 sources not compared: 1 unfinished",
+        "1 sources lack documents or differ; the next ingest of them reads them again",
+    ]
+    lshdb(filled, "ingest", tmp_path / "a.jsonl")
+    assert {frozenset(row) for row in lshdb(filled, "dupes").rows} == before
+
+
+def test_sources_that_are_gone_are_counted(lshdb: Run, filled: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").unlink()
+    ended = lshdb(filled, "check")
+    assert (ended.code, ended.err.splitlines()[1]) == (0, "1 sources not compared: 1 gone")
+    said = json.loads(lshdb(filled, "check", "--json").out)
+    assert (said["documents_read"], said["sources_read"], said["sources_not_read"]) == (0, 0, {"gone": 1})

@@ -21,6 +21,7 @@ from lshdb.store.files import replacing
 from lshdb.store.schema import collection
 from lshdb.store.sqlite import file
 from lshdb.store.store import Store
+from lshdb.store.upgrade import REVISIONS
 from tests.cli.conftest import Run, lshdb
 from tests.linking.test_spool import files_of_at_most
 from tests.recovery.tables import rows_of
@@ -46,7 +47,7 @@ def test_a_backup_is_an_index_with_every_row(index_path: Path, tmp_path: Path, l
     ended = lshdb(index_path, "backup", "--json", tmp_path / "backup.db")
     assert ended.code == 0, ended.err
     report = json.loads(ended.out)
-    assert (report["path"], report["revision"]) == (str(tmp_path / "backup.db"), "0004")
+    assert (report["path"], report["revision"]) == (str(tmp_path / "backup.db"), REVISIONS[-1])
     assert report["bytes"] == (tmp_path / "backup.db").stat().st_size
     assert (tmp_path / "backup.db").stat().st_mode & 0o777 == 0o640
     assert rows_of(str(tmp_path / "backup.db")) == rows_of(str(index_path))

@@ -64,6 +64,7 @@ def make_index(url: str) -> None:
         index.measure()
         index.add([Document("é\U0001f600", TEXT), Document("none", ""), Document("gone", TEXT + " and more")], "odd")
         index.remove(["gone"], "odd")
+        index.remove([str(SAMPLE / "crawl" / "empty.html")])
         index.add([Document("late", TEXT + " eleven")], link=False)
     with Store.open(url) as store, store.writing() as transaction:
         hot = {"band": [3], "bucket_hash": [-(2**63)], "num_contents": [2**40], "num_pairs": [2**62]}

@@ -39,6 +39,7 @@ SAMPLE = Path(__file__).parents[2] / "sample_data"
 PLUM_CAKE = SAMPLE / "crawl" / "recipes" / "plum-cake.md"
 
 ALL = Thoroughness(sample=None)
+HEAD = upgrade.REVISIONS[-1]
 
 LATER = '''
 """A column that the next version needs."""
@@ -46,8 +47,8 @@ LATER = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "9999"
+down_revision = "{head}"
 
 
 def upgrade() -> None:
@@ -69,14 +70,14 @@ LaterVersion = Callable[..., None]
 
 @pytest.fixture
 def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LaterVersion:
-    """From its call on, this is the next version of lshdb, with revision 0005; `then` ends its upgrade."""
+    """From its call on, this is the next version of lshdb, with revision 9999; `then` ends its upgrade."""
 
     def release(then: str = "") -> None:
         folder = tmp_path / "migrations of 100 %"
         shutil.copytree(str(files("lshdb.migrations")), folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "0005_later.py").write_text(LATER.format(then=then))
+        (folder / "versions" / "9999_later.py").write_text(LATER.format(head=HEAD, then=then))
         monkeypatch.setattr(upgrade, "_folder", lambda: str(folder))
-        monkeypatch.setattr(upgrade, "REVISIONS", (*upgrade.REVISIONS, "0005"))
+        monkeypatch.setattr(upgrade, "REVISIONS", (*upgrade.REVISIONS, "9999"))
 
     return release
 
@@ -111,7 +112,7 @@ def test_an_index_of_an_earlier_revision_answers_after_the_upgrade_as_it_did_bef
     with pytest.raises(IndexOutdated):
         Index.open(url)
     done = Index.upgrade(url)
-    assert (done.before, done.after) == (name[9:13], "0004")
+    assert (done.before, done.after) == (name[9:13], HEAD)
     with Index.open(url) as index:
         pairs = [[pair.left, pair.right, pair.similarity, pair.exact] for pair in index.pairs(index.params.floor)]
         found = index.query_file(PLUM_CAKE)
@@ -168,9 +169,9 @@ def test_an_index_of_a_future_version_is_refused_by_its_revision(
     this_version()
     with pytest.raises(IndexTooNew) as caught:
         Index.open(url)
-    assert caught.value.current == "0005"
+    assert caught.value.current == "9999"
     assert caught.value.exit_code == 14
-    assert "is at revision 0005, which this lshdb" in str(caught.value)
+    assert "is at revision 9999, which this lshdb" in str(caught.value)
     for arguments in (["dupes"], ["upgrade"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (14, ""), arguments
@@ -184,7 +185,7 @@ def test_an_index_of_an_older_version_is_refused_with_the_command_that_helps(
     later_version()
     with pytest.raises(IndexOutdated) as caught:
         Index.open(url)
-    assert (caught.value.current, caught.value.head, caught.value.exit_code) == ("0004", "0005", 13)
+    assert (caught.value.current, caught.value.head, caught.value.exit_code) == (HEAD, "9999", 13)
     for arguments in (["dupes"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (13, ""), arguments
@@ -196,12 +197,12 @@ def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_vers
     later_version()
     ended = lshdb(url, "upgrade")
     assert ended.code == 0
-    assert ended.out.startswith("upgraded from revision 0004 to 0005")
+    assert ended.out.startswith(f"upgraded from revision {HEAD} to 9999")
     assert answers(url) == ANSWERS
     with Index.open(url) as index:
         assert index.add([Document("f", DOCUMENTS[3].text)]).counts.num_added == 1
         assert [match.id for match in index.query_id("f")] == ["d"]
-    assert lshdb(url, "upgrade").out == "already at revision 0005\n"
+    assert lshdb(url, "upgrade").out == "already at revision 9999\n"
 
 
 @pytest.mark.sqlite
@@ -216,7 +217,7 @@ def test_a_sqlite_file_is_copied_before_the_upgrade(
     later_version()
     ended = lshdb(path, "upgrade")
     copy = tmp_path / "crawl.db.before-upgrade-1"
-    assert ended.out == f"upgraded from revision 0004 to 0005; the old file is {copy}\n"
+    assert ended.out == f"upgraded from revision {HEAD} to 9999; the old file is {copy}\n"
     assert (tmp_path / "crawl.db.before-upgrade").read_text() == "earlier"
     assert copy.stat().st_mode & 0o777 == 0o640
     this_version()
@@ -228,7 +229,7 @@ def test_a_postgres_index_needs_no_copy(url: str, later_version: LaterVersion) -
     make_index(url)
     later_version()
     done = Index.upgrade(url)
-    assert (done.before, done.after, done.is_current) == ("0004", "0005", False)
+    assert (done.before, done.after, done.is_current) == (HEAD, "9999", False)
     assert (done.copy is None) == ("://" in url)
 
 
@@ -285,17 +286,17 @@ def test_a_dry_run_prints_the_sql_and_changes_nothing(url: str, tmp_path: Path, 
     ended = lshdb(url, "upgrade", "--dry-run")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
-    assert lines[0] == "-- from revision 0001 to 0004"
+    assert lines[0] == f"-- from revision 0001 to {HEAD}"
     assert "CREATE TABLE rebanding (" in lines
     assert any("num_perm" in line for line in lines)
-    assert lines[-1].startswith("UPDATE lshdb_revision SET version_num='0004'")
+    assert lines[-1].startswith(f"UPDATE lshdb_revision SET version_num='{HEAD}'")
     assert not any(line.startswith(("SELECT", "PRAGMA")) for line in lines)
     assert schema_of(url) == before
     assert not list(tmp_path.glob("*.before-upgrade*"))
     with pytest.raises(IndexOutdated):
         Index.open(url)
     assert Index.upgrade(url).before == "0001"
-    assert lshdb(url, "upgrade", "--dry-run").out == "already at revision 0004\n"
+    assert lshdb(url, "upgrade", "--dry-run").out == f"already at revision {HEAD}\n"
 
 
 def test_a_dry_run_is_the_sql_that_the_upgrade_runs(url: str, tmp_path: Path) -> None:
@@ -338,7 +339,7 @@ def test_of_two_upgrades_at_once_the_second_waits_and_finds_it_done(url: str, tm
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0, 0]
-    assert [before for before, _ in results] == ["0001", "0004"]
+    assert [before for before, _ in results] == ["0001", HEAD]
     assert results[1][1] == ""
     assert len(list(tmp_path.glob("*.before-upgrade*"))) == (0 if "://" in url else 1)
     with Index.open(url) as index:

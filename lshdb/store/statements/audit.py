@@ -7,11 +7,25 @@ from functools import cache
 from sqlalchemy import ColumnElement, and_, bindparam, func, select
 
 from lshdb.store.given import given, given_member
-from lshdb.store.schema import band_bucket, content, oversized_bucket
+from lshdb.store.schema import band_bucket, content, document, oversized_bucket, source
 from lshdb.store.statements.statements import Rows
 
-__all__ = ["audited_contents", "audited_page", "band_rows", "last_in_bucket", "missing_buckets", "oversized_counts"]
+__all__ = [
+    "audited_contents",
+    "audited_page",
+    "audited_sources",
+    "band_rows",
+    "documents_read_from",
+    "last_in_bucket",
+    "missing_buckets",
+    "oversized_counts",
+    "source_sizes",
+    "sourced_documents",
+]
 
+# The columns of a source, in the order of the fields of `tables.provenance.AuditedSource`.
+_SOURCE = ("uri", "size", "mtime_ns", "digest", "state", "position", "num_documents", "options", "reading_run",
+           "source_key", "collection_key")  # fmt: skip
 _AUDITED = tuple(content.c[name] for name in ("content_key", "digest", "num_shingles", "signature"))
 
 
@@ -59,6 +73,45 @@ def last_in_bucket() -> Rows:
 def oversized_counts() -> Rows:
     """Select (band, bucket_hash, num_contents, num_pairs) of the buckets that were too hot to expand, sorted."""
     return select(*oversized_bucket.c).order_by(*oversized_bucket.primary_key.columns)
+
+
+@cache
+def source_sizes() -> Rows:
+    """Select (source_key, num_documents, how many of them the index has) of the sources read to their end, by key."""
+    read = and_(document.c.source_key == source.c.source_key, document.c.last_seen_run >= source.c.reading_run)
+    columns = (source.c.source_key, source.c.num_documents)
+    sizes = select(*columns, func.count(document.c.doc_key).label("num_stored")).outerjoin_from(source, document, read)
+    return sizes.where(source.c.state == "done").group_by(*columns).order_by(source.c.source_key)
+
+
+@cache
+def audited_sources() -> Rows:
+    """Select the sources with the given keys, in the given order."""
+    joined = select(*(source.c[name] for name in _SOURCE)).join_from(
+        given, source, source.c.source_key == given.c.value
+    )
+    return joined.order_by(given.c.key)
+
+
+@cache
+def sourced_documents() -> Rows:
+    """Select the documents of ``:collection_key`` that have one of the ids ``:doc_ids``, with the digest of their text.
+
+    The digest of an empty document is NULL.
+    """
+    columns = (document.c[name] for name in ("doc_id", "doc_key", "source_key", "locator", "dated_at", "last_seen_run"))
+    joined = select(*columns, content.c.digest).outerjoin_from(
+        document, content, content.c.content_key == document.c.content_key
+    )
+    is_named = document.c.doc_id.in_(bindparam("doc_ids", expanding=True))
+    return joined.where(document.c.collection_key == bindparam("collection_key"), is_named)
+
+
+@cache
+def documents_read_from() -> Rows:
+    """Select the doc_key of the documents that the run ``:since``, or a later one, read from the source."""
+    mine = (document.c.source_key == bindparam("source_key"), document.c.last_seen_run >= bindparam("since"))
+    return select(document.c.doc_key).where(*mine).order_by(document.c.doc_key)
 
 
 def _bucket() -> tuple[ColumnElement[bool], ...]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Delete, Table, bindparam, delete, or_, select, tuple_
 
-from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair
+from lshdb.store.schema import band_bucket, content, content_text, document, index_params, oversized_bucket, pair
 from lshdb.store.statements.statements import Rows
 
 __all__ = ["DELETABLE", "OF_NO_DOCUMENT", "RULES", "Rule", "breaches", "deletion"]
@@ -95,6 +95,7 @@ RULES: Final = (
          "no bands of the index have number {band}"),
     Rule("pair-out-of-range", pair, pair.c.similarity < bindparam("floor"),
          "the similarity {similarity} is below the floor", RELINKED, relinks=("left_key", "right_key")),
+    Rule("params-row", index_params, index_params.c.params_key != 1, "an index has one row of parameters, with key 1"),
     Rule("skipped-not-hot", oversized_bucket, _not_oversized(), "the bucket is not that large"),
 )  # fmt: skip
 DELETABLE: Final = tuple(rule for rule in RULES if rule.deletes)

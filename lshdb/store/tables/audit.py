@@ -164,7 +164,8 @@ def counters(transaction: Transaction) -> list[Counter]:
 
 def stored_recall(transaction: Transaction) -> float:
     """Return the promised recall that is stored in the index."""
-    return float(transaction.execute(select(index_params.c.recall)).scalar_one())
+    mine = index_params.c.params_key == 1
+    return float(transaction.execute(select(index_params.c.recall).where(mine)).scalar_one())
 
 
 def next_contents(transaction: Transaction, position: int, count: int) -> AuditedContents:

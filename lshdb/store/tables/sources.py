@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, case, delete, func, select, update
 
 from lshdb.model.reports import HalfRead
-from lshdb.store.schema import document, source
+from lshdb.store.schema import document, removal, source
 from lshdb.store.staging import staged_key, staged_source
 from lshdb.store.statements.collections import name_of
 from lshdb.store.tables import collections
@@ -203,6 +203,7 @@ def documents_of(transaction: Transaction, source_keys: Sequence[int]) -> list[i
 def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
     """Delete sources. They must not have documents any more."""
     transaction.stage(staged_key, {"staged_key": source_keys})
+    transaction.execute(delete(removal).where(removal.c.source_key.in_(select(staged_key.c.staged_key))))
     transaction.execute(delete(source).where(source.c.source_key.in_(select(staged_key.c.staged_key))))
 
 
