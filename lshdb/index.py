@@ -83,7 +83,7 @@ from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import params_after, params_of, require_chosen
 from lshdb.tuning.promises import outlook_of, shortfall
 from lshdb.tuning.reband import reband
-from lshdb.tuning.recall import Measuring
+from lshdb.tuning.recall import SECONDS, Measuring
 
 __all__ = ["Index"]
 
@@ -432,14 +432,17 @@ class Index:
         with self._store.sole_ingest(wait):
             drop(self._store)
 
-    def measure(self, num_probes: int | None = None, seed: int = 1) -> Measurement:
+    def measure(self, num_probes: int | None = None, seed: int = 1, seconds: float = SECONDS) -> Measurement:
         """Measure recall and similarities on a sample of the index's own texts, and store the result.
 
-        Args: num_probes: texts that are compared with all others; by default as many as are worth their time.
+        Args:
+            num_probes: texts that are compared with all others; by default as many as it takes until both ends of the
+                confidence interval are within 0.02 of the recall.
+            seconds: stop sampling after this time, if `num_probes` is not given.
         """
         self._link(None)
         with recorded_run(self._store, "tune") as run_key:
-            return Measuring(self._store, run_key, self._progress).measure(num_probes, seed)
+            return Measuring(self._store, run_key, self._progress).measure(num_probes, seed, seconds)
 
     def check(self, thoroughness: Thoroughness | None = None) -> Auditing:
         """Return an audit of everything in the index; iterate over it for the faults."""

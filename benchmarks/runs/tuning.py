@@ -41,6 +41,8 @@ from lshdb.sketch.banding import band_keys
 
 PROMISES: Final = ((0.8, 0.999), (0.5, 0.9), (0.6, 0.9), (0.7, 0.99), (0.9, 0.9))
 LEAST: Final = Fraction(1, 2)
+# How long a measurement may add to its sample.
+SECONDS: Final = 2.0
 
 # (smaller content key, larger content key) -> similarity.
 Truth = dict[tuple[int, int], float]
@@ -137,7 +139,7 @@ def look_at(index: Index, database: Path, truth: Truth, promise: tuple[float, fl
     recall, num_pairs = recall_of(database, truth, min_sim)
     started, covered = time.perf_counter(), 0
     for seed in range(num_seeds):
-        measured = index.measure(seed=seed)
+        measured = index.measure(seed=seed, seconds=SECONDS)
         covered += measured.low <= recall <= measured.high
     seconds = (time.perf_counter() - started) / num_seeds
     params, outlook = index.params, index.outlook()

@@ -37,8 +37,8 @@ __all__ = [
     "Wait",
     "age",
     "ensure_index",
-    "measured_line",
     "open_index",
+    "recall_line",
     "settings_of",
     "size",
 ]
@@ -221,14 +221,18 @@ def ensure_index(context: typer.Context, making: Making) -> Index:
     return Index.ensure(settings_of(context).db, making.chosen(), display_of(context))
 
 
-def measured_line(measured: Measurement) -> str:
-    """Return a measurement as one line."""
-    with_bands = f"with {measured.bands} bands of {measured.rows} rows, run {measured.run}"
+def recall_line(measured: Measurement) -> str:
+    """Return a measured recall as one line."""
+    from lshdb.model.reports import CONFIDENCE
+
+    texts = f"{measured.num_probes:,} of {measured.num_contents:,} texts, run {measured.run}"
     if measured.recall is None:
-        return f"none of {measured.num_probes:,} contents has a pair at {measured.min_sim}, {with_bands}"
+        return f"unknown at {measured.min_sim}: no pair of {texts}"
+    interval = f", {measured.low:.4f} to {measured.high:.4f} with {CONFIDENCE:.0%} confidence"
+    left_out = f"; oversized buckets left out {measured.num_left_out:,}" if measured.num_left_out else ""
     return (
-        f"{measured.recall:.4f} ({measured.low:.4f} to {measured.high:.4f}) at {measured.min_sim}: "
-        f"{measured.num_found:,} of {measured.num_pairs:,} pairs of {measured.num_probes:,} contents {with_bands}"
+        f"{measured.recall:.4f} at {measured.min_sim}{interval if measured.low < measured.high else ''}: "
+        f"{measured.num_found:,} of {measured.num_pairs:,} pairs of {texts}{left_out}"
     )
 
 

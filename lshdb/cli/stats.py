@@ -73,14 +73,11 @@ def _lines(stats: Stats) -> list[str]:
         "contents": f"{figures.num_contents:,} ({figures.num_texts:,} texts kept, {figures.num_unlinked:,} not linked)",
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
         "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
-        **_missed(stats),
         **_forgeable(stats),
         "shingles": f"{params.shingle}{', multiset' if params.multiset else ''}",
         "signatures": f"{params.scheme}, {params.num_perm} minima, {params.bands} bands of {params.rows} rows",
-        "recall": f"{params.recall:.4f} promised at {params.min_sim}",
+        "recall": _recall(stats),
     }
-    if stats.measured is not None:
-        rows["measured"] = options.measured_line(stats.measured)
     if len(stats.collections) > 1:
         rows["collections"] = ", ".join(f"{name} {number:,}" for name, number in stats.collections.items())
     lines = [f"{name:12}{value}" for name, value in rows.items()]
@@ -93,14 +90,14 @@ def _lines(stats: Stats) -> list[str]:
     return lines + _unfinished(stats)
 
 
-def _missed(stats: Stats) -> dict[str, str]:
-    """Return a line on the pairs that hot buckets may have cost, if there are any."""
+def _recall(stats: Stats) -> str:
+    """Return the measured recall, or else what the bands promise."""
+    if stats.recall is not None:
+        return options.recall_line(stats.recall)
+    promised = f"{stats.params.recall:.4f} promised at {stats.params.min_sim}"
     if not stats.figures.num_skipped_pairs:
-        return {}
-    return {
-        "may miss": f"at most {stats.most_missed:.1%} of the pairs at {stats.params.floor} or more: if every pair not "
-        "expanded is one, and meets in no other bucket; --hot lists the buckets"
-    }
+        return promised
+    return f"{promised}, not counting the pairs that hot buckets left out; tune --measure counts them"
 
 
 def _forgeable(stats: Stats) -> dict[str, str]:

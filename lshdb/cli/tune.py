@@ -14,7 +14,7 @@ from lshdb.errors import IndexMissing, UsageError
 from lshdb.model.banding import Banding
 
 if TYPE_CHECKING:
-    from lshdb.model.reports import Measurement, Outlook
+    from lshdb.model.reports import Outlook
     from lshdb.tuning.prospect import Prospect
 
 __all__ = ["EPILOG", "tune"]
@@ -22,6 +22,7 @@ __all__ = ["EPILOG", "tune"]
 EPILOG = """[bold]Examples[/bold]\n
   lshdb tune --min-sim 0.7 --recall 0.99\n
   lshdb tune --measure                          # of the index's own texts\n
+  lshdb tune --measure --seconds 600            # large groups of duplicates take longer\n
   lshdb tune --plot curve.svg\n
   lshdb tune --bands 7 --rows 4                 # these bands and no others\n
   lshdb tune --bands 7 --rows 4 --bands 20 --rows 5 --plot curves.svg\n
@@ -57,8 +58,12 @@ def tune(
     ] = None,
     measure: Annotated[bool, typer.Option("--measure", help="Measure the index on a sample of its own texts.")] = False,
     probes: Annotated[
-        int | None, typer.Option(min=1, help="Size of the sample. Default: 400 or more.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Size of the sample. Default: until recall is known to 2 points.", show_default=False),
     ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.0, help="When to stop sampling, if recall is not known by then.")
+    ] = 60.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 1,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.svg|png|html", help="Also draw the curve.", show_default=False)
@@ -76,7 +81,7 @@ def tune(
 
     named = _named(bands or [], rows or [], recall)
     output.refuse_with_json(json)
-    outlook = _outlook(context, measure, probes, seed)
+    outlook = _outlook(context, measure, probes, seed, seconds)
     found = prospect(outlook, min_sim=min_sim, recall=recall, num_perm=num_perm, num_contents=contents, named=named)
     if plot is not None:
         from lshdb.tuning.plot import draw
@@ -97,12 +102,12 @@ def _named(bands: list[int], rows: list[int], recall: float | None) -> list[Band
     return [Banding(*banding) for banding in zip(bands, rows, strict=True)]
 
 
-def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: int) -> Outlook | None:
+def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: int, seconds: float) -> Outlook | None:
     """Return the figures of the index that tuning needs, or None without an index."""
     try:
         with open_index(context) as index:
             if measure:
-                index.measure(probes, seed)
+                index.measure(probes, seed, seconds)
             return index.outlook()
     except IndexMissing:
         if measure:
@@ -115,8 +120,12 @@ def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: in
 def _listing(found: Prospect) -> Listing:
     from lshdb.tuning.prospect import COLUMNS
 
-    return Listing(COLUMNS, below=("", *found.curve_lines(), *_measured(found.measured)))
+    return Listing(COLUMNS, below=("", *found.curve_lines(), *_measured(found)))
 
 
-def _measured(measured: Measurement | None) -> list[str]:
-    return [] if measured is None else ["", f"measured    {options.measured_line(measured)}"]
+def _measured(found: Prospect) -> list[str]:
+    """Return the measured recall of the bands that the index has now, if there is one."""
+    measured, now = found.measured, found.now
+    if measured is None or now is None or (measured.bands, measured.rows) != (now.banding.bands, now.banding.rows):
+        return []
+    return ["", f"recall      {options.recall_line(measured)}"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
+from typing import Final
 
 from lshdb.model.banding import Similarities, Sizes
 from lshdb.model.params import Params
 from lshdb.model.values import Conflicts, Counts
 
 __all__ = [
+    "CONFIDENCE",
     "Figures",
     "HalfRead",
     "IngestReport",
@@ -24,6 +26,9 @@ __all__ = [
     "VerifyCounts",
     "VerifyReport",
 ]
+
+# Of the interval of a measured recall.
+CONFIDENCE: Final = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,24 +208,21 @@ class Stats:
     measured: Measurement | None = None
 
     @property
-    def most_missed(self) -> float:
-        """The largest share of the pairs at the floor that hot buckets can have cost, in [0, 1].
-
-        This is the share if every skipped pair is at the floor or above and shares no other bucket.
-        """
-        skipped = self.figures.num_skipped_pairs
-        return skipped / (skipped + self.figures.num_pairs) if skipped else 0.0
+    def recall(self) -> Measurement | None:
+        """The last measurement, if it is of the bands and the similarity that the index has now."""
+        now = (self.params.bands, self.params.rows, self.params.min_sim)
+        found = self.measured
+        return found if found is not None and (found.bands, found.rows, found.min_sim) == now else None
 
     def as_json(self) -> dict[str, object]:
         """The object that ``stats --json`` prints."""
         return {
             "index": self.url,
             "params": asdict(self.params) | {"recall": self.params.recall},
-            "measured": None if self.measured is None else asdict(self.measured),
+            "measured": None if self.measured is None else self.measured.as_json(),
             "figures": {name.removeprefix("num_"): value for name, value in asdict(self.figures).items()},
             "runs": [asdict(row) for row in self.runs],
             "collections": self.collections,
-            "most_missed": self.most_missed,
             "unfinished": {"sources": self.num_unfinished, "first": [asdict(source) for source in self.unfinished]},
         }
 
@@ -273,11 +275,15 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The pairs in a range of similarities: their mean, their number, and how many of them the index has."""
+    """The pairs in a range of similarities: their mean, their number, and how many of them the index has.
+
+    Args: num_left_out: pairs that share an oversized bucket, and were not compared when documents were added.
+    """
 
     similarity: float
     num_pairs: int
     num_found: int
+    num_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +297,7 @@ class Measurement:
         num_contents, num_probes: the number of distinct texts, and of those that were compared with all.
         min_sim: the least similarity of the pairs that should be found.
         num_pairs, num_found: pairs of the probes at `min_sim` or more, and how many of them the index has.
-        recall: the estimate; None if no probe has a pair. low, high: its confidence interval.
+        recall: the estimate; None if no probe has a pair. low, high: its interval at `CONFIDENCE`.
         neighbours: for each number of equal minima, how many others all probes have together.
         points: recall by similarity, from the floor up.
     """
@@ -310,6 +316,15 @@ class Measurement:
     high: float
     neighbours: tuple[int, ...]
     points: tuple[Point, ...]
+
+    @property
+    def num_left_out(self) -> int:
+        """The number of the missed pairs that oversized buckets left out."""
+        return sum(point.num_left_out for point in self.points if point.similarity >= self.min_sim)
+
+    def as_json(self) -> dict[str, object]:
+        """The value of ``measured`` in the objects that ``tune --json`` and ``stats --json`` print."""
+        return asdict(self) | {"confidence": CONFIDENCE, "num_left_out": self.num_left_out}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.model.reports import CONFIDENCE
+
 __all__ = ["CONFIDENCE", "Estimate", "recall_of"]
 
-CONFIDENCE: Final = 0.99
 # The 99.5th percentile of the normal distribution.
 NORMAL: Final = 2.5758
 
@@ -32,31 +33,34 @@ class Estimate:
     high: float
 
 
-def recall_of(found: NDArray[np.int64], there: NDArray[np.int64], num_contents: int) -> Estimate:
+def recall_of(found: NDArray[np.float64], there: NDArray[np.float64], num_contents: float) -> Estimate:
     """Return the share of the pairs that was found, from probes drawn out of `num_contents` without replacement.
 
     This is a ratio of totals. Its variance gives the effective number of independent pairs, and that number gives the
     interval of Clopper and Pearson. If everything was found, the variance is 0, and each probe counts as one pair:
     (sum t)^2 / sum t^2.
 
-    Args: found, there: int64, shape (n,); for each probe, the pairs found and all pairs.
+    Args:
+        found, there: float64, shape (n,); for each probe, the pairs found and all pairs, which may be an estimate.
+        num_contents: infinite if the pairs of a probe are an estimate, so that even all probes leave some doubt.
+
     Source: Korn, Graubard 1998, Confidence intervals for proportions with small expected number of positive counts
         estimated from survey data; Kish 1965, Survey sampling (the effective number).
     """
-    total, num_probes = int(there.sum()), len(there)
+    total, num_probes = float(there.sum()), len(there)
     if not total:
         return Estimate(None, 0.0, 1.0)
-    share = int(found.sum()) / total
+    share = float(found.sum()) / total
     if num_probes >= num_contents:
         return Estimate(share, share, share)
     worth = _worth(found, there, share, 1.0 - num_probes / num_contents)
     return Estimate(share, *_clopper_pearson(share * worth, worth))
 
 
-def _worth(found: NDArray[np.int64], there: NDArray[np.int64], share: float, unsampled: float) -> float:
+def _worth(found: NDArray[np.float64], there: NDArray[np.float64], share: float, unsampled: float) -> float:
     """Return the effective number of independent pairs in the sample."""
     total, paired = float(there.sum()), int(np.count_nonzero(there))
-    kish = total**2 / float((there.astype(np.float64) ** 2).sum())
+    kish = total**2 / float((there**2).sum())
     if share in (0.0, 1.0) or paired < 2:
         return kish
     squares = (found - share * there) ** 2

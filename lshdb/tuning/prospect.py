@@ -107,7 +107,7 @@ class Prospect:
             "recall": self.recall,
             "options": [self._as_json(each) for each in self.options],
             "now": None if self.now is None else self._as_json(self.now),
-            "measured": None if self.measured is None else asdict(self.measured),
+            "measured": None if self.measured is None else self.measured.as_json(),
         }
 
     def _as_json(self, each: Option) -> dict[str, object]:

@@ -60,17 +60,38 @@ def test_buckets_too_hot_to_expand_are_listed_alone_and_accounted_for(lshdb: Run
     # 7 contents have 21 pairs. Expanded: 3 of the first three, and 4 of the others with the first.
     assert (rows[0]["contents"], rows[0]["skipped_pairs"], rows[0]["first"]) == (7, 14, "t0")
     assert not any(row["first"] == "u0" for row in rows)
-    found = report(lshdb, url)
-    skipped, pairs = found["figures"]["skipped_pairs"], found["figures"]["pairs"]
-    assert found["most_missed"] == skipped / (skipped + pairs)
-    line = next(line for line in lshdb(url, "stats").out.splitlines() if line.startswith("may miss"))
-    assert line.startswith(f"may miss    at most {skipped / (skipped + pairs):.1%} of the pairs at 0.5 or more")
 
 
-def test_nothing_is_missed_where_every_bucket_was_expanded(lshdb: Run, url: str, alike: Path) -> None:
+def recall_line(lshdb: Run, url: str) -> str:
+    (line,) = (line for line in lshdb(url, "stats").out.splitlines() if line.startswith("recall"))
+    return line
+
+
+def test_one_recall_is_shown_the_promised_one_until_it_is_measured(lshdb: Run, url: str, alike: Path) -> None:
     lshdb(url, "ingest", alike)
-    assert report(lshdb, url)["most_missed"] == 0.0
-    assert "may miss" not in lshdb(url, "stats").out
+    assert recall_line(lshdb, url) == "recall      0.9996 promised at 0.8"
+    lshdb(url, "tune", "--measure")
+    assert recall_line(lshdb, url) == "recall      1.0000 at 0.8: 22 of 22 pairs of 9 of 9 texts, run 2"
+    # A measurement of other bands says nothing about these.
+    lshdb(url, "reband", "--min-sim", "0.6")
+    assert recall_line(lshdb, url) == "recall      0.9991 promised at 0.6"
+
+
+def test_pairs_that_hot_buckets_left_out_count_as_missed(lshdb: Run, url: str, alike: Path) -> None:
+    with index_with(Expansion(cap=3, hubs=1), url) as index:
+        index.ingest([alike])
+        num_pairs = len(list(index.pairs(complete=True)))
+        num_stored = len(list(index.pairs()))
+    assert recall_line(lshdb, url) == (
+        "recall      0.9996 promised at 0.8, not counting the pairs that hot buckets left out; "
+        "tune --measure counts them"
+    )
+    measured = json.loads(lshdb(url, "tune", "--measure", "--json").out)["measured"]
+    assert (measured["num_pairs"], measured["num_found"]) == (num_pairs, num_stored)
+    assert measured["num_left_out"] == num_pairs - num_stored > 0
+    assert recall_line(lshdb, url).endswith(
+        f"pairs of 9 of 9 texts, run 2; oversized buckets left out {num_pairs - num_stored}"
+    )
 
 
 def test_an_empty_index_has_no_hot_buckets(lshdb: Run, url: str) -> None:

@@ -106,10 +106,14 @@ def test_what_is_measured_is_printed_kept_and_shown_by_stats(index: str, lshdb: 
     measured = json.loads(lshdb(index, "tune", "--measure", "--json", "--seed", 7).out)["measured"]
     assert (measured["recall"], measured["low"], measured["high"], measured["seed"]) == (1.0, 1.0, 1.0, 7)
     assert measured["num_probes"] == measured["num_contents"] == 27
-    line = r"1\.0000 \(1\.0000 to 1\.0000\) at 0\.8: 12 of 12 pairs of 27 contents with 20 bands of 5 rows, run 2$"
-    assert re.search(f"^measured    {line}", lshdb(index, "stats").out, re.MULTILINE)
-    assert re.search(f"^measured    {line}", lshdb(index, "tune", "--format", "table").out, re.MULTILINE)
+    assert measured["confidence"] == 0.99
+    line = "recall      1.0000 at 0.8: 6 of 6 pairs of 27 of 27 texts, run 2"
+    assert line in lshdb(index, "stats").out.splitlines()
+    assert line in lshdb(index, "tune", "--format", "table").out.splitlines()
     assert json.loads(lshdb(index, "stats", "--json").out)["measured"] == measured
+    part = lshdb(index, "tune", "--measure", "--probes", 20, "--format", "table").out.splitlines()[-1]
+    interval = r"1\.0000 at 0\.8, 0\.\d{4} to 1\.0000 with 99% confidence"
+    assert re.fullmatch(rf"recall      {interval}: \d+ of \d+ pairs of 20 of 27 texts, run 3", part)
 
 
 def test_measuring_takes_an_index(url: str, lshdb: Run) -> None:

@@ -54,15 +54,13 @@ def test_without_a_pair_nothing_is_known() -> None:
 
 
 def clustered(chance: np.random.Generator, recall: float, apart: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (found, total) of each content, in a corpus of clusters that are found more or less completely."""
+    """Return (found, total) of each content with earlier ones, in clusters that are found more or less completely."""
     found, there = [], []
     for _ in range(1_500):
         size = int(min(80, chance.pareto(1.2) + 1))
         share = chance.beta(recall / apart, (1 - recall) / apart) if apart else recall
-        met = np.triu(chance.random((size, size)) < share, 1)
-        met |= met.T
-        found += met.sum(axis=1).tolist()
-        there += [size - 1] * size
+        found += np.tril(chance.random((size, size)) < share, -1).sum(axis=1).tolist()
+        there += range(size)
     return np.array(found), np.array(there)
 
 
