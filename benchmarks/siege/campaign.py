@@ -24,6 +24,8 @@ __all__ = ["Campaign", "Outcome", "Undisturbed"]
 MAX_KILLS: Final = 6  # of one index
 MAX_IMAGES: Final = 4  # of one load
 LATEST_IMAGE: Final = 0.9  # of the time of a load, so that most of them still have a log
+SLOWER: Final = 1.1  # estimated after a load that was killed in time
+FASTER: Final = 0.7  # estimated after a load that ended before the kill
 SAMPLE: Final = 200  # texts that are checked after each kill
 # The first ingest into Postgres builds the key of the buckets last; see docs/postgres.md.
 UNFINISHED: Final = frozenset({"key-missing"})
@@ -67,6 +69,8 @@ class Campaign:
         self._command = command
         self._crawl = crawl
         self._chance = chance
+        # How long a load takes now, relative to the undisturbed one. Other programs use the machine, too.
+        self._pace = 1.0
         self.outcome = outcome
 
     def undisturbed(self, url: str, day: Day) -> Undisturbed:
@@ -81,9 +85,11 @@ class Campaign:
         self._crawl.turn(day)
         for _ in range(min(max_kills, MAX_KILLS)):
             with Load(self._ingest(url)) as load:
-                load.is_running_after(self._chance.uniform(0.0, expected.seconds))
-                if not load.kill():
-                    break
+                load.is_running_after(self._chance.uniform(0.0, self._pace * expected.seconds))
+                was_killed = load.kill()
+            self._pace *= SLOWER if was_killed else FASTER
+            if not was_killed:
+                break
             self.outcome.num_kills += 1
             checked = self._check(url, f"{day}, killed", "--sample", str(SAMPLE), accepted=UNFINISHED)
             self.outcome.kills[_stage(checked, expected)] += 1
@@ -104,7 +110,7 @@ class Campaign:
                 file.unlink()
 
     def _images(self, database: Path, seconds: float, count: int) -> list[Image]:
-        moments = sorted(self._chance.uniform(0.0, LATEST_IMAGE * seconds) for _ in range(count))
+        moments = sorted(self._chance.uniform(0.0, LATEST_IMAGE * self._pace * seconds) for _ in range(count))
         images: list[Image] = []
         with Load(self._ingest(str(database))) as load:
             before = 0.0
