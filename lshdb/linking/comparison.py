@@ -24,7 +24,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
 
-# Shingles of the contents of a group: 64 MB of hashes, and about as much again while they are sorted.
+# Shingles of the contents of a group: 64 MB of hashes, and half as much for their numbers.
 GROUP_SHINGLES: Final = 8_000_000
 
 # Pairs estimated at a time: 2 * 100,000 signatures of 400 bytes.

@@ -6,6 +6,7 @@ Knows no threshold and no storage.
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +14,21 @@ from numpy.typing import NDArray
 from lshdb.errors import InvalidParams
 from lshdb.model.values import ShingleSets
 from lshdb.sketch import kernels
+from lshdb.sketch.shingling import MULTIPLIER
 
 __all__ = ["containment", "jaccard", "min_agreement", "num_shared"]
+
+# 8 MB of bits: more would not stay in the cache.
+MATRIX_WORDS: Final = 1 << 20
+# Measured: 0.3 ns a word, 1 ns a look-up.
+LOOKUP_WORDS: Final = 3
 
 
 def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the exact Jaccard similarity of pairs of sets: the size of the intersection divided by that of the union.
 
     Args:
-        sets: sorted and unique, as `shingling.distinct` returns them.
+        sets: without repeats, as `shingling.distinct` returns them.
         left, right: int64, shape (m,); set left[i] and set right[i] form a pair.
 
     Returns: float64, shape (m,), in [0, 1]; 0 if both sets are empty, because an empty document has no duplicates.
@@ -47,8 +54,27 @@ def containment(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.in
 
 
 def num_shared(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the size of the intersection of pairs of sets, int64, shape (m,). Args: as of `jaccard`."""
-    return kernels.intersections(sets.hashes, sets.offsets, left, right)
+    """Return the size of the intersection of pairs of sets, int64, shape (m,). Args: as of `jaccard`.
+
+    Sets that are connected by pairs form a family; see `kernels.shared_in_families`.
+    """
+    labels = np.arange(len(sets), dtype=np.int64)
+    kernels.unite(labels, left, right)
+    kernels.settle(labels)
+    texts = np.argsort(labels, kind="stable")
+    places = np.empty_like(texts)
+    places[texts] = np.arange(len(texts))
+    # Within a family by the right text, whose hashes are then marked only once.
+    order = np.lexsort((places[right], labels[left]))
+    pairs = np.stack([places[left[order]], places[right[order]]])
+    first = np.flatnonzero(np.diff(labels[texts], prepend=-1))
+    families = np.append(first, len(texts))
+    ends = np.append(np.searchsorted(labels[left[order]], labels[texts[first]]), len(left))
+    shared = np.empty(len(left), dtype=np.int64)
+    shared[order] = kernels.shared_in_families(
+        sets.hashes, sets.offsets, texts, families, pairs, ends, MULTIPLIER, MATRIX_WORDS, LOOKUP_WORDS
+    )
+    return shared
 
 
 def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:

@@ -12,9 +12,10 @@ hash of ``unicode14-1`` has a public key: texts without a common word can be mad
 
 from __future__ import annotations
 
+import secrets
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,10 @@ from lshdb.model.values import NormalForms, ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
 
-__all__ = ["distinct", "shingle"]
+__all__ = ["MULTIPLIER", "distinct", "shingle"]
+
+# Chooses the slots of hash tables, so that nobody can write texts whose shingles all fall into one slot.
+MULTIPLIER: Final = np.uint64(secrets.randbits(64) | 1)
 
 
 def shingle(forms: NormalForms, shingling: Shingling) -> ShingleSets:
@@ -43,11 +47,8 @@ def shingle(forms: NormalForms, shingling: Shingling) -> ShingleSets:
 
 
 def distinct(sets: ShingleSets) -> ShingleSets:
-    """Return the same sets, each sorted and without repeats."""
-    hashes, offsets = sets.hashes.copy(), sets.offsets.tolist()
-    for start, stop in pairwise(offsets):
-        hashes[start:stop].sort()
-    return ShingleSets(*kernels.first_occurrences(hashes, sets.offsets))
+    """Return the same sets without repeats, each hash in the place of its first occurrence."""
+    return ShingleSets(*kernels.distinct_hashes(sets.hashes, sets.offsets, MULTIPLIER))
 
 
 def _hashes(forms: NormalForms, shingling: Shingling) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -32,7 +32,7 @@ __all__ = [
     "text_of",
 ]
 
-# Bytes of text that become sorted shingles at a time. The intermediate arrays are 12 times as large, and fit in memory
+# Bytes of text that become shingles at a time. The intermediate arrays are 12 times as large, and fit in memory
 # that the process already has. With 25 MB at a time, getting new pages from the system took as long as the kernels.
 PART_BYTES: Final = 1_000_000
 
@@ -93,7 +93,7 @@ class Sketching:
 
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:
-    """Return the distinct shingles of texts, sorted, for exact similarities. Args: texts: from `text_of`."""
+    """Return the distinct shingles of texts, for exact similarities. Args: texts: from `text_of`."""
     return shingle_sets_utf8([encode(text) for text in texts], params)
 
 

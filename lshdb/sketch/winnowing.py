@@ -64,4 +64,7 @@ def fingerprints_of_shingles(grams: ShingleSets, shingling: Shingling, num_words
     hashes, offsets = kernels.winnow(grams.hashes, grams.offsets, window)
     # Minima have small high halves. The low halves are spread evenly.
     low = distinct(ShingleSets(hashes & LOW_HALF, offsets))
-    return Fingerprints(low.hashes.astype(np.uint32), low.offsets)
+    # Sorted by text, then by hash.
+    owned = np.repeat(np.arange(len(low), dtype=np.uint64), low.sizes) << np.uint64(32) | low.hashes
+    owned.sort()
+    return Fingerprints(owned.astype(np.uint32), low.offsets)

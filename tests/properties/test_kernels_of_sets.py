@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,10 +25,12 @@ def test_compiled_numbering_of_occurrences_equals_the_reference(lists: list[list
 
 
 @settings(max_examples=300, deadline=None)
-@given(rows)
-def test_compiled_first_occurrences_equal_the_reference(lists: list[list[int]]) -> None:
-    hashes, offsets = ragged([sorted(numbers) for numbers in lists])
-    compiled, expected = kernels.first_occurrences(hashes, offsets), reference.first_occurrences(hashes, offsets)
+@given(rows, seeds)
+def test_compiled_distinct_hashes_equal_the_reference(lists: list[list[int]], seed: int) -> None:
+    hashes, offsets = ragged(lists)
+    multiplier = np.uint64(2 * seed + 1)
+    compiled = kernels.distinct_hashes(hashes, offsets, multiplier)
+    expected = reference.distinct_hashes(hashes, offsets, multiplier)
     np.testing.assert_array_equal(compiled[0], expected[0])
     np.testing.assert_array_equal(compiled[1], expected[1])
 
@@ -58,14 +62,25 @@ def test_compiled_band_hashes_equal_the_reference(count: int, bands: int, size: 
     np.testing.assert_array_equal(kernels.band_hashes(minima, bands, size), expected)
 
 
-@settings(max_examples=200, deadline=None)
-@given(rows.filter(len), st.data())
-def test_compiled_intersections_equal_the_reference(lists: list[list[int]], data: st.DataObject) -> None:
-    hashes, offsets = ragged([sorted(set(numbers)) for numbers in lists])
-    pairs = data.draw(st.lists(st.tuples(*[st.integers(0, len(lists) - 1)] * 2), max_size=10))
-    left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
-    expected = reference.intersections(hashes, offsets, left, right)
-    np.testing.assert_array_equal(kernels.intersections(hashes, offsets, left, right), expected)
+@settings(max_examples=300, deadline=None)
+@given(rows.filter(len), st.data(), seeds, st.sampled_from([1, 7, 1 << 20]), st.sampled_from([0, 3, 1 << 30]))
+def test_compiled_intersections_equal_the_reference(
+    lists: list[list[int]], data: st.DataObject, seed: int, matrix_words: int, lookup_words: int
+) -> None:
+    hashes, offsets = ragged([list(dict.fromkeys(numbers)) for numbers in lists])
+    texts = np.array(data.draw(st.permutations(range(len(lists)))), np.int64)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(lists)), max_size=3)))
+    families = np.array([0, *cuts, len(lists)], np.int64)
+    chosen: list[tuple[int, int]] = []
+    pair_families = [0]
+    for begin, end in pairwise(families.tolist()):
+        if begin < end:
+            chosen += data.draw(st.lists(st.tuples(*[st.integers(begin, end - 1)] * 2), max_size=10))
+        pair_families.append(len(chosen))
+    pairs = np.array(chosen, np.int64).reshape(-1, 2).T.copy()
+    given = (hashes, offsets, texts, families, pairs, np.array(pair_families, np.int64), np.uint64(2 * seed + 1))
+    expected = reference.shared_in_families(*given, matrix_words, lookup_words)
+    np.testing.assert_array_equal(kernels.shared_in_families(*given, matrix_words, lookup_words), expected)
 
 
 @settings(max_examples=300, deadline=None)

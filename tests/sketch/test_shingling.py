@@ -98,9 +98,9 @@ def test_the_repeats_of_a_shingle_are_the_same_elements_in_every_text() -> None:
     assert set(shingles("a a", multiset=True)) < set(shingles("a a a", multiset=True))
 
 
-def test_distinct_sorts_each_text_and_leaves_repeats_out() -> None:
+def test_distinct_leaves_repeats_out() -> None:
     sets = distinct(ShingleSets(np.array([9, 3, 9, 3, 2**64 - 1, 0, 5, 5], np.uint64), np.array([0, 4, 4, 6, 8])))
-    assert sets.hashes.tolist() == [3, 9, 0, 2**64 - 1, 5]
+    assert sets.hashes.tolist() == [9, 3, 2**64 - 1, 0, 5]
     assert sets.offsets.tolist() == [0, 2, 2, 4, 5]
 
 

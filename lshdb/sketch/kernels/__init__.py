@@ -13,14 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from lshdb.sketch.kernels.compiled_families import distinct_hashes, shared_in_families
     from lshdb.sketch.kernels.compiled_graphs import settle, unite
     from lshdb.sketch.kernels.compiled_passages import winnow
     from lshdb.sketch.kernels.compiled_sets import (
         agreements,
         band_hashes,
-        first_occurrences,
         fss1_minima,
-        intersections,
         number_occurrences,
         universal_minima,
     )
@@ -39,16 +38,16 @@ __all__ = [
     "agreements",
     "band_hashes",
     "contextual_spans",
-    "first_occurrences",
+    "distinct_hashes",
     "fold",
     "fss1_minima",
-    "intersections",
     "keyed_chars",
     "keyed_lines",
     "keyed_words",
     "number_occurrences",
     "place_words",
     "settle",
+    "shared_in_families",
     "shingle_chars",
     "shingle_lines",
     "shingle_words",
@@ -63,6 +62,7 @@ _HOMES: Final = {
     **dict.fromkeys(("keyed_chars", "keyed_lines", "keyed_words"), "compiled_shingles"),
     **dict.fromkeys(("shingle_chars", "shingle_lines", "shingle_words"), "compiled_shingles"),
     **dict.fromkeys(("place_words", "split_words"), "compiled_words"),
+    **dict.fromkeys(("distinct_hashes", "shared_in_families"), "compiled_families"),
     **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
     "winnow": "compiled_passages",
 }

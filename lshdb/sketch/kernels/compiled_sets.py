@@ -15,9 +15,7 @@ from lshdb.sketch.kernels.constants import EMPTY_MINIMUM, EMPTY_SLOT, GOLDEN
 __all__ = [
     "agreements",
     "band_hashes",
-    "first_occurrences",
     "fss1_minima",
-    "intersections",
     "number_occurrences",
     "universal_minima",
 ]
@@ -50,27 +48,6 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
             counts[slot] = repeat + ONE
             numbered[i] = hashes[i] if repeat == ZERO else mix(hashes[i] + repeat * GOLDEN)
     return numbered
-
-
-@kernel
-def first_occurrences(
-    hashes: NDArray[np.uint64], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hashes of each text without repeats, and their offsets. Args: hashes: sorted within each text."""
-    unique = np.empty_like(hashes)
-    ends = np.zeros_like(offsets)
-    end = ZERO
-    for text in range(len(offsets) - 1):
-        last = offsets[text + 1] - 1
-        for i in range(offsets[text], last):
-            # No branch: a repeat overwrites the hash before it.
-            unique[end] = hashes[i]
-            end += np.uint64(hashes[i] != hashes[i + 1])
-        if offsets[text] <= last:
-            unique[end] = hashes[last]
-            end += ONE
-        ends[text + 1] = end
-    return unique[:end], ends
 
 
 @kernel
@@ -176,26 +153,6 @@ def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np
                 key = mix((key ^ np.uint64(minima[i, row])) + GOLDEN)
             keys[i, band] = key
     return keys
-
-
-@kernel
-def intersections(
-    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return how many hashes sets left[i] and right[i] share: int64, shape (m,). Args: hashes: sorted, distinct."""
-    shared = np.zeros(len(left), np.int64)
-    for pair in range(len(left)):
-        one = hashes[offsets[left[pair]] : offsets[left[pair] + 1]]
-        other = hashes[offsets[right[pair]] : offsets[right[pair] + 1]]
-        i, j, count = ZERO, ZERO, ZERO
-        while i < np.uint64(len(one)) and j < np.uint64(len(other)):
-            x, y = one[i], other[j]
-            # No branch: the processor cannot predict which of the two is smaller.
-            count += np.uint64(x == y)
-            i += np.uint64(x <= y)
-            j += np.uint64(y <= x)
-        shared[pair] = count
-    return shared
 
 
 @kernel

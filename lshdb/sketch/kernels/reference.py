@@ -38,10 +38,9 @@ __all__ = [
     "agreements",
     "band_hashes",
     "contextual_spans",
-    "first_occurrences",
+    "distinct_hashes",
     "fold",
     "fss1_minima",
-    "intersections",
     "keyed_chars",
     "keyed_lines",
     "keyed_words",
@@ -49,6 +48,7 @@ __all__ = [
     "number_occurrences",
     "place_words",
     "settle",
+    "shared_in_families",
     "shingle_chars",
     "shingle_lines",
     "shingle_words",
@@ -138,9 +138,9 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
     return np.array(numbered, np.uint64)
 
 
-def first_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Ragged:
-    """Return the hashes of each text, sorted and without repeats, and their offsets."""
-    return ragged([sorted(set(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
+def distinct_hashes(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], _multiplier: np.uint64) -> Ragged:
+    """Return the hashes of each text in the order of their first occurrence, without repeats, and their offsets."""
+    return ragged([list(dict.fromkeys(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
 
 
 def winnow(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], window: int) -> Ragged:
@@ -215,12 +215,21 @@ def _band_hash(band: int, minima: list[int]) -> int:
     return key
 
 
-def intersections(
-    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+def shared_in_families(
+    hashes: NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    texts: NDArray[np.int64],
+    _families: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    _pair_families: NDArray[np.int64],
+    _multiplier: np.uint64,
+    _matrix_words: int,
+    _lookup_words: int,
 ) -> NDArray[np.int64]:
-    """Return how many hashes sets left[i] and right[i] share: int64, shape (m,)."""
+    """Return how many hashes the texts of each pair share, int64, shape (m,)."""
     sets = [set(hashes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
-    return np.array([len(sets[i] & sets[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)], np.int64)
+    left, right = texts[pairs].tolist()
+    return np.array([len(sets[i] & sets[j]) for i, j in zip(left, right, strict=True)], np.int64)
 
 
 def agreements(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
