@@ -15,7 +15,7 @@ import pytest
 from tests.readers.fuzzing import families
 
 FIRST_SEED = int(os.environ.get("LSHDB_FUZZ_SEED", "20240601"))
-COUNT = int(os.environ.get("LSHDB_FUZZ_COUNT", "1000"))
+COUNT = int(os.environ.get("LSHDB_FUZZ_COUNT", "400"))
 PROGRAM = "tests.readers.fuzzing"
 FAMILIES = list(families())
 

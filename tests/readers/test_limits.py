@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import lzma
 import time
@@ -13,7 +14,7 @@ import zstandard
 from lshdb.errors import SourceUnreadable
 from lshdb.model.values import Document
 from lshdb.readers import Rejection, listed
-from tests.readers.crawls import crawl
+from tests.readers.crawls import crawl, page, response
 from tests.readers.reading_files import read
 
 
@@ -49,6 +50,19 @@ def test_a_record_whose_header_has_no_end_costs_no_other(tmp_path: Path) -> None
     path.write_bytes(b"".join((first, endless, second, third)))
     assert ids(path) == [f"http://a.org/{number}" for number in range(3)]
     assert len([item for item in read(path) if isinstance(item, Rejection)]) == 1
+
+
+@pytest.mark.parametrize("field", ["Content-Encoding", "Transfer-Encoding"])
+def test_a_page_with_many_codings_costs_only_itself(tmp_path: Path, field: str) -> None:
+    body = page(1)
+    for _ in range(300):
+        body = gzip.compress(body)
+    hostile = response("http://a.org/1", body, (field, ", ".join(["gzip"] * 300)))
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join((crawl(1)[0], hostile, response("http://a.org/2", page(2)))))
+    assert ids(path) == ["http://a.org/0", "http://a.org/2"]
+    [rejection] = [item for item in read(path) if isinstance(item, Rejection)]
+    assert rejection.reason == "more than 5 codings of its body"
 
 
 def test_json_that_nests_without_end_costs_its_line(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ __all__ = ["Response", "media_type", "named_charset", "read_head", "read_respons
 
 STATUS_LINE: Final = re.compile(r"\s*HTTP/[0-9.]+[ \t]+([0-9]{3})\b", re.IGNORECASE)
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+# Each coding is a stream that reads the next one. curl accepts as many.
+MAX_CODINGS: Final = 5
 CHUNK_LINE_BYTES: Final = 1024
 MAX_BROTLI_BYTES: Final = 64_000_000
 CHARSET: Final = re.compile(r"""\bcharset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
@@ -45,7 +47,7 @@ class Response:
 def read_response(block: ByteStream) -> Response:
     """Return the response of a record's block. Reading its body may raise OSError.
 
-    Raises: Unfit: it has no HTTP header, one that is too long, or an unknown coding.
+    Raises: Unfit: it has no HTTP header, one that is too long, or codings that are unknown or too many.
     """
     status, fields = read_head(block)
     return Response(status, fields, _decoded(block, fields))
@@ -78,8 +80,11 @@ def _decoded(body: ByteStream, fields: Fields) -> ByteStream:
     # The transfer coding was applied last, so it is undone first. Content codings are listed in the order they were
     # applied.
     for names in (fields.get("transfer-encoding", ""), fields.get("content-encoding", "")):
-        for name in reversed(names.lower().split(",")):
-            body = _undone(body, name.strip())
+        codings = [name.strip() for name in names.lower().split(",")]
+        if len(codings) > MAX_CODINGS:
+            raise Unfit(f"more than {MAX_CODINGS} codings of its body")
+        for coding in reversed(codings):
+            body = _undone(body, coding)
     return body
 
 
