@@ -11,17 +11,6 @@ from lshdb import ClusterOptions, DeletionReport, Document, FilterOptions, Index
 from tests.clusters.test_filter import ingested, line, words
 
 
-@pytest.fixture
-def pages(tmp_path: Path) -> Path:
-    """A folder with three texts, two of them the same, and an empty file."""
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    for name, first in {"a.txt": 0, "b.txt": 100, "copy.txt": 0}.items():
-        (folder / name).write_text(words(first))
-    (folder / "empty.txt").write_text("")
-    return folder
-
-
 def deleted(url: str, *paths: Path, dry_run: bool = False, options: FilterOptions | None = None) -> DeletionReport:
     with Index.open(url) as index:
         return index.delete_files(paths, options=options, dry_run=dry_run)

@@ -262,22 +262,13 @@ def test_a_stream_can_be_refused_because_of_an_unknown_record(url: str, shards: 
 # Files that are one document each.
 
 
-@pytest.fixture
-def pages(tmp_path: Path) -> Path:
-    """A folder of texts, of which two are the same."""
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    for name, first in {"a.txt": 0, "b.txt": 100, "copy.txt": 0}.items():
-        (folder / name).write_text(words(first))
-    (folder / "image.bin").write_bytes(bytes(range(256)))
-    return folder
-
-
 def test_files_that_are_documents_are_copied_with_their_times(url: str, pages: Path, tmp_path: Path) -> None:
+    (pages / "image.bin").write_bytes(bytes(range(256)))
     report = filtered(ingested(url, pages), pages, tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lshdb", "a.txt", "b.txt", "image.bin"]
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert written == [".lshdb", "a.txt", "b.txt", "empty.txt", "image.bin"]
     assert (tmp_path / "out" / "a.txt").stat().st_mtime_ns == (pages / "a.txt").stat().st_mtime_ns
-    assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_unknown=1)
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1, num_unknown=1)
     assert report.num_left_out == 1
 
 
@@ -290,7 +281,7 @@ def test_a_file_that_is_dropped_now_disappears_from_the_folder(url: str, pages: 
     ingested(url, pages)
     filtered(url, pages, tmp_path / "out")
     filtered(url, pages, tmp_path / "out", FilterOptions(clusters=ClusterOptions(prefer=("copy",))))
-    assert sorted(path.name for path in (tmp_path / "out").glob("*.txt")) == ["b.txt", "copy.txt"]
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.txt")) == ["b.txt", "copy.txt", "empty.txt"]
 
 
 # Again, and half-way.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 DATE = "2024-05-06T07:08:09Z"
@@ -113,6 +114,17 @@ def arc_crawl(count: int, *, version: int = 1, gzip: bool = True) -> list[bytes]
     """Return an ARC with the same pages as `crawl`; its first record describes the file."""
     pages = [arc_response(f"http://a.org/{n}", page(n), version=version, gzip=gzip) for n in range(count)]
     return [arc_head(version, gzip=gzip), *pages]
+
+
+def numbers(*wanted: int) -> list[str]:
+    """Return the ids of these pages of a crawl."""
+    return [f"http://a.org/{number}" for number in wanted]
+
+
+def write(path: Path, records: Sequence[bytes]) -> Path:
+    """Write a file of these records."""
+    path.write_bytes(b"".join(records))
+    return path
 
 
 def shared_folder(name: str) -> Path | None:

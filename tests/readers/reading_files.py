@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from lshdb.model.values import Document
 from lshdb.readers import Item, Reading, ReadOptions, source_file
 
 T = TypeVar("T")
@@ -22,6 +23,11 @@ def read(path: Path, options: ReadOptions = ReadOptions()) -> list[Item]:  # noq
 def texts(path: Path, options: ReadOptions = ReadOptions()) -> list[str]:  # noqa: B008
     """Return the texts of a file without rejections."""
     return [item.text for item in read(path, options)]  # type: ignore[union-attr]
+
+
+def ids(path: Path) -> list[str]:
+    """Return the ids of the documents of a file."""
+    return [item.doc_id for item in read(path) if isinstance(item, Document)]
 
 
 def as_nobody(function: Callable[[], T]) -> T:

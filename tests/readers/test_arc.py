@@ -5,30 +5,17 @@ from __future__ import annotations
 import bz2
 import gzip
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, Rejection, Skipped
-from tests.readers.crawls import arc_crawl, arc_head, arc_record, arc_response, crawl, page
-from tests.readers.reading_files import read
+from tests.readers.crawls import arc_crawl, arc_head, arc_record, arc_response, crawl, numbers, page, write
+from tests.readers.reading_files import ids, read
 
 HEAD = arc_head(gzip=False)
-
-
-def write(path: Path, records: Sequence[bytes]) -> Path:
-    path.write_bytes(b"".join(records))
-    return path
-
-
-def ids(path: Path) -> list[str]:
-    return [item.doc_id for item in read(path) if isinstance(item, Document)]
-
-
-def numbers(*wanted: int) -> list[str]:
-    return [f"http://a.org/{number}" for number in wanted]
 
 
 @pytest.mark.parametrize("version", [1, 2])

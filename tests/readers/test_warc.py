@@ -8,7 +8,6 @@ import io
 import subprocess
 import sys
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from warcio.archiveiterator import ArchiveIterator
 from lshdb.model.values import Document
 from lshdb.readers import Reading, ReadOptions, Rejection, Revisit, Skipped, digest, source_file
 from lshdb.readers.warc.capture_ids import capture_id, microseconds, split, timestamp
-from tests.readers.crawls import crawl, page, record, response, revisit, shared_folder
-from tests.readers.reading_files import read
+from tests.readers.crawls import crawl, numbers, page, record, response, revisit, shared_folder, write
+from tests.readers.reading_files import ids, read
 
 
 class Unclosed(io.BytesIO):
@@ -39,19 +38,6 @@ def brotli(raw: bytes) -> bytes:
 
 def zstd(raw: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
-
-
-def write(path: Path, records: Sequence[bytes]) -> Path:
-    path.write_bytes(b"".join(records))
-    return path
-
-
-def ids(path: Path) -> list[str]:
-    return [item.doc_id for item in read(path) if isinstance(item, Document)]
-
-
-def numbers(*wanted: int) -> list[str]:
-    return [f"http://a.org/{number}" for number in wanted]
 
 
 def only(path: Path, *records: bytes) -> Document | Rejection | Skipped:

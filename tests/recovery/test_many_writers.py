@@ -25,7 +25,7 @@ from tests.recovery.conftest import Crawl, EditedCrawl
 from tests.recovery.tables import Facts, contradictions, differences, missing, run_states
 
 SECONDS_VARIABLE = "LSHDB_WRITERS_SECONDS"
-SECONDS = float(os.environ.get(SECONDS_VARIABLE, "15"))
+SECONDS = float(os.environ.get(SECONDS_VARIABLE, "5"))
 NUM_WRITERS = 4
 SEED = 20241122
 # Sessions of lshdb. One at a time is killed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -27,6 +28,7 @@ WEAK = Params(shingle="word:1", bands=1, rows=6, num_perm=64, min_sim=0.6, floor
 NUM_DOCUMENTS = 120
 
 
+@cache
 def texts() -> dict[str, set[str]]:
     """Return distinct sets of words, in groups that share many words."""
     chance = random.Random(20241108)
