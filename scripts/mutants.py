@@ -28,7 +28,7 @@ from mutmut.utils.format_utils import get_mutant_name
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
-COPIED = ("tests", "migrations", "sample_data", "docs", "scripts", "README.md", "cli.py")
+FOLDERS = ("tests", "migrations", "sample_data", "docs", "scripts")
 
 # Tests of several modules. mutmut runs only those that call the function with the fault.
 INGEST = tuple(
@@ -126,14 +126,16 @@ def _results_file(module: str) -> Path:
 
 
 def _prepare(module: str) -> None:
-    """Make a new folder for the copies of a module, with links to the repository."""
+    """Make a new folder for the faults of a module, with a copy of the repository, which may change meanwhile."""
     folder = _folder(module)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in ("lshdb", *COPIED):
-        (folder / name).symlink_to(ROOT / name)
+    for name in ("lshdb", *FOLDERS):
+        shutil.copytree(ROOT / name, folder / name)
+    # Where an installed package has them. Otherwise the ones of the repository are imported.
+    shutil.copytree(ROOT / "migrations", folder / "lshdb" / "migrations")
     tests = [*TESTS[module], "-m", "not postgres"]
-    config = CONFIG.format(module=json.dumps(module), copied=json.dumps(list(COPIED)), tests=json.dumps(tests))
+    config = CONFIG.format(module=json.dumps(module), copied=json.dumps(list(FOLDERS)), tests=json.dumps(tests))
     (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + config)
 
 

@@ -76,6 +76,9 @@ def write_yesterday(folder: Path) -> None:
     write(folder, "b.jsonl.gz", records(*range(20, 25)), 1)
     for number in range(3):
         write(folder, f"c{number}.txt", f"one two three four five six text {number}", 1)
+    # There is no reader for it.
+    (folder / "d.bin").write_bytes(bytes(range(256)))
+    os.utime(folder / "d.bin", (3600, 3600))
 
 
 def write_today(folder: Path) -> None:
