@@ -78,7 +78,7 @@ class Batches:
         self._values.append(value)
         if isinstance(value, Chunk):
             self._num_bytes += value.num_bytes
-            self._num_documents += len(value.documents) + len(value.rejections)
+            self._num_documents += len(value.documents) + len(value.rejections) + len(value.revisits)
         else:
             self._num_documents += len(value.unchanged) + len(value.unread)
 

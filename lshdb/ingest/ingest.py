@@ -145,6 +145,7 @@ class Ingestion:
             else:
                 writer.write(batch)
             started = time.monotonic()
+        writer.settle()
 
     def _load_seconds(self, paths: Sequence[str | Path]) -> float:
         """Return how long a transaction of several batches may take; 0 for one transaction per batch."""
@@ -175,7 +176,7 @@ class Ingestion:
         self.num_skipped += written.num_skipped
         self.conflicts += written.conflicts
         self.reasons.count(written.rejections)
-        self.rejected_sources.count(written.progress, written.rejections)
+        self.rejected_sources.count(written.progress, written.rejections, written.unsettled)
         for rejection in written.rejections:
             self._progress.rejected(rejection)
         self._count(written.counts)

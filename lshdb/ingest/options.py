@@ -29,6 +29,7 @@ class Budgets:
         batch_documents, batch_bytes: documents and bytes of files in a batch of a small index; see `batches`.
         batch_seconds: how long a batch waits for slow files, and about how much work a kill can cost.
         load_seconds: how long one transaction may collect batches; None for the default of the database.
+        late_revisits: revisits that wait for their page until the end of the run. A million take about a gigabyte.
         pool_bytes: with fewer bytes of files, no worker processes are started, because starting one takes as long as
             reading a few MB.
         stored_rejections: the rejections of a source that a run stores; the others are counted by reason.
@@ -44,6 +45,7 @@ class Budgets:
     batch_bytes: int = 64_000_000
     batch_seconds: float = 30.0
     load_seconds: float | None = None
+    late_revisits: int = 20_000
     pool_bytes: int = 16_000_000
     stored_rejections: int = 1_000
     source_rejections: int = 10_000

@@ -36,10 +36,10 @@ class Plan:
         unchanged: the states of the files that need not be read, with their current size and time.
         unwalked: the files and folders that could not be walked.
         num_skipped: the number of files that are not meant for lshdb.
-        unfollowed: the URIs of symbolic links that lead out of the paths and were not followed.
         roots: the URIs of the paths under which these files were found.
         num_files, num_bytes: the number of files found, and the bytes of those to read.
         is_last: whether the walk has ended.
+        unfollowed: the URIs of symbolic links that lead out of the paths and were not followed.
     """
 
     tasks: tuple[Task, ...]
@@ -47,11 +47,11 @@ class Plan:
     unchanged: tuple[SourceState, ...]
     unwalked: tuple[Rejection, ...]
     num_skipped: int
-    unfollowed: tuple[str, ...]
     roots: frozenset[str]
     num_files: int
     num_bytes: int
     is_last: bool
+    unfollowed: tuple[str, ...] = ()
 
     @property
     def unread(self) -> tuple[str, ...]:

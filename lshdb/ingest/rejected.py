@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,8 +92,13 @@ class RejectedSources:
         """Do not count this source."""
         self._tallies[uri] = _Tally(num_documents=1)
 
-    def count(self, progress: Mapping[str, SourceProgress], rejections: Iterable[Rejection]) -> None:
-        """Count a batch: the progress of its sources, and their rejections."""
+    def count(
+        self, progress: Mapping[str, SourceProgress], rejections: Iterable[Rejection], unsettled: Container[str] = ()
+    ) -> None:
+        """Count a batch: the progress of its sources, and their rejections.
+
+        Args: unsettled: the URIs of sources that may get more documents or rejections, even if they are read.
+        """
         for uri, step in progress.items():
             self._tallies.setdefault(uri, _Tally()).num_documents += step.num_documents
         for rejection in rejections:
@@ -101,7 +106,7 @@ class RejectedSources:
                 tally.num_rejected += 1
                 tally.reason = tally.reason or rejection.reason
         for uri, step in progress.items():
-            if step.ended:
+            if step.ended and uri not in unsettled:
                 self._end(step, self._tallies.pop(uri))
 
     def _end(self, step: SourceProgress, tally: _Tally) -> None:

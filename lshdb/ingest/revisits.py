@@ -24,7 +24,7 @@ from lshdb.store.tables import captures, documents
 from lshdb.store.tables.captures import Named, Range
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Resolved", "put_revisits"]
+__all__ = ["Resolved", "put_revisits", "rejection_of"]
 
 SECOND = 1_000_000
 
@@ -34,14 +34,14 @@ class Resolved:
     """What became of the revisits of a batch.
 
     Args:
-        rejections: the pages whose capture the index does not have.
+        lost: the pages whose capture the index does not have.
         num_skipped: the other revisits without a capture, such as those of images, which are never indexed.
         num_documents: the number of revisits that are documents now, by the URI of their source.
         conflicts: revisits whose id belonged to a different text.
     """
 
     counts: Counts
-    rejections: tuple[Rejection, ...]
+    lost: tuple[Revisit, ...]
     num_skipped: int
     num_documents: Mapping[str, int]
     conflicts: Conflicts
@@ -66,11 +66,18 @@ def put_revisits(
     lost = [one for at, one in enumerate(revisits) if at not in named]
     return Resolved(
         counts=outcome.counts + Counts(num_unchanged=len(confirmed)),
-        rejections=tuple(_rejection(one) for one in lost if one.is_page),
+        lost=tuple(one for one in lost if one.is_page),
         num_skipped=sum(not one.is_page for one in lost),
         num_documents=Counter(revisits[at].source for at in named),
         conflicts=outcome.conflicts,
     )
+
+
+def rejection_of(revisit: Revisit) -> Rejection:
+    """Return the rejection of a revisit whose capture the index does not have."""
+    date = "" if revisit.named_at is None else f" of {timestamp(revisit.named_at)}"
+    reason = f"revisit of a capture that the index does not have: {revisit.named}{date}"
+    return Rejection(revisit.source, revisit.capture.locator, reason)
 
 
 def _is_named(revisit: Revisit, found: Named) -> bool:
@@ -81,9 +88,3 @@ def _is_named(revisit: Revisit, found: Named) -> bool:
         return found.dated_at >= revisit.named_at
     # The named date may lack the fraction of a second.
     return found.dated_at // SECOND == revisit.named_at // SECOND
-
-
-def _rejection(revisit: Revisit) -> Rejection:
-    date = "" if revisit.named_at is None else f" of {timestamp(revisit.named_at)}"
-    reason = f"revisit of a capture that the index does not have: {revisit.named}{date}"
-    return Rejection(revisit.source, revisit.capture.locator, reason)

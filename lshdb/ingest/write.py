@@ -20,6 +20,7 @@ from itertools import chain
 import numpy as np
 
 from lshdb.ingest.batches import Batch
+from lshdb.ingest.late import LateRevisit, LateRevisits
 from lshdb.ingest.make import Chunk, SourceProgress
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, resume_position
@@ -49,6 +50,8 @@ class Written:
         conflicts: the documents whose id belonged to a different text.
         qualified: by URI, whether a source may have had documents with qualified ids when the run began to read it.
         num_rejected: by URI, how many items of a source the run has rejected so far.
+        late: revisits whose page may come later in the run. They are neither counted nor among the rejections.
+        unsettled: the URIs of all sources that have such revisits.
     """
 
     progress: Mapping[str, SourceProgress]
@@ -58,6 +61,8 @@ class Written:
     conflicts: Conflicts
     qualified: Mapping[str, bool]
     num_rejected: Mapping[str, int]
+    late: Sequence[LateRevisit] = ()
+    unsettled: frozenset[str] = frozenset()
 
 
 class Writer:
@@ -75,6 +80,7 @@ class Writer:
         self._qualified: dict[str, bool] = {}
         # How many of their items this run has rejected.
         self._num_rejected: dict[str, int] = {}
+        self._late = LateRevisits(run_key, options.budgets, self._place, store.params)
 
     def write(self, batch: Batch) -> None:
         """Write one batch in one transaction. Repeat it if the database fails in passing."""
@@ -109,6 +115,16 @@ class Writer:
         for written in self._store.write_once(write):
             self._written(written)
 
+    def settle(self) -> None:
+        """Try the revisits again whose page had not come. Call it after the last batch."""
+        if len(self._late):
+            self._written(self._store.write(self._settle, self._run_key))
+
+    def _settle(self, transaction: Transaction) -> Written:
+        settled = self._late.settle(transaction, self._num_rejected)
+        counts, num_rejected = settled.counts, settled.num_rejected
+        return Written(settled.progress, settled.rejections, counts, 0, settled.conflicts, {}, num_rejected)
+
     def _learn(self, batch: Batch) -> None:
         for plan in batch.plans:
             self._known.update(plan.known)
@@ -116,14 +132,17 @@ class Writer:
     def _remember(self, written: Written) -> None:
         """Keep the states of sources that continue in the next batch, and forget those that ended."""
         self._qualified |= written.qualified
+        self._late.hold(written.late, written.progress)
         for uri, step in written.progress.items():
             state = self._state(step)
             self._known.pop(uri, None)
             if step.ended:
                 self._qualified.pop(uri, None)
-                self._num_rejected.pop(uri, None)
             else:
                 self._known[uri] = state
+            if step.ended and uri not in self._late.sources:
+                self._num_rejected.pop(uri, None)
+            else:
                 self._num_rejected[uri] = written.num_rejected.get(uri, 0)
 
     def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
@@ -141,7 +160,7 @@ class Writer:
         progress = _latest(step for chunk in batch.chunks for step in chunk.sources)
         counts = self._see(transaction, batch.plans)
         num_skipped = sum(plan.num_skipped for plan in batch.plans) + sum(chunk.num_skipped for chunk in batch.chunks)
-        conflicts, qualified = Conflicts(), dict[str, bool]()
+        conflicts, qualified, late = Conflicts(), dict[str, bool](), tuple[LateRevisit, ...]()
         if batch.chunks:
             put = self._put_sources(transaction, list(progress.values()))
             qualified = self._find_qualified(transaction, put)
@@ -151,7 +170,8 @@ class Writer:
             progress = _grown(progress, resolved.num_documents)
             if resolved.num_documents:
                 self._put_sources(transaction, list(progress.values()))
-            rejections += resolved.rejections
+            late, rejected = self._late.put(transaction, resolved.lost, put.keys)
+            rejections += rejected
             num_skipped += resolved.num_skipped
             conflicts += resolved.conflicts
             counts += added + resolved.counts + self._prune(transaction, progress, put.keys)
@@ -160,7 +180,8 @@ class Writer:
         if stored:
             runs.reject(transaction, self._run_key, stored)
         runs.record(transaction, self._run_key, counts)
-        return Written(progress, rejections, counts, num_skipped, conflicts, qualified, num_rejected)
+        unsettled = self._late.sources.union(one.revisit.source for one in late)
+        return Written(progress, rejections, counts, num_skipped, conflicts, qualified, num_rejected, late, unsettled)
 
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
         """Mark unchanged files as seen, and also all files under folders and links that were not walked."""

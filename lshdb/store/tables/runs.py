@@ -7,15 +7,16 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from lshdb.model.values import Counts, Rejection
 from lshdb.store.schema import rejected, run
+from lshdb.store.staging import staged_key
 from lshdb.store.statements.clock import now
 from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
-__all__ = ["begin", "counts", "finish", "last_before", "record", "reject"]
+__all__ = ["begin", "counts", "finish", "last_before", "record", "reject", "take_back"]
 
 # Statements that every small addition needs are made once: making one takes longer than running it.
 _COUNTS: Final = select(*(run.c[field.name] for field in fields(Counts))).where(run.c.run_key == bindparam("run"))
@@ -58,16 +59,25 @@ def finish(transaction: Transaction, run_key: int, state: str) -> None:
     transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=now()))
 
 
-def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -> None:
-    """Record items that could not be ingested."""
-    columns = {
-        "rejected_key": transaction.allocate(rejected, len(items)).tolist(),
+def take_back(transaction: Transaction, rejected_keys: Sequence[int]) -> int:
+    """Delete records of items that could not be ingested. Returns: how many there were."""
+    transaction.stage(staged_key, {"staged_key": rejected_keys})
+    mine = rejected.c.rejected_key.in_(select(staged_key.c.staged_key))
+    return transaction.execute(delete(rejected).where(mine)).rowcount
+
+
+def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -> list[int]:
+    """Record items that could not be ingested. Returns: the keys of their records."""
+    keys: list[int] = transaction.allocate(rejected, len(items)).tolist()
+    columns: dict[str, Sequence[object]] = {
+        "rejected_key": keys,
         "run_key": [run_key] * len(items),
         "source": [item.source for item in items],
         "locator": [item.locator for item in items],
         "reason": [item.reason for item in items],
     }
     transaction.bulk_insert(rejected, columns)
+    return keys
 
 
 def _written(moment: datetime) -> str:

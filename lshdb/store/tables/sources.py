@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, case, delete, func, select, update
 
 from lshdb.model.reports import HalfRead
 from lshdb.store.schema import document, removal, source
@@ -21,6 +21,7 @@ __all__ = [
     "Origin",
     "Put",
     "SourceState",
+    "add_documents",
     "all_of",
     "documents_of",
     "forget",
@@ -164,6 +165,14 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
     }
     transaction.bulk_insert(source, columns)
     return Put(keys | {state.uri: key for state, key in zip(fresh, fresh_keys, strict=True)}, frozenset(fresh_keys))
+
+
+def add_documents(transaction: Transaction, numbers: Mapping[int, int]) -> None:
+    """Record that sources have more documents. Args: numbers: how many, by the key of the source."""
+    grown = source.c.num_documents + bindparam("more")
+    statement = update(source).where(source.c.source_key == bindparam("one")).values(num_documents=grown)
+    for source_key, number in numbers.items():
+        transaction.execute(statement, {"one": source_key, "more": number})
 
 
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
