@@ -42,7 +42,7 @@ class Listed:
 def pairs(snapshot: Transaction, chosen: Chosen, listed: Listed, params: Params, progress: Progress) -> Iterator[Pair]:
     """Yield the chosen pairs. Stored ones come first, unless another order is chosen.
 
-    Args: progress: is told how many pairs may have to be computed.
+    Args: progress: receives the largest number of pairs that have to be computed.
     """
     more = _left_out(snapshot, chosen, listed, params, progress) if listed.complete else ()
     if listed.between is None:

@@ -1,4 +1,4 @@
-"""Find the near-duplicates of one document, however many contents its buckets hold.
+"""Find all near-duplicates of one document that share a bucket with it.
 
 The document need not be in the index. Its buckets supply the candidates, and the texts their similarities. A content
 with the same normalised text shares every bucket, so it is found in the same way.

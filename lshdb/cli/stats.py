@@ -111,9 +111,9 @@ def _unfinished(stats: Stats) -> list[str]:
     """Return lines on the sources that were not read to their end, and where the next run continues."""
     if not stats.num_unfinished:
         return []
-    lines = [f"unfinished  {stats.num_unfinished:,} sources read in part; the next run over them goes on"]
+    lines = [f"unfinished  {stats.num_unfinished:,} sources read in part; the next run over them continues"]
     return lines + [
-        f"            behind item {source.position:,} of {visible(source.uri)}" for source in stats.unfinished
+        f"            after item {source.position:,} of {visible(source.uri)}" for source in stats.unfinished
     ]
 
 

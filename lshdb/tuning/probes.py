@@ -4,7 +4,7 @@ A pair belongs to the later of its contents. Each pair of the index then has one
 first contents of an oversized bucket, which are paired with all others in it, do not distort it.
 
 Memory is the same for any index: of the contents that a probe may be similar to, at most a few hundred are kept, chosen
-at random. Their number is counted, so that what is found among the kept ones stands for all.
+at random. All of them are counted, so each of the kept ones stands for several.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Sampling:
     """
 
     min_probes: int = 400
-    max_probes: int = 4_000
+    max_probes: int = 2_000
     mates: int = 200
     precision: float = 0.02
 

@@ -178,6 +178,6 @@ def test_sources_that_were_half_read_are_shown_with_their_position(lshdb: Run, u
     assert (found["sources"], len(found["first"])) == (7, 5)
     assert found["first"][0] == {"uri": "file:///news/0.jsonl", "collection": "default", "position": 12_345}
     assert lshdb(url, "stats").out.splitlines()[-6:-4] == [
-        "unfinished  7 sources read in part; the next run over them goes on",
-        "            behind item 12,345 of file:///news/0.jsonl",
+        "unfinished  7 sources read in part; the next run over them continues",
+        "            after item 12,345 of file:///news/0.jsonl",
     ]
