@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import pytest
 from sqlalchemy import update
 
 from lshdb import Index, IngestOptions, ReadOptions
+from lshdb.ingest import plan
 from lshdb.store.schema import source
 from lshdb.store.store import Store
 
@@ -44,3 +47,16 @@ def test_a_file_that_was_read_with_other_options_is_read_again(url: str, tmp_pat
     with Index.open(url) as index:
         report = index.ingest([tmp_path / "a.jsonl"], IngestOptions(read=ReadOptions(id_prefix="news/")))
     assert report.counts.num_added == 3
+
+
+def test_a_touched_file_that_cannot_be_hashed_does_not_count_as_unchanged(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    write_records(tmp_path / "a.jsonl", 3)
+    num_bytes_read(url, tmp_path / "a.jsonl", ReadOptions())
+    os.utime(tmp_path / "a.jsonl", (0, 0))
+    monkeypatch.setattr(plan, "digest", refuse)
+    assert num_bytes_read(url, tmp_path / "a.jsonl", ReadOptions()) > 0

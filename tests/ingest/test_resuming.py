@@ -150,3 +150,17 @@ def test_runs_that_end_after_one_commit_each_leave_what_one_run_leaves(
             ends_early(url, folder, Stopping("ingested", 0), 0.0)
         ingest(url, folder)
         assert differences(url, expected) == {}
+
+
+def test_tiny_batches_leave_and_count_what_one_batch_does(new_url: Callable[[], str], tmp_path: Path) -> None:
+    counted = []
+    for budgets in (TINY, Budgets()):
+        url, folder = new_url(), tmp_path / "crawl"
+        for write_files in (write_yesterday, write_today):
+            write_files(folder)
+            with Index.ensure(url, {"shingle": "word:1", "bands": 10, "rows": 2}) as index:
+                report = index.ingest(folder, IngestOptions(prune=True, budgets=budgets))
+            counted.append((report.counts, report.num_skipped, report.pairs_added, facts_of(url)))
+    assert counted[:2] == counted[2:]
+    counts = counted[1][0]
+    assert (counts.num_added, counts.num_updated, counts.num_removed, counts.num_unchanged) == (3, 2, 2, 11)
