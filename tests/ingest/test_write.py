@@ -42,7 +42,18 @@ def chunk(num_documents: int, num_bytes: int) -> Chunk:
 
 def unchanged(num_files: int) -> Plan:
     states = tuple(SourceState(f"file:///{number}", 0, 0, None, "done", 0, 1, "{}", 1) for number in range(num_files))
-    return Plan((), {}, states, (), 0, frozenset(), num_files, 0, False)
+    return Plan(
+        tasks=(),
+        known={},
+        unchanged=states,
+        unwalked=(),
+        num_skipped=0,
+        unfollowed=(),
+        roots=frozenset(),
+        num_files=num_files,
+        num_bytes=0,
+        is_last=False,
+    )
 
 
 def batches_of(values: Sequence[Plan | Chunk], num_contents: int = 0, budgets: Budgets = SMALL) -> list[Batch]:
