@@ -52,6 +52,7 @@ from lshdb.errors import (
     PruneRefused,
     ReaderMissing,
     RecordsUnknown,
+    SearchIncomplete,
     SessionsPooled,
     SourceError,
     SourceGivenUp,
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from lshdb.ingest.buffer import Buffer
     from lshdb.ingest.options import Budgets, IngestOptions
     from lshdb.model.banding import Banding, Similarities, Sizes
+    from lshdb.model.overlap import Overlap, OverlapOptions, SharedRun, Span, TrainingMatch
     from lshdb.model.params import Params, Permutations, Shingling
     from lshdb.model.progress import Progress
     from lshdb.model.reports import (
@@ -172,6 +174,8 @@ __all__ = [
     "OutputExists",
     "OutputFailed",
     "OutputStopped",
+    "Overlap",
+    "OverlapOptions",
     "Pair",
     "Params",
     "ParamsMismatch",
@@ -191,7 +195,9 @@ __all__ = [
     "Rejection",
     "RunRow",
     "Scope",
+    "SearchIncomplete",
     "SessionsPooled",
+    "SharedRun",
     "Shingling",
     "Side",
     "Similarities",
@@ -200,6 +206,7 @@ __all__ = [
     "SourceGivenUp",
     "SourceRejected",
     "SourceUnreadable",
+    "Span",
     "SpillFailed",
     "Stats",
     "StoreError",
@@ -209,6 +216,7 @@ __all__ = [
     "TextsNotKept",
     "Thoroughness",
     "TooManyRejected",
+    "TrainingMatch",
     "Upgrade",
     "UsageError",
     "VacuumReport",
@@ -237,6 +245,7 @@ _CLASSES: Final = {
     "lshdb.ingest.buffer": ("Buffer",),
     "lshdb.ingest.options": ("Budgets", "IngestOptions"),
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
+    "lshdb.model.overlap": ("Overlap", "OverlapOptions", "SharedRun", "Span", "TrainingMatch"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),
     "lshdb.model.progress": ("Progress",),
     "lshdb.model.reports": (

@@ -42,6 +42,7 @@
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   a temporary file that cannot be written or read
+    ├── SearchIncomplete           53   texts that the index does not keep, and whose sources are gone
     └── OutputError                60   what should be written
         ├── OutputExists           61
         ├── OutputFailed           62
@@ -95,6 +96,7 @@ __all__ = [
     "PruneRefused",
     "ReaderMissing",
     "RecordsUnknown",
+    "SearchIncomplete",
     "SessionsPooled",
     "SourceError",
     "SourceGivenUp",
@@ -497,6 +499,15 @@ class TextsNotKept(LshdbError):
     --what kept lists the ids of the documents to keep), or create an index that keeps texts."""
 
     exit_code = 51
+    url: str
+
+
+class SearchIncomplete(LshdbError):
+    """{num_unread} texts of index {url} were not searched: it was created with --no-keep-text, and their sources are
+    gone or have changed. What was found is correct, but there may be more. Ingest the sources again."""
+
+    exit_code = 53
+    num_unread: str
     url: str
 
 

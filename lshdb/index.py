@@ -53,9 +53,10 @@ from lshdb.ingest.write import add_documents
 from lshdb.linking.link import Linking
 from lshdb.linking.pending import link_pending
 from lshdb.model import arguments
-from lshdb.model.arguments import Documents, Names, Paths, Place
+from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
+from lshdb.model.overlap import Overlap, OverlapOptions
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import (
@@ -71,6 +72,7 @@ from lshdb.model.reports import (
 )
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
+from lshdb.overlap.searching import Searching, require_apart, require_words
 from lshdb.passages.build import build, drop
 from lshdb.readers import ReadOptions, meant_ids, source_at
 from lshdb.sketch.kernels.announcement import announce_to
@@ -518,14 +520,72 @@ class Index:
         listed = Listed(expand, between, within, complete)
         return self._stream(lambda snapshot: pairs(snapshot, chosen, listed, self.params, self._progress))
 
-    def contaminated(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
+    def contaminated(
+        self,
+        train: Sides,
+        test: Sides,
+        options: OverlapOptions | None = None,
+        read: ReadOptions | None = None,
+    ) -> Iterator[Overlap]:
+        """Return every test document with the runs of words that it shares with training documents.
+
+        It sees text that was copied word for word, of any length from N words on, also inside of a long document. It
+        does not see paraphrases, translations, or copies with a change in every N words. Case, punctuation and white
+        space do not matter.
+
+        ::
+
+            for found in index.contaminated("crawl", Path("questions.jsonl")):
+                if found.is_contaminated:
+                    print(found.test, found.train, found.longest)
+
+        Args:
+            train, test: where the documents are, or several such places: a string is a collection of the index, a Path
+                is a file or folder.
+            options: the length of a run, and how many training documents to list.
+            read: how files are read.
+
+        Raises: CollectionUnknown, PathMissing; UsageError: one place is on both sides, or the index holds sets of
+            features; when it is reached SourceUnreadable: a test file has no documents; at the end SearchIncomplete:
+            the index does not keep some texts, and their sources are gone.
+        """
+        wanted, trained, tested = options or OverlapOptions(), arguments.sides(train), arguments.sides(test)
+        require_words(self.params)
+        require_apart(trained, tested)
+        self._require(*(one for one in (*trained, *tested) if isinstance(one, str)))
+        searching = Searching(self.params, self._suited(read or ReadOptions()), wanted, self._progress, self.url)
+        return self._stream(lambda snapshot: searching.overlaps(snapshot, trained, tested))
+
+    @staticmethod
+    def contaminated_files(
+        train: Paths,
+        test: Paths,
+        options: OverlapOptions | None = None,
+        read: ReadOptions | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[Overlap]:
+        """Return what `contaminated` returns for documents in files and folders, without an index.
+
+        Args: progress: receives reports about the search.
+        Raises: PathMissing; when it is reached SourceUnreadable.
+        """
+        trained, tested = ([Path(path) for path in arguments.paths(given)] for given in (train, test))
+        require_apart(trained, tested)
+        reporting = progress or Progress()
+        announce_to(reporting.busy)
+        searching = Searching(Params(), read or ReadOptions(), options or OverlapOptions(), reporting)
+        return searching.overlaps(None, trained, tested)
+
+    def nearest(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
         """Return every document of the collection `test`, by its id, with its nearest document in `train`, if any.
+
+        It sees documents that are alike as a whole. A short text inside of a long one is not like it; `contaminated`
+        finds that.
 
         Args: min_sim: the least similarity; the index's own by default.
         Raises: BelowFloor, CollectionUnknown; UsageError: both are the same collection.
         """
-        if train == test:
-            raise UsageError(reason="--train and --test are one collection; `lshdb dupes --within` lists its pairs")
+        require_apart([train], [test])
         least = self._checked(min_sim)
         self._complete(train, test)
         return self._stream(lambda snapshot: nearest(snapshot, train, test, least, self.params))
@@ -787,8 +847,12 @@ class Index:
         link_pending(self._store, self._progress)
         # The answer follows, perhaps in a pager on the same terminal.
         self._progress.done()
-        if chosen := [name for name in wanted if name is not None]:
-            self._store.read(lambda snapshot: collections.require(snapshot, self.url, *chosen))
+        self._require(*(name for name in wanted if name is not None))
+
+    def _require(self, *names: str) -> None:
+        """Raises: CollectionUnknown: one of the collections has no documents."""
+        if names:
+            self._store.read(lambda snapshot: collections.require(snapshot, self.url, *names))
 
     def _link(self, run_key: int | None) -> int:
         return Linking(self._store, run_key, self._progress).link()

@@ -25,7 +25,8 @@ This page is generated from the docstrings by `python scripts/make_api.py`. [pyt
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
     "Change": "ingest add buffered remove remove_collection link",
-    "Ask": "pairs query query_many query_file query_files query_id clusters members contaminated explain captures",
+    "Ask": "pairs query query_many query_file query_files query_id clusters members explain captures",
+    "Check for contamination": "contaminated contaminated_files nearest",
     "Deduplicate": "export filter filter_lines wanted_files delete_files",
     "Look up": "get meant collections stats runs hottest rejections",
     "Tune and maintain": "measure outlook reband verify check repair backup copy vacuum",

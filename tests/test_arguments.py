@@ -160,7 +160,7 @@ ASKED: dict[str, Callable[[Index, Any], object]] = {
     "clusters": lambda index, least: index.clusters(least),
     "query": lambda index, least: index.query(Document("?", WORDS), least),
     "query_id": lambda index, least: index.query_id("1", least),
-    "contaminated": lambda index, least: index.contaminated("default", "other", least),
+    "nearest": lambda index, least: index.nearest("default", "other", least),
 }
 
 

@@ -38,7 +38,7 @@ def index(url: str) -> Index:
 
 ASKED: dict[str, Callable[[Index, float | None], object]] = {
     "pairs": lambda index, least: index.pairs(least),
-    "contaminated": lambda index, least: index.contaminated("default", "other", least),
+    "nearest": lambda index, least: index.nearest("default", "other", least),
     "clusters": lambda index, least: index.clusters(least),
     "members": lambda index, least: index.members(least),
 }
@@ -59,6 +59,7 @@ IN_NOTHING: dict[str, Callable[[Index], object]] = {
     "pairs within": lambda index: index.pairs(within="nothing"),
     "pairs between": lambda index: index.pairs(between=("default", "nothing")),
     "contaminated": lambda index: index.contaminated("default", "nothing"),
+    "nearest": lambda index: index.nearest("default", "nothing"),
     "clusters": lambda index: index.clusters(options=ClusterOptions(within="nothing")),
     "members": lambda index: index.members(options=ClusterOptions(within="nothing")),
 }
@@ -76,6 +77,8 @@ def test_arguments_that_contradict_each_other_are_refused_at_the_call(index: Ind
             lambda: index.pairs(between=("default", "default")),
             lambda: index.pairs(between=("default", "other"), within="other"),
             lambda: index.contaminated("other", "other"),
+            lambda: index.contaminated([], "other"),
+            lambda: index.nearest("other", "other"),
             lambda: index.clusters(options=ClusterOptions(prefer=("(",))),
         ):
             with pytest.raises(UsageError):

@@ -24,7 +24,7 @@ from lshdb.store.tables import lost
 from lshdb.store.tables.lost import LostSource
 from lshdb.store.transaction import Transaction
 
-__all__ = ["spool_lost"]
+__all__ = ["read_again", "spool_lost"]
 
 
 def spool_lost(
@@ -37,10 +37,10 @@ def spool_lost(
         content_keys: int64, shape (n,), ascending: the contents to read; None for all contents that have a pair.
     """
     sources = lost.sources(snapshot, content_keys)
-    return Spool(text for source in sources for text in _read_again(source, params, options))
+    return Spool(text for source in sources for text in read_again(source, params, options))
 
 
-def _read_again(lost_source: LostSource, params: Params, options: ReadOptions) -> Iterator[tuple[int, bytes]]:
+def read_again(lost_source: LostSource, params: Params, options: ReadOptions) -> Iterator[tuple[int, bytes]]:
     """Yield (content_key, zstd frame) for every text that is still in its source."""
     source = source_at(lost_source.uri)
     if source is None:

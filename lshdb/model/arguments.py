@@ -20,6 +20,7 @@ __all__ = [
     "Names",
     "Paths",
     "Place",
+    "Sides",
     "count",
     "document",
     "documents",
@@ -28,6 +29,7 @@ __all__ = [
     "params",
     "paths",
     "place",
+    "sides",
     "similarity",
 ]
 
@@ -35,6 +37,8 @@ Documents: TypeAlias = Document | Iterable[Document]
 # Names a document: its id, the document object, or the path of a file that is one document.
 Names: TypeAlias = str | Path | Document | Iterable[str | Path | Document]
 Paths: TypeAlias = str | Path | Iterable[str | Path]
+# Where documents are: a collection of the index by its name, or a file or folder by its Path.
+Sides: TypeAlias = str | Path | Iterable[str | Path]
 # A database URL, or the path of a SQLite file.
 Place: TypeAlias = str | Path
 
@@ -82,6 +86,14 @@ def paths(given: Paths) -> list[str | Path]:
         if not isinstance(one, (str, Path)):
             raise UsageError(reason=f"a path is a string or a Path, not {_shown(one)}")
     return found
+
+
+def sides(given: Sides) -> list[str | Path]:
+    """Return the collections and paths of one side. Raises: UsageError: an element is neither, or there is none."""
+    found = paths(given)
+    if not found:
+        raise UsageError(reason="a side names at least one collection or path")
+    return [one if isinstance(one, Path) else name("a collection", one) for one in found]
 
 
 def place(given: object) -> str:

@@ -10,6 +10,7 @@ __all__ = [
     "HtmlText",
     "Keep",
     "Linkage",
+    "Measure",
     "OnConflict",
     "PairOrder",
     "Scheme",
@@ -57,3 +58,6 @@ ExportFormat = Literal["lines", "jsonl", "csv", "tsv", "parquet"]
 
 # What a filter does with records that the index does not hold.
 Unknown = Literal["keep", "drop", "error"]
+
+# What makes a test document contaminated: a run of words that a training document has too, or similarity as a whole.
+Measure = Literal["overlap", "jaccard"]

@@ -9,7 +9,9 @@ from lshdb.model.values import Counts, Rejection
 __all__ = ["Progress", "Stage"]
 
 # Work that knows which share of it is done. "index" builds the primary key of the buckets after the first ingest.
-Stage = Literal["index", "link", "verify", "cluster", "check", "reband", "measure", "copy", "filter", "passages"]
+Stage = Literal[
+    "index", "link", "verify", "cluster", "check", "reband", "measure", "copy", "filter", "passages", "search"
+]
 
 
 class Progress:

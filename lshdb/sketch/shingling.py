@@ -25,7 +25,7 @@ from lshdb.model.values import NormalForms, ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
 
-__all__ = ["MULTIPLIER", "distinct", "shingle"]
+__all__ = ["MULTIPLIER", "distinct", "secret_of", "shingle"]
 
 # Chooses the slots of hash tables, so that nobody can write texts whose shingles all fall into one slot.
 MULTIPLIER: Final = np.uint64(secrets.randbits(64) | 1)
@@ -54,7 +54,7 @@ def distinct(sets: ShingleSets) -> ShingleSets:
 def _hashes(forms: NormalForms, shingling: Shingling) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     if shingling.version == FORGEABLE_VERSION:
         return _public_hashes(forms, shingling)
-    secret = _secret(shingling.seed)
+    secret = secret_of(shingling.seed)
     if shingling.kind == "word":
         return kernels.keyed_words(forms.codepoints, forms.offsets, shingling.size, codepoints.table(), secret)
     if shingling.kind == "char":
@@ -71,7 +71,7 @@ def _public_hashes(forms: NormalForms, shingling: Shingling) -> tuple[NDArray[np
 
 
 @lru_cache(maxsize=8)
-def _secret(seed: int) -> NDArray[np.uint64]:
+def secret_of(seed: int) -> NDArray[np.uint64]:
     """Return what each code point is combined with: uint64, shape (2,); the second is odd."""
     digest = blake2b(seed.to_bytes(8, "little"), digest_size=16, person=b"lshdb shingles").digest()
     return np.frombuffer(digest, "<u8").astype(np.uint64) | np.array([0, 1], np.uint64)

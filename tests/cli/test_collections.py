@@ -15,6 +15,9 @@ from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 TWELVE = f"{ELEVEN} twelve"  # shares 7 of 8 with the previous one, 6 of 8 with the one before
 
 
+NEAREST = ("contaminated", "--measure", "jaccard")
+
+
 @pytest.fixture
 def two(lshdb: Run, url: str, tmp_path: Path) -> str:
     """An index of a training and a test set, both with ids 1, 2, 3."""
@@ -63,6 +66,7 @@ def test_dupes_between_collections_has_the_first_one_on_the_left(lshdb: Run, two
         ["dupes", "--within", "nothing"],
         ["dupes", "--between", "train", "nothing"],
         ["contaminated", "--train", "train", "--test", "nothing"],
+        [*NEAREST, "--train", "train", "--test", "nothing"],
     ],
     ids=" ".join,
 )
@@ -83,7 +87,8 @@ def test_a_collection_that_is_not_there_is_an_error_that_names_those_that_are(
         ["dupes", "--between", "train"],
         ["contaminated", "--train", "train", "--test", "train"],
         ["contaminated", "--train", "train"],
-        ["contaminated", "--train", "train", "--test", "test", "--min-sim", "0.3"],
+        [*NEAREST, "--train", "train", "--test", "train"],
+        [*NEAREST, "--train", "train", "--test", "test", "--min-sim", "0.3"],
         ["contaminated", "--train", "train", "--test", "test", "--max-share", "2"],
     ],
     ids=" ".join,
@@ -104,8 +109,8 @@ def test_a_query_for_an_id_leaves_out_that_document_and_not_its_namesakes(lshdb:
     assert rows == [["1", "1.0", "true", "train"], ["2", repr(6 / 7), "true", "train"]]
 
 
-def test_contaminated_lists_test_documents_with_the_nearest_training_document(lshdb: Run, two: str) -> None:
-    ended = lshdb(two, "contaminated", "--train", "train", "--test", "test")
+def test_jaccard_lists_test_documents_with_the_nearest_training_document(lshdb: Run, two: str) -> None:
+    ended = lshdb(two, *NEAREST, "--train", "train", "--test", "test")
     assert ended.code == 1
     assert ended.out.splitlines()[0] == "test\ttrain\tsimilarity\texact"
     assert ended.rows == [["1", "1", "1.0", "true"], ["2", "2", "0.875", "true"]]
@@ -113,13 +118,13 @@ def test_contaminated_lists_test_documents_with_the_nearest_training_document(ls
 
 
 def test_contaminated_lists_the_clean_ones_too_where_that_is_asked(lshdb: Run, two: str) -> None:
-    ended = lshdb(two, "contaminated", "--train", "train", "--test", "test", "--all", "--format", "jsonl")
+    ended = lshdb(two, *NEAREST, "--train", "train", "--test", "test", "--all", "--format", "jsonl")
     lines = [json.loads(line) for line in ended.out.splitlines()]
     assert [line["test"] for line in lines] == ["1", "2", "3", "4"]
     assert lines[2] == {"test": "3", "train": None, "similarity": None, "exact": None}
-    table = lshdb(two, "contaminated", "--train", "train", "--test", "test", "--all", "--format", "table")
+    table = lshdb(two, *NEAREST, "--train", "train", "--test", "test", "--all", "--format", "table")
     assert table.out.splitlines()[2:] == ["0.8750      2     2", "            3", "            4"]
-    csv = lshdb(two, "contaminated", "--train", "train", "--test", "test", "--all", "--format", "csv")
+    csv = lshdb(two, *NEAREST, "--train", "train", "--test", "test", "--all", "--format", "csv")
     assert csv.out.splitlines()[-1] == "4,,,"
 
 
@@ -127,7 +132,7 @@ def test_contaminated_lists_the_clean_ones_too_where_that_is_asked(lshdb: Run, t
 def test_contaminated_ends_with_1_beyond_the_share_that_is_allowed(
     max_share: str, code: int, lshdb: Run, two: str
 ) -> None:
-    assert lshdb(two, "contaminated", "--train", "train", "--test", "test", "--max-share", max_share).code == code
+    assert lshdb(two, *NEAREST, "--train", "train", "--test", "test", "--max-share", max_share).code == code
 
 
 def test_contaminated_ends_with_0_where_nothing_is(lshdb: Run, two: str, tmp_path: Path) -> None:
@@ -137,14 +142,14 @@ def test_contaminated_ends_with_0_where_nothing_is(lshdb: Run, two: str, tmp_pat
         ).code
         == 0
     )
-    ended = lshdb(two, "contaminated", "--train", "train", "--test", "clean")
+    ended = lshdb(two, *NEAREST, "--train", "train", "--test", "clean")
     assert (ended.code, ended.rows) == (0, [])
     assert ended.err == "0 of 1 documents of clean (0 %) are near-duplicates of documents of train at 0.8\n"
-    assert lshdb(two, "--quiet", "contaminated", "--train", "train", "--test", "clean").err == ""
+    assert lshdb(two, "--quiet", *NEAREST, "--train", "train", "--test", "clean").err == ""
 
 
 def test_contaminated_takes_the_similarity_that_is_asked_for(lshdb: Run, two: str) -> None:
-    ended = lshdb(two, "contaminated", "--train", "train", "--test", "test", "--min-sim", "0.9")
+    ended = lshdb(two, *NEAREST, "--train", "train", "--test", "test", "--min-sim", "0.9")
     assert ended.rows == [["1", "1", "1.0", "true"]]
     assert ended.err.endswith("(25 %) are near-duplicates of documents of train at 0.9\n")
 
@@ -152,7 +157,7 @@ def test_contaminated_takes_the_similarity_that_is_asked_for(lshdb: Run, two: st
 def test_a_program_asks_the_same(two: str) -> None:
     with Index.open(two) as index:
         assert index.collections() == ["test", "train"]
-        assert next(index.contaminated("train", "test")) == Nearest("1", "1", 1.0, True)
+        assert next(index.nearest("train", "test")) == Nearest("1", "1", 1.0, True)
         [pair] = index.pairs(within="train")
         assert (pair.left, pair.right, pair.left_collection, pair.right_collection) == ("1", "2", "train", "train")
         first = next(index.pairs(between=("test", "train")))

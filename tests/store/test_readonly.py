@@ -86,6 +86,7 @@ def questions(path: Path) -> Callable[[], dict[str, Any]]:
                 "explain": str(index.explain("a", "b").similarity),
                 "stats": index.stats().figures.num_documents,
                 "contaminated": [str(found) for found in index.contaminated("default", "other")],
+                "nearest": [str(found) for found in index.nearest("default", "other")],
                 "hottest": str(index.hottest(3)),
                 "kept": out.read_text(),
                 "notes": said.notes,

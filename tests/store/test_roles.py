@@ -105,6 +105,7 @@ QUESTIONS: tuple[tuple[Any, ...], ...] = (
     ("stats", "--rejected", "1"),
     ("export", "--what", "records"),
     ("contaminated", "--train", "default", "--test", "test", "--max-share", "1"),
+    ("contaminated", "--train", "default", "--test", "test", "--max-share", "1", "--measure", "jaccard"),
     ("tune",),
     ("check", "--all"),
 )

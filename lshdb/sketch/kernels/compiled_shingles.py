@@ -18,7 +18,15 @@ from lshdb.sketch.kernels import codepoints as entries
 from lshdb.sketch.kernels.compilation import kernel, longest, mix
 from lshdb.sketch.kernels.constants import MIX_1, SHINGLE_BASE, TOKEN_BASE
 
-__all__ = ["keyed_chars", "keyed_lines", "keyed_words", "shingle_chars", "shingle_lines", "shingle_words"]
+__all__ = [
+    "keyed_chars",
+    "keyed_lines",
+    "keyed_tokens",
+    "keyed_words",
+    "shingle_chars",
+    "shingle_lines",
+    "shingle_words",
+]
 
 SPACE = np.uint32(0x20)
 LINE_FEED = np.uint32(0x0A)
@@ -194,6 +202,16 @@ def _keyed_lines(codepoints: NDArray[np.uint32], secret: NDArray[np.uint64], tok
         total = _step(total, codepoint, start, ZERO if separator else factor)
     tokens[count] = total
     return count + np.uint64(total != ZERO)
+
+
+@kernel
+def keyed_tokens(
+    codepoints: NDArray[np.uint32], table: NDArray[np.uint32], secret: NDArray[np.uint64], tokens: NDArray[np.uint64]
+) -> np.int64:
+    """Put the hashes of the words of one normal form into `tokens`; return their number."""
+    count = _keyed_words(codepoints, table, secret, tokens)
+    _spread_all(tokens[:count])
+    return np.int64(count)
 
 
 @kernel

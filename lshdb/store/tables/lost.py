@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from lshdb.store.given import given
 from lshdb.store.schema import content, content_text, document, pair, source
+from lshdb.store.statements.collections import within
 from lshdb.store.transaction import Transaction
 
-__all__ = ["LostSource", "LostText", "sources"]
+__all__ = ["LostSource", "LostText", "sources", "sources_within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,13 @@ def sources(transaction: Transaction, content_keys: NDArray[np.int64] | None = N
     # In one statement, so that each source occurs once and is read once.
     is_given = content.c.content_key.in_(select(given.c.value))
     return _lost(transaction, is_given, {"given": content_keys.tolist()})
+
+
+def sources_within(transaction: Transaction, collection_keys: Sequence[int]) -> Iterator[LostSource]:
+    """Yield the sources of the contents of some collections whose text is not kept."""
+    held = document.alias("held")
+    is_held = exists().where(held.c.content_key == content.c.content_key, within(held.c.collection_key))
+    return _lost(transaction, is_held, {"collections": list(collection_keys)})
 
 
 def _is_paired() -> ColumnElement[bool]:

@@ -57,10 +57,14 @@ def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> Non
     assert run(SKETCH + cache, tmp_path, **nowhere) == "[1]\nNullCache\n"
 
 
-def test_every_kernel_has_a_reference_of_its_name() -> None:
+# They fill structures that only they read. tests/overlap compares their results with brute force.
+WITHOUT_REFERENCE = {"find_ngrams", "follow_runs", "link_runs", "number_ngrams", "settle_runs", "tally"}
+
+
+def test_every_other_kernel_has_a_reference_of_its_name() -> None:
     for name in kernels.__all__:
         assert callable(getattr(kernels, name))
-        assert name in reference.__all__
+        assert (name in reference.__all__) != (name in WITHOUT_REFERENCE)
 
 
 def test_an_unknown_kernel_is_an_attribute_error() -> None:
