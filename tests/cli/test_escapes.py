@@ -118,13 +118,14 @@ def test_an_id_of_a_megabyte_is_shortened_in_messages(lshdb: Run, url: str, tmp_
     assert " in collection 'default' of index " in ended.err
 
 
-def test_ids_of_a_megabyte_in_a_conflict_and_an_explanation_are_shortened(lshdb: Run, url: str, tmp_path: Path) -> None:
-    one = write_jsonl(tmp_path / "a.jsonl", {LONG: TEN})
-    two = write_jsonl(tmp_path / "b.jsonl", {LONG: OTHER})
+def test_long_ids_in_a_conflict_and_an_explanation_are_shortened(lshdb: Run, url: str, tmp_path: Path) -> None:
+    longest = "x" * 2_000
+    one = write_jsonl(tmp_path / "a.jsonl", {longest: TEN})
+    two = write_jsonl(tmp_path / "b.jsonl", {longest: OTHER})
     ended = lshdb(url, "ingest", "--on-conflict", "error", one, two)
-    assert (ended.code, len(ended.err) < 2_000) == (44, True)
+    assert (ended.code, "xxx ... (2,000 characters) ... xxx" in ended.err) == (44, True)
     lshdb(url, "ingest", one)
-    assert len(lshdb(url, "explain", LONG, LONG, "--no-diff").out) < 4_000
+    assert lshdb(url, "explain", longest, longest, "--no-diff").out.count(" ... (2,000 characters) ... ") == 2
 
 
 def test_a_rejection_of_a_megabyte_is_shortened_where_it_is_printed(lshdb: Run, url: str, tmp_path: Path) -> None:
