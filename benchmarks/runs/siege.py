@@ -4,7 +4,7 @@
 
 A load of 60,000 documents takes about ten seconds. Half of the loads are first ones, the others those of the next day,
 which also replace and remove documents. A kill is `kill -9` of lshdb and its workers. A power cut is a copy of the
-database and its log while all processes are stopped, as copied, with the log truncated or overwritten after its last
+database and its log while a transaction is written: as copied, with the log truncated or overwritten after its last
 sync, or with pages torn that a checkpoint was writing.
 
 After each kill and each cut, `lshdb check` must find no fault, except that Postgres may lack the key that the first

@@ -16,14 +16,14 @@ from benchmarks.runs.ingest import StepError
 from benchmarks.siege.contents import Contents, contents_of, differences
 from benchmarks.siege.crawl import Crawl, Day
 from benchmarks.siege.load import Load, run
-from benchmarks.siege.power import CUTS, Image, copied, cut
+from benchmarks.siege.power import CUTS, Image, beside, copied, cut, size_of
 from lshdb.errors import IndexFaulty, IndexMissing
 
 __all__ = ["Campaign", "Outcome", "Undisturbed"]
 
 MAX_KILLS: Final = 6  # of one index
 MAX_IMAGES: Final = 4  # of one load
-LATEST_IMAGE: Final = 0.9  # of the time of a load, so that most of them still have a log
+IMAGE_SECONDS: Final = 0.5  # at most, after the log has grown
 SLOWER: Final = 1.1  # estimated after a load that was killed in time
 FASTER: Final = 0.7  # estimated after a load that ended before the kill
 SAMPLE: Final = 200  # texts that are checked after each kill
@@ -98,7 +98,7 @@ class Campaign:
     def cut_power(self, database: Path, day: Day, expected: Undisturbed, max_images: int) -> None:
         """Copy the files of a load at random moments, damage the copies, resume each and judge it."""
         self._crawl.turn(day)
-        images = self._images(database, expected.seconds, min(max_images, MAX_IMAGES))
+        images = self._images(database, min(max_images, MAX_IMAGES))
         for image in images:
             kind = CUTS[self.outcome.num_images % len(CUTS)]
             what = f"{day}, {kind}: {cut(image, kind, self._chance)}"
@@ -109,17 +109,17 @@ class Campaign:
             for file in image.database.parent.iterdir():
                 file.unlink()
 
-    def _images(self, database: Path, seconds: float, count: int) -> list[Image]:
-        moments = sorted(self._chance.uniform(0.0, LATEST_IMAGE * self._pace * seconds) for _ in range(count))
+    def _images(self, database: Path, count: int) -> list[Image]:
+        """Return copies of the files at moments shortly after the log has grown, while a transaction is written."""
         images: list[Image] = []
+        log, size = beside(database, "-wal"), 0
         with Load(self._ingest(str(database))) as load:
-            before = 0.0
-            for moment in moments:
-                if load.is_running_after(moment - before) and database.exists():
-                    with load.stopped():
-                        target = database.with_name(f"image-{self.outcome.num_images + len(images)}")
-                        images.append(copied(database, target / database.name))
-                before = moment
+            while len(images) < count and load.has_grown(log, size):
+                load.is_running_after(self._chance.uniform(0.0, IMAGE_SECONDS))
+                with load.stopped():
+                    target = database.with_name(f"image-{self.outcome.num_images + len(images)}") / database.name
+                    if (size := size_of(log)) > 0:
+                        images.append(copied(database, target))
             load.kill()
         return images
 

@@ -9,18 +9,21 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 import psutil  # type: ignore[import-untyped]
 
 from benchmarks.runs.ingest import StepError
+from benchmarks.siege.power import size_of
 
 __all__ = ["Load", "run"]
 
 # The siege runs at the lowest priority. A process that takes this long hangs.
 LIMIT_SECONDS: Final = 900.0
 STOP_SECONDS: Final = 10.0
+POLL_SECONDS: Final = 0.005
 
 
 class Load:
@@ -49,6 +52,14 @@ class Load:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         return self._process.returncode is None
+
+    def has_grown(self, file: Path, size: int) -> bool:
+        """Wait until a file is larger, and return True; False if the command ends before."""
+        while self._process.poll() is None:
+            if size_of(file) > size:
+                return True
+            time.sleep(POLL_SECONDS)
+        return False
 
     def kill(self) -> bool:
         """Kill the whole group. Return False if the command had ended before."""

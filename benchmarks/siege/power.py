@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-__all__ = ["CUTS", "Cut", "Image", "copied", "cut"]
+__all__ = ["CUTS", "Cut", "Image", "beside", "copied", "cut", "size_of"]
 
 Cut = Literal["copied", "log truncated", "log garbage", "pages torn"]
 CUTS: Final[tuple[Cut, ...]] = get_args(Cut)
@@ -44,12 +44,20 @@ def beside(database: Path, ending: str) -> Path:
     return database.with_name(database.name + ending)
 
 
+def size_of(log: Path) -> int:
+    """Return the bytes of a log; 0 if it does not exist."""
+    try:
+        return log.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def copied(database: Path, target: Path) -> Image:
     """Copy a database whose writer is stopped."""
     target.parent.mkdir()
     shutil.copyfile(database, target)
     log, shared = beside(database, "-wal"), beside(database, "-shm")
-    if not log.exists() or log.stat().st_size < LOG_HEADER_BYTES:
+    if size_of(log) < LOG_HEADER_BYTES:
         return Image(target, 0)
     shutil.copyfile(log, beside(target, "-wal"))
     (num_frames,) = struct.unpack_from("=I", shared.read_bytes(), CHECKPOINTED_AT)
