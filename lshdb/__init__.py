@@ -47,6 +47,7 @@ from lshdb.errors import (
     OutputFailed,
     OutputStopped,
     ParamsMismatch,
+    PassagesMissing,
     PathMissing,
     PromiseUnreachable,
     PruneRefused,
@@ -63,6 +64,7 @@ from lshdb.errors import (
     StoreFailed,
     StoreUnreachable,
     TextsNotKept,
+    TextTooShort,
     TooManyRejected,
     UsageError,
     WorkerLost,
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from lshdb.model.banding import Banding, Similarities, Sizes
     from lshdb.model.overlap import Overlap, OverlapOptions, SharedRun, Span, TrainingMatch
     from lshdb.model.params import Params, Permutations, Shingling
+    from lshdb.model.passages import Boilerplate, Contained, Containing, Passage
     from lshdb.model.progress import Progress
     from lshdb.model.reports import (
         Figures,
@@ -119,6 +122,7 @@ __all__ = [
     "BadDocument",
     "Banding",
     "BelowFloor",
+    "Boilerplate",
     "Budgets",
     "Buffer",
     "Capture",
@@ -128,6 +132,8 @@ __all__ = [
     "CollectionUnknown",
     "Comparison",
     "Conflicts",
+    "Contained",
+    "Containing",
     "CopiedTable",
     "CopyDiffers",
     "CopyReport",
@@ -179,6 +185,8 @@ __all__ = [
     "Pair",
     "Params",
     "ParamsMismatch",
+    "Passage",
+    "PassagesMissing",
     "PassagesReport",
     "PathMissing",
     "Permutations",
@@ -213,6 +221,7 @@ __all__ = [
     "StoreFailed",
     "StoreUnreachable",
     "StoredPair",
+    "TextTooShort",
     "TextsNotKept",
     "Thoroughness",
     "TooManyRejected",
@@ -247,6 +256,7 @@ _CLASSES: Final = {
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
     "lshdb.model.overlap": ("Overlap", "OverlapOptions", "SharedRun", "Span", "TrainingMatch"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),
+    "lshdb.model.passages": ("Boilerplate", "Contained", "Containing", "Passage"),
     "lshdb.model.progress": ("Progress",),
     "lshdb.model.reports": (
         "Figures",

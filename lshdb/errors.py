@@ -39,10 +39,12 @@
     ├── RecordsUnknown             43
     ├── IdConflict                 44   two sources bring one id with different texts
     ├── CaptureUnknown             45
+    ├── TextTooShort               46   a question about passages, with a text shorter than one
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   a temporary file that cannot be written or read
     ├── SearchIncomplete           53   texts that the index does not keep, and whose sources are gone
+    ├── PassagesMissing            54
     └── OutputError                60   what should be written
         ├── OutputExists           61
         ├── OutputFailed           62
@@ -91,6 +93,7 @@ __all__ = [
     "OutputFailed",
     "OutputStopped",
     "ParamsMismatch",
+    "PassagesMissing",
     "PathMissing",
     "PromiseUnreachable",
     "PruneRefused",
@@ -106,6 +109,7 @@ __all__ = [
     "StoreError",
     "StoreFailed",
     "StoreUnreachable",
+    "TextTooShort",
     "TextsNotKept",
     "TooManyRejected",
     "UsageError",
@@ -518,6 +522,21 @@ class SpillFailed(LshdbError):
     exit_code = 52
     folder: _Path
     reason: str
+
+
+class PassagesMissing(LshdbError):
+    """Index {url} has no passages. Add them with: lshdb passages --build"""
+
+    exit_code = 54
+    url: str
+
+
+class TextTooShort(LshdbError):
+    """Document {doc_id!r} has fewer than {passages} words, so it contains no passage that the index can find."""
+
+    exit_code = 46
+    doc_id: str
+    passages: int
 
 
 class OutputError(LshdbError):

@@ -44,7 +44,7 @@ from lshdb.clusters.rows.options import DeletionReport, FilterOptions, FilterRep
 from lshdb.clusters.rows.shards import Shards
 from lshdb.clusters.rows.stream import filter_stream
 from lshdb.clusters.rows.verdicts import wanted
-from lshdb.errors import BelowFloor, IndexExists, ParamsMismatch, UsageError
+from lshdb.errors import BelowFloor, DocumentUnknown, IndexExists, ParamsMismatch, UsageError
 from lshdb.ingest.buffer import Buffer
 from lshdb.ingest.ingest import Ingestion
 from lshdb.ingest.options import IngestOptions
@@ -58,6 +58,7 @@ from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
 from lshdb.model.overlap import Overlap, OverlapOptions
 from lshdb.model.params import Params
+from lshdb.model.passages import Boilerplate, Contained, Containing, Passage
 from lshdb.model.progress import Progress
 from lshdb.model.reports import (
     IngestReport,
@@ -73,7 +74,10 @@ from lshdb.model.reports import (
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.overlap.searching import Searching, require_apart, require_words
+from lshdb.passages.boilerplate import boilerplate
 from lshdb.passages.build import build, drop
+from lshdb.passages.containment import contained_pairs, containing, require_passages
+from lshdb.passages.shared import passages_of
 from lshdb.readers import ReadOptions, meant_ids, source_at
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
@@ -722,6 +726,111 @@ class Index:
         Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; BadDocument.
         """
         return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
+
+    def containing(
+        self, document: Document, min_containment: float = 0.9, *, reverse: bool = False
+    ) -> list[Containing]:
+        """Return the documents that contain a document, in the index or not; those that contain most of it first.
+
+        Containment is the share of the document's shingles that the other document has too. Only documents that share
+        a passage with it are found, that is a run of as many words as `Params.passages` says.
+
+        Args:
+            min_containment: the least share.
+            reverse: return the documents that it contains instead.
+
+        Raises:
+            PassagesMissing: the index has no passages.
+            TextTooShort: the document is shorter than a passage.
+            BadDocument: it does not fit the index.
+        """
+        require_passages(self.params, self.url)
+        least = arguments.similarity(min_containment, "min_containment")
+        with self._store.reading() as snapshot:
+            found = containing(snapshot, arguments.document(document), least, self.params, reverse=reverse)
+        if found.num_left_out:
+            self._progress.warned(
+                f"{found.num_left_out:,} more texts share only passages with it that more than "
+                f"{self._store.expansion.cap} texts have; they were not compared"
+            )
+        return list(found.documents)
+
+    def containing_file(
+        self,
+        path: str | Path,
+        min_containment: float = 0.9,
+        options: ReadOptions | None = None,
+        *,
+        reverse: bool = False,
+    ) -> list[Containing]:
+        """Return the documents that contain the one document in a file; ``-`` is standard input.
+
+        Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; and as `containing`.
+        """
+        document = only_document(path, self._suited(options or ReadOptions()))
+        return self.containing(document, min_containment, reverse=reverse)
+
+    def containing_id(
+        self, doc_id: str, min_containment: float = 0.9, collection: str = "default", *, reverse: bool = False
+    ) -> list[Containing]:
+        """Return the documents that contain a document of the index, without itself.
+
+        Raises: DocumentUnknown; and as `containing`.
+        """
+        require_passages(self.params, self.url)
+        document = self.get(doc_id, collection)
+        if document is None:
+            raise DocumentUnknown(doc_id=doc_id, collection=collection, url=self.url)
+        found = self.containing(document, min_containment, reverse=reverse)
+        return [one for one in found if (one.id, one.collection) != (doc_id, collection)]
+
+    def contained_pairs(self, min_containment: float = 0.9) -> Iterator[Contained]:
+        """Return the pairs of documents of which one contains the other. Each text is named by its first document.
+
+        Args: min_containment: the least share of the shingles of the smaller one that the larger one has too.
+        Raises: PassagesMissing: the index has no passages.
+        """
+        require_passages(self.params, self.url)
+        least = arguments.similarity(min_containment, "min_containment")
+
+        def left_out(number: int) -> None:
+            self._progress.warned(
+                f"up to {number:,} pairs share passages that more than {self._store.expansion.cap} texts have, and "
+                "were not compared"
+            )
+
+        return self._stream(lambda snapshot: contained_pairs(snapshot, least, self.params, left_out))
+
+    def passages(self, doc_id: str, collection: str = "default") -> list[Passage]:
+        """Return the passages of a document that other documents contain, in reading order.
+
+        Raises: PassagesMissing: the index has no passages; DocumentUnknown.
+        """
+        require_passages(self.params, self.url)
+        arguments.name("an id", doc_id)
+        with self._store.reading() as snapshot:
+            return passages_of(snapshot, doc_id, collection, self.params, self.url)
+
+    def boilerplate(
+        self, min_documents: int = 2, limit: int = 20, within: str | None = None, prefix: str | None = None
+    ) -> list[Boilerplate]:
+        """Return the passages that most documents share, the most frequent first.
+
+        Args:
+            min_documents: the least number of documents of a passage.
+            limit: how many passages.
+            within: count the documents of this collection only.
+            prefix: count only documents whose ids begin with this, such as the address of a site.
+
+        Raises: PassagesMissing: the index has no passages; CollectionUnknown.
+        """
+        require_passages(self.params, self.url)
+        arguments.count("limit", limit)
+        arguments.count("min_documents", min_documents)
+        with self._store.reading() as snapshot:
+            if within is not None:
+                collections.require(snapshot, self.url, within)
+            return boilerplate(snapshot, self.params, min_documents, limit, within, prefix)
 
     def query_many(self, documents: Documents, min_sim: float | None = None, k: int | None = None) -> Iterator[Answer]:
         """Return an answer for each of many documents, in their order. They need not be in the index.

@@ -11,6 +11,7 @@ import typer
 
 from lshdb.cli import (
     backup,
+    boilerplate,
     captures,
     check,
     clusters,
@@ -23,6 +24,7 @@ from lshdb.cli import (
     ingest,
     init,
     link,
+    passages,
     query,
     reband,
     remove,
@@ -42,7 +44,7 @@ __all__ = ["app", "main"]
 # The verbs, by the panel of the help that lists them. A module has the name of its verb.
 PANELS: Final = {
     "Put in": (ingest, link, init),
-    "Ask": (dupes, clusters, query, explain, captures, contaminated, stats, runs),
+    "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs),
     "Clean up": (export, filter, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -9,7 +10,8 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import open_index
 from lshdb.cli.render import Listing, Output, print_records
-from lshdb.model.choices import PairOrder
+from lshdb.errors import UsageError
+from lshdb.model.choices import Comparing, PairOrder
 
 __all__ = ["EPILOG", "dupes"]
 
@@ -20,7 +22,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb dupes --within news\n
   lshdb dupes --complete\n
   lshdb dupes --between corpus benchmark\n
-  lshdb dupes --out pairs.csv"""
+  lshdb dupes --out pairs.csv\n
+  lshdb dupes --measure containment --min-sim 0.9"""
 
 
 def dupes(
@@ -47,6 +50,9 @@ def dupes(
     complete: Annotated[
         bool, typer.Option("--complete", help="Also compute the pairs that oversized buckets left out.")
     ] = False,
+    measure: Annotated[
+        Comparing, typer.Option(help="containment: print pairs of which one document contains the other.")
+    ] = "jaccard",
     *,
     output: Output,
 ) -> None:
@@ -58,7 +64,15 @@ def dupes(
 
     A bucket of more than 256 distinct texts is not expanded into all its pairs when documents are added. --complete
     computes the others now, after it has said on stderr how many comparisons that takes at most. They are not stored.
+
+    With --measure containment, the index must have passages (lshdb passages --build). A line holds the small document,
+    the large one, and the share of the small one's shingles that the large one has, from --min-sim on (default: 0.9).
     """
+    if measure == "containment":
+        if expand or between or within or sort or complete or max_sim < 1.0:
+            raise UsageError(reason="--measure containment takes --min-sim and --limit only")
+        _print_contained(context, 0.9 if min_sim is None else min_sim, limit, output)
+        return
     columns = ["left", "right", "similarity", "exact"]
     with open_index(context) as index:
         if between is None and within is None and len(index.collections()) > 1:
@@ -74,3 +88,12 @@ def dupes(
             complete=complete,
         )
         print_records(Listing(columns, ("left", "right"), "pair", limit), found, output)
+
+
+def _print_contained(context: typer.Context, min_containment: float, limit: int | None, output: Output) -> None:
+    columns = ["small", "large", "containment", "exact"]
+    with open_index(context) as index:
+        if len(index.collections()) > 1:
+            columns += ["small_collection", "large_collection"]
+        found = islice(index.contained_pairs(min_containment), limit)
+        print_records(Listing(columns, ("small", "large"), "pair", limit), found, output)

@@ -15,12 +15,13 @@ from lshdb.cli.options import READING, open_index
 from lshdb.cli.render import Listing, Output, print_records, print_rows
 from lshdb.clusters.tabular import Row
 from lshdb.errors import UsageError
-from lshdb.model.choices import TextFormat
+from lshdb.model.choices import Comparing, TextFormat
 
 if TYPE_CHECKING:
     from lshdb.answers.many import Answer
     from lshdb.answers.query import Match
     from lshdb.index import Index
+    from lshdb.model.passages import Containing
     from lshdb.readers import ReadOptions
 
 __all__ = ["EPILOG", "query"]
@@ -28,6 +29,8 @@ __all__ = ["EPILOG", "query"]
 NO_MATCH = 1
 NOUN = "near-duplicate"
 COLUMNS = ("id", "similarity", "exact")
+# The least containment by default.
+CONTAINMENT = 0.9
 # The largest document that can be asked about, in bytes. An ingest accepts less by default.
 MAX_TEXT = 1_000_000_000
 
@@ -37,6 +40,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb query --id https://example.org/ --min-sim 0.6\n
   lshdb query new.jsonl --format jsonl -k 1\n
   zcat new.jsonl.gz | lshdb query - --only-new > unseen.jsonl\n
+  lshdb query quote.txt --measure containment           # what contains this text\n
+  lshdb query page.html --measure containment --reverse # what does it contain\n
 \n
 Exits with status 1 if it prints nothing, as grep does."""
 
@@ -83,6 +88,13 @@ def query(
         bool, typer.Option("--only-new", help="Pass through the lines of documents that are like nothing here.")
     ] = False,
     collection: options.Collection = "default",
+    measure: Annotated[
+        Comparing,
+        typer.Option(help="containment: print the documents that contain a document, or most of it."),
+    ] = "jaccard",
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="For containment: print the documents that it contains.")
+    ] = False,
     *,
     asking: Asking,
     output: Output,
@@ -92,13 +104,27 @@ def query(
     For a file of records, several files or a folder, the first column is the id of the document that was asked about.
     Nothing is added to the index, and the documents are not compared with each other: of two new documents that are
     alike, --only-new passes both through.
+
+    With --measure containment, the index must have passages (lshdb passages --build). It prints the share of the
+    document's shingles that each other document has, from --min-sim on (default: 0.9).
     """
     if bool(files) == (doc_id is not None):
         raise UsageError(reason="query takes FILEs (or -), or --id ID")
     if only_new and doc_id is not None:
         raise UsageError(reason="--only-new reads FILEs; a document of the index is never new")
+    if reverse and measure != "containment":
+        raise UsageError(reason="--reverse belongs to --measure containment")
+    if measure == "containment" and (only_new or len(files or [""]) > 1):
+        raise UsageError(reason="--measure containment takes one FILE, or --id ID")
     with open_index(context) as index:
-        if doc_id is not None:
+        if measure == "containment":
+            least = CONTAINMENT if min_sim is None else min_sim
+            if doc_id is not None:
+                held = index.containing_id(index.meant(doc_id, collection), least, collection, reverse=reverse)
+            else:
+                held = index.containing_file((files or [])[0], least, asking.options(), reverse=reverse)
+            number = _print_containing(index, held[:most], output)
+        elif doc_id is not None:
             found = index.query_id(index.meant(doc_id, collection), min_sim, collection)
             number = _print_matches(index, found[:most], output)
         elif only_new:
@@ -124,6 +150,12 @@ def _print_answers(index: Index, answers: Iterator[Answer], files: Sequence[str]
     )
     print_rows(Listing(["question", *columns], ("question", "id"), NOUN), counted, output)
     return counted.number
+
+
+def _print_containing(index: Index, found: Sequence[Containing], output: Output) -> int:
+    columns = ["id", "containment", *_collection_column(index)]
+    print_records(Listing(columns, ("id",), "document"), found, output)
+    return len(found)
 
 
 def _print_matches(index: Index, found: Sequence[Match], output: Output) -> int:

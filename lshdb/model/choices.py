@@ -6,6 +6,7 @@ from typing import Literal
 
 __all__ = [
     "Captures",
+    "Comparing",
     "ExportFormat",
     "HtmlText",
     "Keep",
@@ -51,6 +52,9 @@ Linkage = Literal["single", "complete-to-keep"]
 
 # The order of pairs: the most similar first, or by the ids of the left and the right document.
 PairOrder = Literal["similarity", "id"]
+
+# How two documents are compared: by the shingles that they share of all, or by the share of one that the other has.
+Comparing = Literal["jaccard", "containment"]
 
 # What is exported.
 What = Literal["kept", "dropped", "records"]

@@ -24,7 +24,7 @@ from lshdb.store.tables.entries import Entries, packed, unpacked
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Build", "advance", "all_entries", "begin", "building", "clear", "entries_of", "finish", "next_texts"]
-__all__ += ["occurrences", "put", "replace", "sweep"]
+__all__ += ["documents_in", "occurrences", "put", "replace", "sweep"]
 
 NUM_PREFIXES: Final = 65_536
 # Blocks that are held at a time when all are read: 15 MB.
@@ -91,6 +91,17 @@ def replace(transaction: Transaction, content_keys: NDArray[np.int64], fingerpri
         mine = correct.chosen((prefixes >= bounds["first"]) & (prefixes <= bounds["last"]))
         if len(mine) or len(others) < len(entries):
             _rewrite(transaction, bounds, packed(Entries.concatenate([others, mine])))
+
+
+def documents_in(transaction: Transaction, within: str | None, prefix: str | None) -> NDArray[np.int64]:
+    """Return (content_key, number of documents), int64, shape (n, 2), by key.
+
+    Args:
+        within: count only documents of this collection.
+        prefix: count only documents whose ids begin with this.
+    """
+    statement = passages.documents_in_scope(is_within=within is not None, has_prefix=prefix is not None)
+    return transaction.integers(statement, {"collection": within, "prefix": prefix})
 
 
 def building(transaction: Transaction) -> Build | None:

@@ -1,0 +1,54 @@
+"""The runs of words that one text shares with another.
+
+Limitation: an N-gram that occurs more often than `MAX_OCCURRENCES` times in the other text is compared at the first of
+these places only. In a text of nothing but repetitions, a run may therefore be found in several parts.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["shared_runs"]
+
+MAX_OCCURRENCES: Final = 64
+
+
+def shared_runs(grams: NDArray[np.uint64], others: NDArray[np.uint64], num_words: int) -> NDArray[np.int64]:
+    """Return the runs of words of a text that stand in another text and cannot be extended there.
+
+    Args:
+        grams, others: uint64, the N-grams of both texts in reading order; see `words.ngrams`.
+        num_words: N.
+
+    Returns: int64, shape (m, 2): words [start, stop), by both; no run contains another.
+    """
+    ordered = np.argsort(others, kind="stable")
+    first = np.searchsorted(others, grams, "left", sorter=ordered)
+    counts = np.minimum(np.searchsorted(others, grams, "right", sorter=ordered) - first, MAX_OCCURRENCES)
+    places = np.repeat(np.arange(len(grams)), counts)
+    nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+    diagonals = ordered[np.repeat(first, counts) + nth] - places
+    return _maximal(_segments(places, diagonals, num_words))
+
+
+def _segments(places: NDArray[np.int64], diagonals: NDArray[np.int64], num_words: int) -> NDArray[np.int64]:
+    """Return the runs that consist of N-grams at consecutive places of both texts: words [start, stop)."""
+    if not len(places):
+        return np.empty((0, 2), np.int64)
+    order = np.lexsort((places, diagonals))
+    places, diagonals = places[order], diagonals[order]
+    begins = np.append(True, (places[1:] != places[:-1] + 1) | (diagonals[1:] != diagonals[:-1]))
+    ends = np.append(begins[1:], True)
+    return np.column_stack([places[begins], places[ends] + num_words])
+
+
+def _maximal(runs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the runs that no other contains, in order."""
+    runs = runs[np.lexsort((-runs[:, 1], runs[:, 0]))]
+    furthest = np.maximum.accumulate(runs[:, 1])
+    is_new = np.append(True, runs[1:, 1] > furthest[:-1])[: len(runs)]
+    maximal: NDArray[np.int64] = runs[is_new]
+    return maximal

@@ -1,0 +1,126 @@
+"""The passages of a document that stand in other documents too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.errors import DocumentUnknown
+from lshdb.linking.comparison import encoded_texts
+from lshdb.model.params import Params
+from lshdb.model.passages import Passage
+from lshdb.model.values import ShingleSets
+from lshdb.passages.candidates import Candidates, candidates_among
+from lshdb.passages.runs import shared_runs
+from lshdb.sketch.shingling import shingle
+from lshdb.sketch.texts import decode
+from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_size, word_shingling
+from lshdb.sketch.words import Words, ngrams, words
+from lshdb.store.tables import answers, fingerprints
+from lshdb.store.transaction import Transaction
+
+__all__ = ["NAMED_DOCUMENTS", "passages_of"]
+
+# Other documents that are named with a passage.
+NAMED_DOCUMENTS: Final = 10
+# Texts whose words are held at a time.
+TEXTS_AT_A_TIME: Final = 100
+
+
+def passages_of(transaction: Transaction, doc_id: str, collection: str, params: Params, url: str) -> list[Passage]:
+    """Return the passages of a document that other documents contain, in reading order.
+
+    They are the runs that cannot be extended in some other document. Passages may overlap: one document may share a
+    paragraph, and another one a sentence of it.
+
+    Raises: DocumentUnknown.
+    """
+    is_there, content_key = answers.content_of(transaction, collection, doc_id)
+    if not is_there:
+        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    _, texts = encoded_texts(transaction, np.asarray([] if content_key is None else [content_key], np.int64))
+    if not texts or content_key is None:
+        return []
+    asked = _Asked(texts[0], words(texts, params.seed), params)
+    found = candidates_among(fingerprints.occurrences(transaction, asked.fingerprints(0)), transaction.expansion)
+    runs = [*asked.runs_in(transaction, found.keys[found.keys != content_key])]
+    if asked.num_words >= params.passages:
+        runs.append((content_key, np.array([[0, asked.num_words]])))
+    holders = _holders(transaction, [key for key, _ in runs], (doc_id, collection))
+    return asked.passages([(key, some) for key, some in runs if holders[key]], holders, found)
+
+
+def _holders(
+    transaction: Transaction, keys: Sequence[int], without: tuple[str, str]
+) -> dict[int, list[tuple[str, str]]]:
+    """Return the documents of contents, except for one document."""
+    holders: dict[int, list[tuple[str, str]]] = {key: [] for key in keys}
+    for key, doc_id, collection in answers.documents_of(transaction, np.asarray(sorted(keys), np.int64)):
+        if (doc_id, collection) != without:
+            holders[key].append((doc_id, collection))
+    return holders
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The text that was asked about, and its words."""
+
+    text: bytes
+    words: Words
+    params: Params
+
+    @property
+    def num_words(self) -> int:
+        return len(self.words.hashes)
+
+    def fingerprints(self, start: int, stop: int | None = None) -> NDArray[np.uint32]:
+        """Return the fingerprints of the words [start, stop), ascending."""
+        size = gram_size(self.params.shingling, self.params.passages)
+        grams = shingle(self.words.forms, word_shingling(self.params.shingling, size)).hashes
+        chosen = grams[start : None if stop is None else stop - size + 1]
+        sets = ShingleSets(chosen, np.array([0, len(chosen)]))
+        return fingerprints_of_shingles(sets, self.params.shingling, self.params.passages).hashes
+
+    def runs_in(self, transaction: Transaction, keys: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield each content that shares runs with the text, and these runs."""
+        size = self.params.passages
+        mine = ngrams(self.words.forms, size, self.params.seed).hashes
+        for begin in range(0, len(keys), TEXTS_AT_A_TIME):
+            found, texts = encoded_texts(transaction, keys[begin : begin + TEXTS_AT_A_TIME])
+            others = words(texts, self.params.seed)
+            grams = ngrams(others.forms, size, self.params.seed)
+            for row, key in enumerate(found.tolist()):
+                runs = shared_runs(mine, grams.hashes[grams.offsets[row] : grams.offsets[row + 1]], size)
+                if len(runs) and others.offsets[row + 1] - others.offsets[row] >= size:
+                    yield key, runs
+
+    def passages(
+        self,
+        runs: Sequence[tuple[int, NDArray[np.int64]]],
+        holders: dict[int, list[tuple[str, str]]],
+        candidates: Candidates,
+    ) -> list[Passage]:
+        """Return the passages that these runs are, each with all documents that contain it."""
+        if not runs:
+            return []
+        keys = np.repeat([key for key, _ in runs], [len(some) for _, some in runs])
+        every = np.concatenate([some for _, some in runs])
+        passages = []
+        for start, stop in np.unique(every, axis=0).tolist():
+            has = np.unique(keys[(every[:, 0] <= start) & (every[:, 1] >= stop)])
+            named = [one for key in has.tolist() for one in holders[key]]
+            passages.append(self._passage(start, stop, named, is_exact=self._is_exact(start, stop, candidates)))
+        return passages
+
+    def _passage(self, start: int, stop: int, named: list[tuple[str, str]], *, is_exact: bool) -> Passage:
+        first, last = int(self.words.places[start, 0]), int(self.words.places[stop - 1, 1])
+        text = decode(self.text[first:last])
+        return Passage(text, start, stop, first, last, len(named), is_exact, tuple(named[:NAMED_DOCUMENTS]))
+
+    def _is_exact(self, start: int, stop: int, candidates: Candidates) -> bool:
+        """Return whether all contents with the passage are among the candidates: they share all its fingerprints."""
+        return not candidates.num_left_out or not np.isin(self.fingerprints(start, stop), candidates.frequent).all()

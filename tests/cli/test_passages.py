@@ -1,0 +1,81 @@
+"""The verbs about passages, and containment in `query` and `dupes`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+QUOTE = "to be or not to be that is the question whether it is nobler in the mind to suffer"
+
+
+@pytest.fixture
+def db(tmp_path: Path, lshdb: Run) -> Path:
+    """An index with passages of 13 words and three documents, two of which contain a sentence."""
+    texts = {"quote": QUOTE, "play": f"Hamlet said: {QUOTE}, and sat down", "other": "nothing of this kind is in here"}
+    lines = (json.dumps({"id": doc_id, "text": text}) for doc_id, text in texts.items())
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines))
+    path = tmp_path / "lshdb.db"
+    assert lshdb(path, "ingest", str(tmp_path / "texts.jsonl")).code == 0
+    refused = lshdb(path, "passages", "quote")
+    assert (refused.code, refused.out) == (54, "")
+    assert refused.err.endswith("has no passages. Add them with: lshdb passages --build\n")
+    built = lshdb(path, "passages", "--build")
+    assert built.out.startswith("every run of 13 words that texts share is found; ")
+    return path
+
+
+def test_a_document_shows_its_passages(db: Path, lshdb: Run) -> None:
+    found = lshdb(db, "passages", "play", "--format", "jsonl")
+    assert found.code == 0
+    assert json.loads(found.out) == {
+        "start": 2,
+        "num_words": 19,
+        "num_documents": 1,
+        "exact": True,
+        "first": "quote",
+        "text": QUOTE,
+        "start_byte": 13,
+        "stop_byte": 13 + len(QUOTE),
+        "documents": [["quote", "default"]],
+    }
+    assert lshdb(db, "passages", "other").code == 1
+    assert lshdb(db, "passages", "none").code == 41
+    assert lshdb(db, "passages").code == 2
+
+
+def test_boilerplate_is_listed(db: Path, lshdb: Run) -> None:
+    found = lshdb(db, "boilerplate")
+    assert found.out == f"num_documents\tnum_words\texact\tfirst\ttext\n2\t19\ttrue\tquote\t{QUOTE}\n"
+    assert lshdb(db, "boilerplate", "--prefix", "play").out == "num_documents\tnum_words\texact\tfirst\ttext\n"
+
+
+def test_a_query_prints_what_contains_a_text_and_what_it_contains(db: Path, tmp_path: Path, lshdb: Run) -> None:
+    (tmp_path / "asked.txt").write_text(QUOTE)
+    asked = str(tmp_path / "asked.txt")
+    containment = ("--measure", "containment")
+    assert lshdb(db, "query", asked, *containment).out == "id\tcontainment\nquote\t1.0\nplay\t1.0\n"
+    assert lshdb(db, "query", "--id", "quote", *containment).out == "id\tcontainment\nplay\t1.0\n"
+    assert lshdb(db, "query", "--id", "play", *containment).code == 1
+    reverse = lshdb(db, "query", "--id", "play", *containment, "--reverse")
+    assert reverse.out == "id\tcontainment\nquote\t1.0\n"
+    (tmp_path / "short.txt").write_text("to be or not to be")
+    short = lshdb(db, "query", str(tmp_path / "short.txt"), *containment)
+    assert short.code == 46
+    assert "has fewer than 13 words" in short.err
+    assert lshdb(db, "query", asked, "--reverse").code == 2
+    assert lshdb(db, "query", asked, asked, *containment).code == 2
+
+
+def test_pairs_of_which_one_contains_the_other_are_listed(db: Path, lshdb: Run) -> None:
+    header = "small\tlarge\tcontainment\texact\n"
+    assert lshdb(db, "dupes", "--measure", "containment").out == f"{header}quote\tplay\t1.0\ttrue\n"
+    assert lshdb(db, "dupes", "--measure", "containment", "--expand").code == 2
+
+
+def test_passages_can_be_dropped(db: Path, lshdb: Run) -> None:
+    assert lshdb(db, "passages", "--drop").code == 0
+    assert lshdb(db, "boilerplate").code == 54

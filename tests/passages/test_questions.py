@@ -1,0 +1,214 @@
+"""Answers about passages and containment equal those of brute force."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lshdb import Boilerplate, Contained, Containing, Document, Index
+from lshdb.errors import DocumentUnknown, PassagesMissing, TextTooShort
+from lshdb.model.expansion import Expansion
+from lshdb.model.progress import Progress
+
+N, K = 7, 3
+PARAMS = {"passages": N, "shingle": f"word:{K}"}
+
+Words = list[str]
+
+# Runs of a few words in Latin and Han, where each character is a word; put together, they share long runs.
+WORDS = ["one", "two", "three", "four", "水", "火", "straße"]
+runs = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6)
+chunks = st.sampled_from([WORDS, WORDS[::-1], ["木", "x", "金", "y", "土", "z", "one", "one"], ["one", "two"] * 6])
+texts = st.lists(st.one_of(runs, chunks), min_size=1, max_size=5).map(lambda parts: [w for part in parts for w in part])
+corpora = st.lists(texts, min_size=2, max_size=6, unique_by=tuple)
+
+
+def shingles(words: Words) -> set[tuple[str, ...]]:
+    return {tuple(words[i : i + K]) for i in range(max(1, len(words) - K + 1))}
+
+
+def contained(small: Words, large: Words) -> float:
+    return len(shingles(small) & shingles(large)) / len(shingles(small))
+
+
+def has_run(words: Words, run: Sequence[str]) -> bool:
+    return any(words[i : i + len(run)] == list(run) for i in range(len(words) - len(run) + 1))
+
+
+def share_a_run(one: Words, other: Words) -> bool:
+    return any(has_run(other, one[i : i + N]) for i in range(len(one) - N + 1))
+
+
+def maximal_runs(words: Words, other: Words) -> set[tuple[int, int]]:
+    found = {
+        (start, stop)
+        for start in range(len(words))
+        for stop in range(start + N, len(words) + 1)
+        if has_run(other, words[start:stop])
+    }
+    return {(start, stop) for start, stop in found if not {(start - 1, stop), (start, stop + 1)} & found}
+
+
+def filled(url: str, corpus: list[Words]) -> Index:
+    index = Index.create(url, PARAMS)
+    index.add(Document(f"d{number}", " ".join(words)) for number, words in enumerate(corpus))
+    return index
+
+
+def check(url: str, corpus: list[Words], asked: Words) -> None:
+    with filled(url, corpus) as index:
+        check_containing(index, corpus, asked)
+        check_pairs(index, corpus)
+        for number in range(len(corpus)):
+            check_passages(index, corpus, number)
+
+
+def check_containing(index: Index, corpus: list[Words], asked: Words) -> None:
+    question = Document("asked", " ".join(asked))
+    if len(asked) < N:
+        with pytest.raises(TextTooShort):
+            index.containing(question)
+        return
+    mates = {f"d{number}": words for number, words in enumerate(corpus) if share_a_run(asked, words)}
+    containers = {name: contained(asked, words) for name, words in mates.items() if contained(asked, words) >= 0.4}
+    assert {one.id: one.containment for one in index.containing(question, 0.4)} == containers
+    held = {name: contained(words, asked) for name, words in mates.items() if contained(words, asked) >= 0.4}
+    assert {one.id: one.containment for one in index.containing(question, 0.4, reverse=True)} == held
+
+
+def check_pairs(index: Index, corpus: list[Words]) -> None:
+    expected = {}
+    for right in range(len(corpus)):
+        for left in range(right):
+            if share_a_run(corpus[left], corpus[right]):
+                is_left_small = len(shingles(corpus[left])) <= len(shingles(corpus[right]))
+                small, large = (left, right) if is_left_small else (right, left)
+                expected[f"d{small}", f"d{large}"] = contained(corpus[small], corpus[large])
+    found = list(index.contained_pairs(0.4))
+    assert {(one.small, one.large): one.containment for one in found} == {
+        pair: share for pair, share in expected.items() if share >= 0.4
+    }
+    assert all(one.exact for one in found)
+
+
+def check_passages(index: Index, corpus: list[Words], number: int) -> None:
+    words, others = corpus[number], [other for at, other in enumerate(corpus) if at != number]
+    expected = {span for other in others for span in maximal_runs(words, other)}
+    found = index.passages(f"d{number}")
+    assert {(one.start, one.stop) for one in found} == expected
+    for one in found:
+        run = words[one.start : one.stop]
+        assert one.text.split() == run
+        assert " ".join(words).encode()[one.start_byte : one.stop_byte].decode() == one.text
+        assert one.num_documents == sum(has_run(other, run) for other in others)
+        assert one.exact
+
+
+@settings(max_examples=25, deadline=None)
+@given(corpora, texts)
+def test_answers_are_those_of_brute_force(corpus: list[Words], asked: Words) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        check(str(Path(folder) / "index.db"), corpus, asked)
+
+
+@pytest.mark.postgres
+def test_answers_on_each_database_are_those_of_brute_force(url: str) -> None:
+    quote = [*WORDS, "木", "x", "金"]
+    corpus = [quote, ["a", "b", *quote, "c"], [*WORDS, "c", "d"], ["z"] * 9, ["q", *quote[2:], "z"]]
+    check(url, corpus, ["b", *quote])
+
+
+def test_a_document_does_not_contain_itself_and_copies_do(url: str) -> None:
+    text = "one two three four five six seven eight nine ten"
+    with Index.create(url, PARAMS) as index:
+        index.add([Document("a", text), Document("b", f"before {text} after it"), Document("c", text.upper())])
+        assert index.containing_id("a") == [Containing("c", 1.0), Containing("b", 1.0)]
+        assert index.containing_id("b", 0.5) == [Containing("a", 8 / 11), Containing("c", 8 / 11)]
+        assert index.containing_id("b", reverse=True) == [Containing("a", 1.0), Containing("c", 1.0)]
+        assert list(index.contained_pairs()) == [Contained("a", "b", 1.0)]
+        (passage,) = index.passages("b")
+        assert (passage.text, passage.num_documents, passage.documents) == (
+            text, 2, (("a", "default"), ("c", "default"))
+        )  # fmt: skip
+        index.remove("a")
+        assert index.containing_id("b", reverse=True) == [Containing("c", 1.0)]
+        assert index.passages("b")[0].num_documents == 1
+
+
+class Warnings(Progress):
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def warned(self, message: str) -> None:
+        self.messages.append(message)
+
+
+def test_texts_with_frequent_passages_only_are_counted_when_they_are_not_compared(url: str) -> None:
+    footer = "all rights reserved by the owners of this place for ever"
+    progress = Warnings()
+    with Index.create(url, PARAMS, progress) as index:
+        index.add(Document(f"d{n}", f"{n} {n * n} {footer}") for n in range(12))
+        index._store.expansion = Expansion(cap=5, hubs=2)
+        found = index.containing(Document("asked", footer))
+        assert [one.id for one in found] == ["d0", "d1", "d2", "d3", "d4"]
+        assert progress.messages == [
+            "7 more texts share only passages with it that more than 5 texts have; they were not compared"
+        ]
+        (passage,) = index.passages("d3")
+        assert (passage.text, passage.exact) == (footer, False)
+        progress.messages.clear()
+        assert len(list(index.contained_pairs(0.5))) == 5 * 4 // 2 + 7 * 2
+        assert "pairs share passages that more than 5 texts have" in progress.messages[0]
+        (frequent,) = index.boilerplate()
+        assert (frequent.text, frequent.num_documents, frequent.exact) == (footer, 12, True)
+
+
+def test_boilerplate_is_counted_by_collection_and_by_prefix(url: str) -> None:
+    footer, header = "all rights reserved by the owners of it", "skip to the content of this page or not"
+    with Index.create(url, PARAMS) as index:
+        index.add(Document(f"https://a.example/{n}", f"{header} {n}a {n}b {footer}") for n in range(4))
+        index.add([Document(f"https://b.example/{n}", f"{n}c says {n}d {footer}") for n in range(5)], "b")
+        first = ("https://a.example/0", "default")
+        assert [(one.text, one.num_documents, one.first, one.collection) for one in index.boilerplate()] == [
+            (footer, 9, *first),
+            (header, 4, *first),
+        ]
+        assert [(one.text, one.num_documents) for one in index.boilerplate(limit=1)] == [(footer, 9)]
+        assert index.boilerplate(within="b") == [Boilerplate(footer, 8, 5, True, "https://b.example/0", "b")]
+        assert {one.num_documents for one in index.boilerplate(prefix="https://a.example/")} == {4}
+        assert index.boilerplate(min_documents=10) == []
+        assert index.boilerplate(prefix="https://c.example/") == []
+
+
+def test_a_longer_passage_of_fewer_documents_is_counted_for_itself(url: str) -> None:
+    footer = "all rights reserved by the owners of it"
+    with Index.create(url, PARAMS) as index:
+        index.add(Document(f"a{n}", f"number {n} of a {footer}") for n in range(4))
+        index.add(Document(f"b{n}", f"{n} things that b says {footer}") for n in range(5))
+        found = {one.text: one.num_documents for one in index.boilerplate()}
+    assert found[footer] == 9
+    assert found.items() <= {footer: 9, f"things that b says {footer}": 5, f"of a {footer}": 4}.items()
+
+
+def test_an_index_without_passages_says_how_to_add_them(url: str) -> None:
+    with Index.create(url) as index:
+        index.add(Document("a", "some text"))
+        questions: list[Callable[[], object]] = [
+            lambda: index.containing(Document("x", "text")),
+            lambda: index.containing_id("a"),
+            lambda: index.contained_pairs(),
+            lambda: index.passages("a"),
+            index.boilerplate,
+        ]
+        for question in questions:
+            with pytest.raises(PassagesMissing, match="lshdb passages --build"):
+                question()
+        index.build_passages(N)
+        with pytest.raises(DocumentUnknown):
+            index.passages("b")
+        assert index.passages("a") == []
