@@ -270,7 +270,7 @@ def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> Sou
 def _storable(file: SourceFile) -> Found:
     if len(file.uri) > MAX_URI_BYTES:
         return Rejection(
-            file.uri, "", f"its address has {len(file.uri):,} bytes; at most {MAX_URI_BYTES:,} are possible"
+            file.uri, "", f"its address is too long: {len(file.uri):,} bytes; at most {MAX_URI_BYTES:,} are possible"
         )
     return file
 

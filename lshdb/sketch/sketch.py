@@ -169,7 +169,7 @@ def _fault_of_id(doc_id: object) -> str | None:
     if not doc_id.isascii() and _SURROGATE.search(doc_id):
         return "its id holds a lone surrogate"
     if len(doc_id) > MAX_ID_BYTES // 4 and (num_bytes := len(doc_id.encode())) > MAX_ID_BYTES:
-        return f"its id has {num_bytes:,} bytes; at most {MAX_ID_BYTES:,} are possible"
+        return f"its id is too long: {num_bytes:,} bytes; at most {MAX_ID_BYTES:,} are possible"
     return None
 
 

@@ -92,6 +92,9 @@ def test_the_kinds_of_reasons_are_bounded() -> None:
         ('field "text" holds a lone surrogate at character 2', 'field "text" holds a lone surrogate'),
         ("zstd stream is damaged (checksum)", "zstd stream is damaged"),
         ("Permission denied", "Permission denied"),
+        ("not as many fields as the header: 3, not 2", "not as many fields as the header"),
+        ("its row group cannot be read further (row group 2: truncated)", "its row group cannot be read further"),
+        ("its id is too long: 2,001 bytes; at most 2,000 are possible", "its id is too long"),
     ],
 )
 def test_the_kind_of_a_rejection_is_its_reason_without_its_particulars(reason: str, kind: str) -> None:

@@ -38,13 +38,13 @@ def test_an_id_that_is_too_long_is_rejected_alone(url: str, tmp_path: Path) -> N
         assert sorted(ids(index)) == sorted([longest, "b"])
         [rejection] = index.rejections(report.run)
     assert rejection.locator == "line 2"
-    assert rejection.reason.endswith("its id has 2,001 bytes; at most 2,000 are possible")
+    assert rejection.reason.endswith("its id is too long: 2,001 bytes; at most 2,000 are possible")
 
 
 def test_the_message_about_a_long_id_is_short(url: str) -> None:
     with Index.create(url) as index, pytest.raises(BadDocument) as caught:
         index.add(Document("é" * 1_000_000, "text"))
-    assert str(caught.value).endswith("its id has 2,000,000 bytes; at most 2,000 are possible")
+    assert str(caught.value).endswith("its id is too long: 2,000,000 bytes; at most 2,000 are possible")
     assert len(str(caught.value)) < 300
 
 
