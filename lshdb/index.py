@@ -31,6 +31,7 @@ from lshdb.answers.pairs import Listed, pairs
 from lshdb.answers.query import Match, matches, only_document, stored_matches
 from lshdb.answers.stats import stats_of
 from lshdb.audit import Auditing, Thoroughness
+from lshdb.audit.digests import renew_digests
 from lshdb.audit.repair import Repairing
 from lshdb.audit.verify import Reverification, Scope
 from lshdb.clusters.arrange import Clusters
@@ -178,13 +179,21 @@ class Index:
         return cls(store, progress)
 
     @staticmethod
-    def upgrade(url: Place, *, dry_run: bool = False) -> Upgrade:
+    def upgrade(url: Place, *, dry_run: bool = False, progress: Progress | None = None) -> Upgrade:
         """Bring an index to the schema of this version. A SQLite file is copied first.
 
-        Args: dry_run: roll the upgrade back, and return its SQL.
+        Then the digests of an older index, which can be forged, are replaced. If this is interrupted, the same call
+        continues it.
+
+        Args: dry_run: roll the upgrade of the schema back, and return its SQL.
         """
-        with Store.at(arguments.place(url)) as store:
-            return whole.rehearse(store) if dry_run else whole.perform(store)
+        location = arguments.place(url)
+        with Store.at(location) as store:
+            done = whole.rehearse(store) if dry_run else whole.perform(store)
+        if dry_run:
+            return done
+        with Store.open(location) as store:
+            return replace(done, digests=renew_digests(store, progress or Progress()))
 
     @staticmethod
     def backup(url: Place, path: str | Path, *, force: bool = False, progress: Progress | None = None) -> BackupReport:

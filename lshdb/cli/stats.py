@@ -11,7 +11,7 @@ from lshdb.cli import options
 from lshdb.cli.options import open_index
 from lshdb.cli.render import Listing, Output, print_records, print_report, print_rows, visible
 from lshdb.errors import UsageError
-from lshdb.model.params import FORGEABLE_VERSION
+from lshdb.model.params import FORGEABLE_DIGESTS, FORGEABLE_HASHES
 
 if TYPE_CHECKING:
     from lshdb.answers.hot_buckets import Hottest
@@ -102,9 +102,12 @@ def _recall(stats: Stats) -> str:
 
 def _forgeable(stats: Stats) -> dict[str, str]:
     """Return a line for an index of an old version; none for others."""
-    if stats.params.table_version != FORGEABLE_VERSION:
+    version = stats.params.table_version
+    if version not in FORGEABLE_HASHES:
         return {}
-    return {"hashes": f"{FORGEABLE_VERSION}: a hostile text can pass for another one, but not in a new index"}
+    if version == FORGEABLE_DIGESTS:
+        return {"hashes": f"{version}: a hostile text can pass for another one; lshdb upgrade or a new index helps"}
+    return {"hashes": f"{version}: a hostile text can pass for similar to another one, but not in a new index"}
 
 
 def _unfinished(stats: Stats) -> list[str]:

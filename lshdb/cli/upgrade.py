@@ -28,10 +28,27 @@ def upgrade(
 
     A SQLite file is copied first. The upgrade is one transaction, and waits for an ingest into the same file or another
     upgrade.
+
+    Then the digests of an older index, by which equal texts are recognised and which can be forged, are computed again
+    from its texts or their sources. If this is interrupted, the same command continues it.
     """
+    from lshdb.cli.display import display_of
     from lshdb.index import Index
 
-    typer.echo(_summary(Index.upgrade(settings_of(context).db, dry_run=dry_run), dry_run))
+    done = Index.upgrade(settings_of(context).db, dry_run=dry_run, progress=display_of(context))
+    typer.echo("\n".join([_summary(done, dry_run), *_digest_lines(done)]))
+
+
+def _digest_lines(done: Upgrade) -> list[str]:
+    if done.digests is None:
+        return []
+    lines = [f"computed the digests of {done.digests.num_computed:,} texts"]
+    if done.digests.num_left:
+        lines.append(
+            f"{done.digests.num_left:,} texts are neither kept nor in their sources, so the index keeps its old "
+            "digests; run the same command once the sources are back"
+        )
+    return lines
 
 
 def _summary(done: Upgrade, dry_run: bool) -> str:

@@ -28,7 +28,7 @@ Scheme = Literal["fss1", "universal"]
 ShingleKind = Literal["word", "char", "set"]
 
 # The code-point table, the shingle hash and the content digest of an index.
-TableVersion = Literal["unicode14-1", "unicode14-2"]
+TableVersion = Literal["unicode14-1", "unicode14-1-sha256", "unicode14-2"]
 
 # Which part of a page is its text.
 HtmlText = Literal["main", "all"]

@@ -16,7 +16,9 @@ from lshdb.model.banding import MAX_BANDS, Banding
 from lshdb.model.choices import HtmlText, Scheme, ShingleKind, TableVersion
 
 __all__ = [
-    "FORGEABLE_VERSION",
+    "FORGEABLE_DIGESTS",
+    "FORGEABLE_HASHES",
+    "SAFE_DIGESTS",
     "TABLE_VERSION",
     "Banding",
     "HtmlText",
@@ -30,8 +32,12 @@ __all__ = [
 
 # The version of new indexes. Any change to the code-point table, shingle hash or content digest needs a new name.
 TABLE_VERSION: Final[TableVersion] = "unicode14-2"
-# The shingle hash and the digest of this version can be forged: anybody can write different texts that count as equal.
-FORGEABLE_VERSION: Final[TableVersion] = "unicode14-1"
+# The digest of this version can be forged: anybody can write another text that counts as the same.
+FORGEABLE_DIGESTS: Final[TableVersion] = "unicode14-1"
+# What an upgrade makes of it: its shingle hash, and the digest of new indexes.
+SAFE_DIGESTS: Final[TableVersion] = "unicode14-1-sha256"
+# The shingle hash of these versions can be forged: anybody can write different texts that count as similar.
+FORGEABLE_HASHES: Final[frozenset[TableVersion]] = frozenset({FORGEABLE_DIGESTS, SAFE_DIGESTS})
 
 MAX_SHINGLE_SIZE: Final = 64
 MAX_PERMUTATIONS: Final = 65_536
@@ -75,7 +81,7 @@ class Params:
         min_sim: the similarity that the bands were chosen for, and the default of every query.
         keep_text: keep the compressed text of each content, for exact similarities.
         html: ``main`` content of a page, or ``all`` its text.
-        table_version: the code-point table and shingle hash.
+        table_version: the code-point table, the shingle hash and the digest of a text.
         num_perm: the number of minima of a signature; 0 stands for as many as the bands use.
         first_band: the number of the first band in the table of buckets; `reband` alternates it.
         passages: every run of this many words that two texts share is found; 0 for an index without passages.

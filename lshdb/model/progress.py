@@ -10,7 +10,18 @@ __all__ = ["Progress", "Stage"]
 
 # Work that knows which share of it is done. "index" builds the primary key of the buckets after the first ingest.
 Stage = Literal[
-    "index", "link", "verify", "cluster", "check", "reband", "measure", "copy", "filter", "passages", "search"
+    "index",
+    "link",
+    "verify",
+    "cluster",
+    "check",
+    "reband",
+    "measure",
+    "copy",
+    "filter",
+    "passages",
+    "search",
+    "upgrade",
 ]
 
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-__all__ = ["BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"]
+__all__ = ["BackupReport", "CopiedTable", "CopyReport", "DigestReport", "Upgrade", "VacuumReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class DigestReport:
+    """New digests of texts.
+
+    Args:
+        num_computed: how many this upgrade computed; an interrupted one may have computed others.
+        num_left: for how many the text is neither kept nor in its source. Unless it is 0, the old digests stay.
+    """
+
+    num_computed: int
+    num_left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +27,18 @@ class Upgrade:
     Args:
         copy: the copy of the old file; None if there was no need for one.
         statements: the SQL of a dry run, with values as comments.
+        digests: the digests that were recomputed; None if those of the index are safe.
     """
 
     before: str
     after: str
     copy: str | None = None
     statements: tuple[str, ...] = ()
+    digests: DigestReport | None = None
 
     @property
     def is_current(self) -> bool:
-        """Whether there is nothing to do."""
+        """Whether the schema was at the newest revision before."""
         return self.before == self.after
 
 

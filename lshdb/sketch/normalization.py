@@ -25,7 +25,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
-from lshdb.model.params import FORGEABLE_VERSION, Shingling, TableVersion
+from lshdb.model.params import FORGEABLE_DIGESTS, Shingling, TableVersion
 from lshdb.model.values import NormalForms
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
@@ -64,8 +64,9 @@ def normalise_utf8(encoded: Sequence[bytes], shingling: Shingling) -> NormalForm
 def digests(forms: NormalForms, version: TableVersion) -> NDArray[np.uint8]:
     """Return the identity of each normal form; zero for an empty one.
 
-    ``unicode14-2``: half of a SHA-256. If all code points are below 256, the first half of that of one byte per code
-    point, which takes a quarter of the time; else the second half of that of the UTF-32-LE bytes.
+    ``unicode14-2`` and ``unicode14-1-sha256``: half of a SHA-256. If all code points are below 256, the first half of
+    that of one byte per code point, which takes a quarter of the time; else the second half of that of the UTF-32-LE
+    bytes.
     ``unicode14-1``: xxh3_128 of the UTF-32-LE bytes, big-endian. Anybody can make another text with the same digest.
 
     Returns: uint8, shape (n, 16).
@@ -77,13 +78,13 @@ def digests(forms: NormalForms, version: TableVersion) -> NDArray[np.uint8]:
     filled = np.flatnonzero(np.diff(forms.offsets))
     starts, stops = forms.offsets[filled], forms.offsets[filled + 1]
     greatest = np.maximum.reduceat(forms.codepoints, starts) if len(filled) else starts
-    is_narrow = (greatest < 256) & (version != FORGEABLE_VERSION)
+    is_narrow = (greatest < 256) & (version != FORGEABLE_DIGESTS)
     for row, start, stop, fits in zip(
         filled.tolist(), starts.tolist(), stops.tolist(), is_narrow.tolist(), strict=True
     ):
         if fits:
             digest = sha256(narrow[start:stop]).digest()[:16]
-        elif version == FORGEABLE_VERSION:
+        elif version == FORGEABLE_DIGESTS:
             digest = xxhash.xxh3_128_digest(wide[4 * start : 4 * stop])
         else:
             digest = sha256(wide[4 * start : 4 * stop]).digest()[16:]

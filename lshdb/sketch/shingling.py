@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.model.params import FORGEABLE_VERSION, Shingling
+from lshdb.model.params import FORGEABLE_HASHES, Shingling
 from lshdb.model.values import NormalForms, ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
@@ -52,7 +52,7 @@ def distinct(sets: ShingleSets) -> ShingleSets:
 
 
 def _hashes(forms: NormalForms, shingling: Shingling) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    if shingling.version == FORGEABLE_VERSION:
+    if shingling.version in FORGEABLE_HASHES:
         return _public_hashes(forms, shingling)
     secret = secret_of(shingling.seed)
     if shingling.kind == "word":

@@ -48,6 +48,7 @@ __all__ = [
     "key_counter",
     "measurement",
     "metadata",
+    "new_digest",
     "oversized_bucket",
     "pair",
     "passage_build",
@@ -418,4 +419,14 @@ removal = Table(
     _counts("num_documents"),
     comment="documents removed by their ids, which their sources still have",
     sqlite_with_rowid=False,
+)
+
+new_digest = Table(
+    "new_digest",
+    metadata,
+    Column("content_key", Key, ForeignKey("content.content_key"), nullable=False, comment="whose digest it will be"),
+    Column("digest", LargeBinary, nullable=False, comment="as in content, by the table_version after the upgrade"),
+    PrimaryKeyConstraint("content_key"),
+    CheckConstraint("length(digest) = 16", name="digest"),
+    comment="digests that an upgrade has computed; they replace those of content once all are known",
 )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, tuple_, update
 
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
-from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.store.schema import band_bucket, content, content_text, document, new_digest, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
 from lshdb.store.tables import collections, fingerprints
 from lshdb.store.tables.buckets import bucket_rows
@@ -186,7 +186,7 @@ def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], b
     mine = select(staged_key.c.staged_key)
     transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
-    for table in (content_text, unlinked, content):
+    for table in (content_text, unlinked, new_digest, content):
         transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
     delete_buckets(transaction, content_keys, band_keys)
 

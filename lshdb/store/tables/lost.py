@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from lshdb.store.given import given
-from lshdb.store.schema import content, content_text, document, pair, source
+from lshdb.store.schema import content, content_text, document, new_digest, pair, source
 from lshdb.store.statements.collections import within
 from lshdb.store.transaction import Transaction
 
-__all__ = ["LostSource", "LostText", "sources", "sources_within"]
+__all__ = ["LostSource", "LostText", "sources", "sources_of_old_digests", "sources_within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,12 @@ def sources_within(transaction: Transaction, collection_keys: Sequence[int]) -> 
     held = document.alias("held")
     is_held = exists().where(held.c.content_key == content.c.content_key, within(held.c.collection_key))
     return _lost(transaction, is_held, {"collections": list(collection_keys)})
+
+
+def sources_of_old_digests(transaction: Transaction) -> Iterator[LostSource]:
+    """Yield the sources of the contents whose text is not kept, and for which an upgrade has no new digest."""
+    mine = new_digest.c.content_key == content.c.content_key
+    return _lost(transaction, ~select(new_digest.c.content_key).where(mine).exists(), {})
 
 
 def _is_paired() -> ColumnElement[bool]:
