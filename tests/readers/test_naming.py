@@ -14,7 +14,18 @@ import pytest
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
-from lshdb.readers import Deferred, Item, Reading, ReadOptions, Rejection, made, record, recorded, source_file
+from lshdb.readers import (
+    Deferred,
+    Item,
+    Reading,
+    ReadOptions,
+    Rejection,
+    made,
+    meant_ids,
+    record,
+    recorded,
+    source_file,
+)
 from tests.readers.reading_files import read
 
 
@@ -129,3 +140,14 @@ def test_a_file_whose_name_is_nothing_but_a_compression_suffix_is_read(tmp_path:
     (path := tmp_path / name).write_bytes(gzip.compress(b"one two three"))
     [item] = read(path, ReadOptions(id_prefix="{stem}/"))
     assert not isinstance(item, Rejection)
+
+
+def test_a_name_means_itself_a_path_or_a_qualified_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert list(meant_ids("a.txt")) == ["a.txt", f"{tmp_path}/a.txt"]
+    assert list(meant_ids("me@home@sub/a.jsonl")) == [
+        "me@home@sub/a.jsonl",
+        f"{tmp_path}/me@home@sub/a.jsonl",
+        f"me@home@{tmp_path}/sub/a.jsonl",
+    ]
+    assert list(meant_ids(os.fsdecode(b"caf\xe9"))) == ["caf\\xe9", f"{tmp_path}/caf\\xe9"]
