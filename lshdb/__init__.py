@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from lshdb.model.banding import Banding, Similarities, Sizes
     from lshdb.model.overlap import Overlap, OverlapOptions, SharedRun, Span, TrainingMatch
     from lshdb.model.params import Params, Permutations, Shingling
-    from lshdb.model.passages import Boilerplate, Contained, Containing, Passage
+    from lshdb.model.passages import Boilerplate, CommonRun, Contained, Containing, Passage
     from lshdb.model.progress import Progress
     from lshdb.model.reports import (
         Figures,
@@ -130,6 +130,7 @@ __all__ = [
     "Cluster",
     "ClusterOptions",
     "CollectionUnknown",
+    "CommonRun",
     "Comparison",
     "Conflicts",
     "Contained",
@@ -256,7 +257,7 @@ _CLASSES: Final = {
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
     "lshdb.model.overlap": ("Overlap", "OverlapOptions", "SharedRun", "Span", "TrainingMatch"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),
-    "lshdb.model.passages": ("Boilerplate", "Contained", "Containing", "Passage"),
+    "lshdb.model.passages": ("Boilerplate", "CommonRun", "Contained", "Containing", "Passage"),
     "lshdb.model.progress": ("Progress",),
     "lshdb.model.reports": (
         "Figures",

@@ -19,14 +19,17 @@ from lshdb.errors import DocumentUnknown, UsageError
 from lshdb.linking.comparison import signatures_of
 from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
 from lshdb.linking.rereading import spool_lost
+from lshdb.linking.runs import shared_runs
 from lshdb.model.params import Params
+from lshdb.model.passages import CommonRun
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys, Signatures
 from lshdb.readers import ReadOptions
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
-from lshdb.sketch.texts import encode, unpack
+from lshdb.sketch.texts import decode, encode, unpack
+from lshdb.sketch.words import ngrams, words
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, graph, inspection
 from lshdb.store.transaction import Transaction
@@ -90,6 +93,9 @@ class Explaining:
             explanation = self._compared(snapshot, left, right)
             if with_diff and left.text is not None and right.text is not None:
                 explanation = replace(explanation, word_diff=self._diff(left.text, right.text))
+            if self._params.passages and left.text is not None and right.text is not None:
+                runs = _shared_runs([encode(left.text), encode(right.text)], self._params)
+                explanation = replace(explanation, shared_runs=runs)
         return explanation
 
     def _named(self, snapshot: Transaction, name: str, collection: str) -> Named:
@@ -171,6 +177,20 @@ class Explaining:
 
     def _diff(self, left: str, right: str) -> WordDiff:
         return diff(_printable(left), _printable(right), by_line=self._params.shingling.kind == "set")
+
+
+def _shared_runs(texts: list[bytes], params: Params) -> tuple[CommonRun, ...]:
+    """Return the runs of at least `params.passages` words that two texts share, in the order of the first text."""
+    size, found = params.passages, words(texts, params.seed)
+    if np.diff(found.offsets).min() < size:
+        return ()
+    grams = ngrams(found.forms, size, params.seed)
+    left, right = np.split(grams.hashes, [grams.offsets[1]])
+    runs = []
+    for start, stop in shared_runs(left, right, size).tolist():
+        first, last = found.places[start, 0], found.places[stop - 1, 1]
+        runs.append(CommonRun(decode(texts[0][first:last]), start, stop - start))
+    return tuple(runs)
 
 
 def _side(snapshot: Transaction, named: Named) -> Side:
@@ -271,6 +291,7 @@ class Explanation:
         shared_bands: the bands in which both share a bucket; hot_bands: those of them whose bucket is hot.
         pair: the stored pair; None if it is not stored.
         word_diff: None if it was not requested, or a text is not available.
+        shared_runs: the passages that both have, if the index has passages and the texts are available.
     """
 
     params: Params
@@ -283,6 +304,7 @@ class Explanation:
     status: Status
     pair: StoredPair | None
     word_diff: WordDiff | None
+    shared_runs: tuple[CommonRun, ...] = ()
 
     @property
     def similarity(self) -> float:
@@ -296,6 +318,7 @@ class Explanation:
 
     def as_json(self) -> dict[str, object]:
         """Return the object that ``explain --json`` prints."""
+        runs = {"shared_runs": [asdict(run) for run in self.shared_runs]} if self.params.passages else {}
         return {
             "left": asdict(self.left),
             "right": asdict(self.right),
@@ -306,4 +329,5 @@ class Explanation:
             "bands": {"number": self.params.bands, "shared": self.shared_bands, "hot": self.hot_bands},
             "probability": self.probability,
             "diff": None if self.word_diff is None else asdict(self.word_diff),
+            **runs,
         }

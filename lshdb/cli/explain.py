@@ -30,6 +30,9 @@ a file in any case, use --files."""
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
 
+# Passages whose lengths are shown.
+SHOWN_RUNS = 5
+
 # Why two documents are not a pair.
 REASONS = {
     "empty": "no: a document without shingles has no duplicates",
@@ -93,11 +96,22 @@ def _lines(found: Explanation) -> list[str]:
         rows["shingles"] = (
             f"{compared.left_shingles:,} and {compared.right_shingles:,} distinct, {compared.shared_shingles:,} in both"
         )
+        if found.params.passages:
+            rows["passages"] = _passages(found)
     which = f": {', '.join(map(str, found.shared_bands))}" if found.shared_bands else ""
     hot = f" ({len(found.hot_bands)} in buckets too hot to expand)" if found.hot_bands else ""
     rows["bands"] = f"{len(found.shared_bands)} of {bands} shared{which}{hot}"
     rows["pair"] = _pair(found)
     return [f"{name:13}{value}" for name, value in rows.items()]
+
+
+def _passages(found: Explanation) -> str:
+    """Return the lengths of the passages that both have, the longest first."""
+    if not found.shared_runs:
+        return f"no run of {found.params.passages} words is in both"
+    lengths = sorted((run.num_words for run in found.shared_runs), reverse=True)
+    more = f" and {len(lengths) - SHOWN_RUNS:,} more" if len(lengths) > SHOWN_RUNS else ""
+    return f"runs of {', '.join(f'{length:,}' for length in lengths[:SHOWN_RUNS])} words{more} are in both"
 
 
 def _named(side: Side) -> str:

@@ -40,8 +40,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb query --id https://example.org/ --min-sim 0.6\n
   lshdb query new.jsonl --format jsonl -k 1\n
   zcat new.jsonl.gz | lshdb query - --only-new > unseen.jsonl\n
-  lshdb query quote.txt --measure containment           # what contains this text\n
-  lshdb query page.html --measure containment --reverse # what does it contain\n
+  lshdb query quote.txt --measure containment            # what contains it\n
+  lshdb query page.html --measure containment --reverse  # what it contains\n
 \n
 Exits with status 1 if it prints nothing, as grep does."""
 

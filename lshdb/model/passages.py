@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Boilerplate", "Contained", "Containing", "Passage"]
+__all__ = ["Boilerplate", "CommonRun", "Contained", "Containing", "Passage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,18 @@ class Passage:
     def first(self) -> str:
         """The id of the first other document."""
         return self.documents[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonRun:
+    """A run of words that two documents share, as it stands in the left one.
+
+    Args: start: its first word in the left document, counted from 0.
+    """
+
+    text: str
+    start: int
+    num_words: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,3 +79,11 @@ def test_pairs_of_which_one_contains_the_other_are_listed(db: Path, lshdb: Run) 
 def test_passages_can_be_dropped(db: Path, lshdb: Run) -> None:
     assert lshdb(db, "passages", "--drop").code == 0
     assert lshdb(db, "boilerplate").code == 54
+
+
+def test_an_explanation_shows_the_passages_that_both_documents_have(db: Path, lshdb: Run) -> None:
+    shown = lshdb(db, "explain", "play", "quote", "--no-diff").out
+    assert "passages     runs of 19 words are in both\n" in shown
+    found = json.loads(lshdb(db, "explain", "play", "quote", "--no-diff", "--json").out)
+    assert found["shared_runs"] == [{"text": QUOTE, "start": 2, "num_words": 19}]
+    assert "passages     no run of 13 words is in both\n" in lshdb(db, "explain", "play", "other").out
