@@ -26,6 +26,9 @@ __all__ = ["Sought"]
 SLOTS_A_WORD = 2
 WORDS_OF_64_BITS = 4
 LEAST_SLOTS = 16
+# Words of a sieve, 4 kB, which have 15 bits of a hash.
+SIEVE_WORDS = 512
+SIEVE_SHIFT = 64 - 15
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,10 @@ class Sought:
             found.forms.codepoints, found.forms.offsets, found.bounds, size, table, secret, hashes, slots, filtering
         )
         distinct_sizes = np.unique(sizes)[::-1].copy()
+        held = slots >= 0
+        sieves = _sieves(hashes[held], sizes[slots[held]], distinct_sizes)
         ngrams = NgramTable(
-            found.forms.codepoints, found.bounds, firsts, sizes, distinct_sizes, hashes, slots, filtering
+            found.forms.codepoints, found.bounds, firsts, sizes, distinct_sizes, hashes, slots, filtering, sieves
         )
         return cls(texts, size, found, numbers, offsets, Probe(ngrams, secret))
 
@@ -95,3 +100,15 @@ class Sought:
 
 def _power_of_two(least: int) -> int:
     return 1 << max(least, LEAST_SLOTS).bit_length()
+
+
+def _sieves(
+    hashes: NDArray[np.uint64], sizes: NDArray[np.int64], distinct_sizes: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Return the sieve of each size. Args: hashes, sizes: of the N-grams; distinct_sizes: descending."""
+    sieves = np.zeros((len(distinct_sizes), SIEVE_WORDS), np.uint64)
+    bits = hashes >> np.uint64(SIEVE_SHIFT)
+    words = (bits >> np.uint64(6)).astype(np.int64)
+    rows = np.searchsorted(-distinct_sizes, -sizes)
+    np.bitwise_or.at(sieves, (rows, words), np.uint64(1) << (bits & np.uint64(63)))
+    return sieves

@@ -154,6 +154,7 @@ def find_ngrams(
     sums = np.empty(len(tokens) + 1, np.uint64)
     slot_shift, mask = np.uint64(64) - _bits(len(ngrams.hashes)), np.uint64(len(ngrams.hashes) - 1)
     filter_shift = np.uint64(64 - 6) - _bits(len(ngrams.filter))
+    sieve_shift = np.uint64(64 - 6) - _bits(ngrams.sieves.shape[1])
     one_text = np.zeros(2, np.int64)
     for text in range(len(offsets) - 1):
         form = codepoints[offsets[text] : offsets[text + 1]]
@@ -161,10 +162,14 @@ def find_ngrams(
         _sums(tokens[:num_words], sums)
         bounds = ngrams.bounds[:0]
         is_split = False
-        for size in ngrams.distinct_sizes:
+        for row in range(len(ngrams.distinct_sizes)):
+            size, sieve = ngrams.distinct_sizes[row], ngrams.sieves[row]
             leaving = _power(size)
             for i in range(num_words - size + 1):
                 value = sums[i + size] - sums[i] * leaving
+                bit = value >> sieve_shift
+                if sieve[bit >> BITS_6] >> (bit & LOW_6) & ONE == ZERO:
+                    continue
                 bit = value >> filter_shift
                 if ngrams.filter[bit >> BITS_6] >> (bit & LOW_6) & ONE == ZERO:
                     continue

@@ -21,6 +21,8 @@ class NgramTable(NamedTuple):
         distinct_sizes: int64, descending.
         hashes, numbers: the slots of a hash table with linear probing: hash, uint64; N-gram, int32, -1 if empty.
         filter: bits of the hashes, uint64: most hashes that are not in the table are ruled out here.
+        sieves: the same for each size, uint64, shape (sizes, words): small enough for the first-level cache, so that a
+            size that few N-grams have costs little.
     """
 
     codepoints: NDArray[np.uint32]
@@ -31,6 +33,7 @@ class NgramTable(NamedTuple):
     hashes: NDArray[np.uint64]
     numbers: NDArray[np.int32]
     filter: NDArray[np.uint64]
+    sieves: NDArray[np.uint64]
 
 
 class Automaton(NamedTuple):
