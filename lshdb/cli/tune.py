@@ -22,7 +22,7 @@ __all__ = ["EPILOG", "tune"]
 EPILOG = """[bold]Examples[/bold]\n
   lshdb tune --min-sim 0.7 --recall 0.99\n
   lshdb tune --measure                          # of the index's own texts\n
-  lshdb tune --measure --seconds 600            # large groups of duplicates take longer\n
+  lshdb tune --measure --seconds 600            # large groups take longer\n
   lshdb tune --plot curve.svg\n
   lshdb tune --bands 7 --rows 4                 # these bands and no others\n
   lshdb tune --bands 7 --rows 4 --bands 20 --rows 5 --plot curves.svg\n
