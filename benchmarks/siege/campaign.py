@@ -100,7 +100,7 @@ class Campaign:
         self._crawl.turn(day)
         images = self._images(database, min(max_images, MAX_IMAGES))
         for image in images:
-            kind = CUTS[self.outcome.num_images % len(CUTS)]
+            kind = self._chance.choice(CUTS)
             what = f"{day}, {kind}: {cut(image, kind, self._chance)}"
             self.outcome.num_images += 1
             url = str(image.database)
