@@ -66,7 +66,7 @@ ANSWERS: dict[str, Callable[[Index, float, Path], bool]] = {
     "query": lambda index, least, _: similar(index.query(ASKED, least)),
     "query_id": lambda index, least, _: similar(index.query_id("x", least, TRAIN)),
     "query_many": lambda index, least, _: any(similar(one.matches) for one in index.query_many([ASKED], least)),
-    "contaminated": lambda index, least, _: any(one.train for one in index.contaminated(TRAIN, TEST, least)),
+    "nearest": lambda index, least, _: any(one.train for one in index.nearest(TRAIN, TEST, least)),
     "clusters": lambda index, least, _: clustered(index, least, "single"),
     "clusters, complete to keep": lambda index, least, _: clustered(index, least, "complete-to-keep"),
     "export": lambda index, least, _: exported(index, least),
