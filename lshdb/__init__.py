@@ -110,7 +110,7 @@ if TYPE_CHECKING:
         VerifyCounts,
         VerifyReport,
     )
-    from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, VacuumReport
+    from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, DigestReport, Upgrade, VacuumReport
     from lshdb.model.values import Conflicts, Counts, Document, Rejection
     from lshdb.readers import ReadOptions
 
@@ -141,6 +141,7 @@ __all__ = [
     "Counts",
     "Deletion",
     "DeletionReport",
+    "DigestReport",
     "Document",
     "DocumentUnknown",
     "Explanation",
@@ -276,7 +277,7 @@ _CLASSES: Final = {
         "VerifyCounts",
         "VerifyReport",
     ),
-    "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "Upgrade", "VacuumReport"),
+    "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "DigestReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
     "lshdb.clusters.rows.options": ("Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"),

@@ -49,6 +49,8 @@ VERBS = [
     "link",
     "remove",
     "upgrade",
+    "passages",
+    "boilerplate",
 ]
 
 

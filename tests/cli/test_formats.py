@@ -20,14 +20,16 @@ WITH_ROWS: dict[str, tuple[str, ...]] = {
     "clusters": (),
     "contaminated": ("--train", "default", "--test", "other", "--all", "--max-share", "1"),
     "query": ("--id", "a.txt"),
+    "passages": ("a.txt",),
+    "boilerplate": (),
     "stats": ("--hot",),
     "runs": (),
     "check": (),
     "tune": (),
     "export": (),
 }
-# Nested objects, which would be unreadable in a table.
-ONLY_IN_JSON_LINES = {"contaminated": ["matches"]}
+# What would be unreadable in a table.
+ONLY_IN_JSON_LINES = {"contaminated": ["matches"], "passages": ["start_byte", "stop_byte", "documents"]}
 # Arguments that a verb needs, if it prints no rows.
 NEEDED: dict[str, tuple[str, ...]] = {
     "explain": ("a.txt", "b.txt"),
@@ -45,9 +47,10 @@ def options_of(verb: str) -> set[str]:
 
 @pytest.fixture
 def index(lshdb: Run, filled: str, tmp_path: Path) -> str:
-    """An index with a second collection."""
+    """An index with a second collection and passages."""
     (tmp_path / "more.jsonl").write_text('{"id": "m", "text": "more of something else"}\n')
     assert lshdb(filled, "ingest", "--collection", "other", tmp_path / "more.jsonl").code == 0
+    assert lshdb(filled, "passages", "--build", "--words", "5").code == 0
     return filled
 
 
