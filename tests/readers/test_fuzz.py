@@ -23,11 +23,13 @@ FAMILIES = list(families())
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_mutants_neither_crash_nor_hang_nor_lose_their_neighbours(family: str) -> None:
-    command = [sys.executable, "-W", "error", "-m", PROGRAM, str(FIRST_SEED), str(COUNT), family]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=60 + COUNT, check=False)
+    # Another process parses long pages, which takes ten times as long.
+    count = COUNT // 4 if family == "long html" else COUNT
+    command = [sys.executable, "-W", "error", "-m", PROGRAM, str(FIRST_SEED), str(count), family]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60 + count, check=False)
     printed = answer.stdout.splitlines()
-    print(f"{family}: seeds {FIRST_SEED} to {FIRST_SEED + COUNT - 1}")
+    print(f"{family}: seeds {FIRST_SEED} to {FIRST_SEED + count - 1}")
     mutants = [line for line in printed if line.startswith("mutant")]
     assert answer.returncode == 0, f"{mutants[-1:]} ended the process: {answer.stderr[-2000:]}"
-    assert len(mutants) == COUNT
+    assert len(mutants) == count
     assert [line for line in printed if line.startswith("problem")] == []

@@ -105,15 +105,17 @@ def test_workers_whose_caller_is_killed_end_by_themselves(moment: Moment, crawl:
 
 
 @pytest.mark.parametrize(
-    # The first moment is while the workers import modules and still have the default signal handler.
-    "moment",
-    [Moment("spawned", 0, 0.08), Moment("reading", 7, 0.0), Moment("linking", 9, 0.0)],
-)
-@pytest.mark.parametrize(
-    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+    ("moment", "number", "code", "said"),
+    [
+        # While the workers import modules and still have the default signal handler.
+        (Moment("spawned", 0, 0.08), signal.SIGINT, 130, "interrupted"),
+        (Moment("spawned", 0, 0.08), signal.SIGTERM, 143, "terminated"),
+        (Moment("reading", 7, 0.0), signal.SIGTERM, 143, "terminated"),
+        (Moment("linking", 9, 0.0), signal.SIGINT, 130, "interrupted"),
+    ],
 )
 def test_ctrl_c_and_sigterm_end_the_run_as_interrupted_and_the_next_one_goes_on(
-    number: int, code: int, said: str, moment: Moment, crawl: Crawl, url: str
+    moment: Moment, number: int, code: int, said: str, crawl: Crawl, url: str
 ) -> None:
     ended = struck(url, moment, number, crawl.folder, "--workers", 2)
     assert ended.code == code
