@@ -1,10 +1,11 @@
-"""Modules loaded by a call: help and answers do not load modules that only computing needs."""
+"""What is installed and loaded: every package is installed, and a call loads only the modules that it needs."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,11 @@ def test_an_error_before_the_index_loads_no_compiler(tmp_path: Path) -> None:
     code, _, modules = call("--db", tmp_path / "none.db", "dupes")
     assert code == 11
     assert "numba" not in modules
+
+
+def test_every_package_is_installed() -> None:
+    root = Path(__file__).parents[1]
+    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    found = {".".join(file.parent.relative_to(root).parts) for file in root.glob("lshdb/**/__init__.py")}
+    migrations = {"lshdb.migrations", "lshdb.migrations.versions"}  # in a folder of their own
+    assert sorted(listed) == sorted(found | migrations)
