@@ -112,7 +112,8 @@ def _missing_reader(report: IngestReport) -> RejectedSource | None:
 def _first_of(sources: Sequence[RejectedSource], number: int) -> tuple[str, RejectedSource]:
     """Return the first source, and its name with the number of the others."""
     more = number - 1
-    return f"{sources[0].uri}{f' and {more:,} more sources' if more else ''}", sources[0]
+    others = f" and {more:,} other files" if more > 1 else " and another file" if more else ""
+    return f"{sources[0].uri}{others}", sources[0]
 
 
 def _conflicts(found: Conflicts) -> str:

@@ -40,7 +40,7 @@ def test_several_such_sources_are_counted(lshdb: Run, url: str, tmp_path: Path) 
         (tmp_path / f"{name}.jsonl").write_text(BAD)
     ended = lshdb(url, "ingest", tmp_path)
     assert ended.code == 36
-    assert f"Nothing in {tmp_path.as_uri()}/a.jsonl and 2 more sources was accepted" in ended.err
+    assert f"Nothing in {tmp_path.as_uri()}/a.jsonl and 2 other files was accepted" in ended.err
 
 
 def test_a_bad_page_of_a_crawl_is_one_rejection_among_many(lshdb: Run, url: str, tmp_path: Path) -> None:
