@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from lshdb.model.params import Scheme
 
 __all__ = [
     "MAX_ID_BYTES",
+    "MAX_NAME_BYTES",
     "BandKeys",
     "CandidatePairs",
     "Conflicts",
@@ -37,7 +38,9 @@ __all__ = [
     "VerifiedPairs",
 ]
 
-# Of UTF-8. An entry of a Postgres index holds 2,704 bytes, and a qualified id adds the name of a file.
+# Bytes of UTF-8 of an indexed name. An entry of a Postgres index holds 2,704.
+MAX_NAME_BYTES: Final = 2_600
+# An id has fewer, because a qualified id adds the name of a file.
 MAX_ID_BYTES: Final = 2_000
 
 
@@ -81,15 +84,8 @@ class NormalForms:
 
 
 @dataclass(frozen=True, slots=True)
-class ShingleSets:
-    """The shingles of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``.
-
-    Args:
-        hashes: uint64, shape (S,); in reading order with repeats, unless a function says sorted and unique.
-        offsets: int64, shape (n + 1,).
-    """
-
-    hashes: NDArray[np.uint64]
+class _RaggedHashes:
+    hashes: NDArray[Any]
     offsets: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -101,7 +97,7 @@ class ShingleSets:
         return np.diff(self.offsets)
 
     @classmethod
-    def concatenate(cls, parts: Sequence[ShingleSets]) -> ShingleSets:
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the texts of one or more parts, in their order."""
         if len(parts) == 1:
             return parts[0]
@@ -110,7 +106,19 @@ class ShingleSets:
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprints:
+class ShingleSets(_RaggedHashes):
+    """The shingles of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``.
+
+    Args:
+        hashes: uint64, shape (S,); in reading order with repeats, unless a function says without repeats.
+        offsets: int64, shape (n + 1,).
+    """
+
+    hashes: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints(_RaggedHashes):
     """The fingerprints of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``, sorted and distinct.
 
     Args:
@@ -119,26 +127,11 @@ class Fingerprints:
     """
 
     hashes: NDArray[np.uint32]
-    offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """The number of fingerprints of each text, int64, shape (n,)."""
-        return np.diff(self.offsets)
 
     def chosen(self, rows: NDArray[np.int64]) -> Fingerprints:
         """Return the fingerprints of some of the texts, in the given order."""
         parts = [self.hashes[self.offsets[row] : self.offsets[row + 1]] for row in rows.tolist()]
         return Fingerprints(np.concatenate([np.empty(0, np.uint32), *parts]), row_offsets(self.sizes[rows]))
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Fingerprints]) -> Fingerprints:
-        """Return the texts of one or more parts, in their order."""
-        sizes = np.concatenate([part.sizes for part in parts])
-        return cls(np.concatenate([part.hashes for part in parts]), row_offsets(sizes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from lshdb.errors import PathMissing, SourceUnreadable
+from lshdb.model.values import MAX_NAME_BYTES
 from lshdb.readers.base import (
     STDIN_NAME,
     STDIN_URI,
@@ -268,9 +269,9 @@ def _source_file(path: str, status: os.stat_result, root_uri: str | None) -> Sou
 
 
 def _storable(file: SourceFile) -> Found:
-    if len(file.uri) > MAX_URI_BYTES:
+    if len(file.uri) > MAX_NAME_BYTES:
         return Rejection(
-            file.uri, "", f"its address is too long: {len(file.uri):,} bytes; at most {MAX_URI_BYTES:,} are possible"
+            file.uri, "", f"its address is too long: {len(file.uri):,} bytes; at most {MAX_NAME_BYTES:,} are possible"
         )
     return file
 
@@ -307,8 +308,6 @@ def _fits(pattern: re.Pattern[str], path: str, name: str) -> bool:
     return pattern.match(name) is not None or pattern.match(path) is not None
 
 
-# An entry of a Postgres index holds 2,704 bytes.
-MAX_URI_BYTES: Final = 2_600
 # Two million paths of 128 characters.
 MAX_LIST_BYTES: Final = 256_000_000
 

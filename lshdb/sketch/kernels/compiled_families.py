@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.sketch.kernels.compilation import kernel
+from lshdb.sketch.kernels.compilation import kernel, longest
 
 __all__ = ["distinct_hashes", "shared_in_families"]
 
@@ -41,10 +41,7 @@ def distinct_hashes(
     """
     unique = np.empty_like(hashes)
     ends = np.zeros_like(offsets)
-    longest = 0
-    for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
-    size = np.int64(ONE << (np.uint64(64) - _shift_of(longest)))
+    size = np.int64(ONE << (np.uint64(64) - _shift_of(longest(offsets))))
     keys, owners = np.empty(size, np.uint64), np.full(size, -1, np.int32)
     end = 0
     for text in range(len(offsets) - 1):

@@ -19,7 +19,7 @@ from xxhash import xxh3_128_hexdigest
 
 from lshdb.errors import IdConflict
 from lshdb.model.choices import OnConflict
-from lshdb.model.values import Conflicts, Document
+from lshdb.model.values import MAX_NAME_BYTES, Conflicts, Document
 from lshdb.store.schema import document
 from lshdb.store.staging import staged_name
 from lshdb.store.tables import sources
@@ -27,9 +27,6 @@ from lshdb.store.tables.sources import Origin
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Claimed", "Holder", "Place", "claim"]
-
-# An entry of a Postgres index holds 2,704 bytes.
-MAX_QUALIFIED_BYTES: Final = 2_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +222,7 @@ class _Claims:
     def _qualified(self, index: int) -> str:
         file = self._place.file_of(self._documents[index].source or "")
         qualified = f"{self._ids[index]}@{file}"
-        if len(qualified.encode()) > MAX_QUALIFIED_BYTES:
+        if len(qualified.encode()) > MAX_NAME_BYTES:
             return f"{self._ids[index]}@{xxh3_128_hexdigest(file.encode())}"
         return qualified
 
