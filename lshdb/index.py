@@ -1,7 +1,8 @@
 """The index: the only door between an index and the people and programs that use it.
 
 Each method checks its arguments, calls the package that does the work, and returns a value of `lshdb.model` or of that
-package. Nothing here knows SQL.
+package. It imports that package itself, because importing all of them takes a third of the time of a short command.
+Nothing here knows SQL.
 """
 
 from __future__ import annotations
@@ -17,42 +18,10 @@ from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TextIO, TypeVar
 from weakref import WeakSet
 
-from lshdb.answers.asking import Questions
-from lshdb.answers.captures import Capture, captures
-from lshdb.answers.contamination import Nearest, nearest
-from lshdb.answers.document import stored_document
-from lshdb.answers.explain import Explaining, Explanation
-from lshdb.answers.hot_buckets import Hottest, hottest
-from lshdb.answers.many import Answer, Question, answered
-from lshdb.answers.pairs import Listed, pairs
-from lshdb.answers.query import Match, matches, only_document, stored_matches
-from lshdb.answers.stats import stats_of
-from lshdb.audit import Auditing, Thoroughness
-from lshdb.audit.digests import renew_digests
-from lshdb.audit.repair import Repairing
-from lshdb.audit.verify import Reverification, Scope
-from lshdb.clusters.arrange import Clusters
-from lshdb.clusters.clusters import ClusterOptions, Deduplication
-from lshdb.clusters.export import Exporting, ExportOptions, ExportReport
-from lshdb.clusters.members import Cluster, Member, members, named
-from lshdb.clusters.rows.files import delete_dropped, wanted_files
-from lshdb.clusters.rows.filtering import Filtering, dropped_documents
-from lshdb.clusters.rows.judging import Judging
-from lshdb.clusters.rows.options import DeletionReport, FilterOptions, FilterReport
-from lshdb.clusters.rows.shards import Shards
-from lshdb.clusters.rows.stream import filter_stream
-from lshdb.clusters.rows.verdicts import wanted
-from lshdb.errors import BelowFloor, DocumentUnknown, IndexExists, ParamsMismatch, UsageError
-from lshdb.ingest.buffer import Buffer
-from lshdb.ingest.ingest import Ingestion
-from lshdb.ingest.options import IngestOptions
-from lshdb.ingest.removal import remove_collection, remove_documents
-from lshdb.ingest.write import add_documents
-from lshdb.linking.link import Linking
-from lshdb.linking.pending import link_pending
+from lshdb.errors import BelowFloor, DocumentUnknown, IndexExists, ParamsMismatch, PassagesMissing, UsageError
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
@@ -74,12 +43,6 @@ from lshdb.model.reports import (
 )
 from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
-from lshdb.overlap.searching import Searching, require_apart, require_words
-from lshdb.passages.boilerplate import boilerplate
-from lshdb.passages.build import build, drop
-from lshdb.passages.containment import contained_pairs, containing, require_passages
-from lshdb.passages.shared import passages_of
-from lshdb.readers import ReadOptions, meant_ids, source_at
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
@@ -87,10 +50,24 @@ from lshdb.store.store import Store
 from lshdb.store.tables import answers, collections, inspection
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
-from lshdb.tuning.choice import params_after, params_of, require_chosen
-from lshdb.tuning.promises import outlook_of, shortfall
-from lshdb.tuning.reband import reband
-from lshdb.tuning.recall import SECONDS, Measuring
+
+if TYPE_CHECKING:
+    from lshdb.answers.captures import Capture
+    from lshdb.answers.contamination import Nearest
+    from lshdb.answers.explain import Explanation
+    from lshdb.answers.hot_buckets import Hottest
+    from lshdb.answers.many import Answer
+    from lshdb.answers.query import Match
+    from lshdb.audit import Auditing, Thoroughness
+    from lshdb.audit.verify import Scope
+    from lshdb.clusters.arrange import Clusters
+    from lshdb.clusters.clusters import ClusterOptions
+    from lshdb.clusters.export import ExportOptions, ExportReport
+    from lshdb.clusters.members import Cluster, Member
+    from lshdb.clusters.rows.options import DeletionReport, FilterOptions, FilterReport
+    from lshdb.ingest.buffer import Buffer
+    from lshdb.ingest.options import IngestOptions
+    from lshdb.readers import ReadOptions
 
 __all__ = ["Index"]
 
@@ -154,6 +131,8 @@ class Index:
             ``recall``.
         Raises: IndexExists: there is one already; InvalidParams, and as `open`.
         """
+        from lshdb.tuning.choice import params_of
+
         made = params if isinstance(params, Params) else params_of(arguments.params(params))
         location = arguments.place(url)
         with Store.at(location) as place:
@@ -169,6 +148,8 @@ class Index:
             without documents takes the chosen ones.
         Raises: ParamsMismatch: the index was created with other parameters; InvalidParams, and as `open`.
         """
+        from lshdb.tuning.choice import params_of
+
         given = arguments.params(chosen)
         store = Store.create(arguments.place(url), params_of(given), version("lshdb"))
         try:
@@ -187,6 +168,8 @@ class Index:
 
         Args: dry_run: roll the upgrade of the schema back, and return its SQL.
         """
+        from lshdb.audit.digests import renew_digests
+
         location = arguments.place(url)
         with Store.at(location) as store:
             done = whole.rehearse(store) if dry_run else whole.perform(store)
@@ -281,6 +264,9 @@ class Index:
         Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, TooManyRejected, PruneRefused,
             IdConflict, StoreError: everything committed before is kept.
         """
+        from lshdb.ingest.ingest import Ingestion
+        from lshdb.ingest.options import IngestOptions
+
         named, given = arguments.paths(paths), options or IngestOptions()
         options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
         started = time.monotonic()
@@ -333,6 +319,8 @@ class Index:
 
         Args: link: compute the new pairs each time; otherwise the first question that needs them does.
         """
+        from lshdb.ingest.buffer import Buffer
+
         arguments.count("size", size)
         arguments.name("a collection", collection)
         # A buffer has its own: it adds from any thread, one batch at a time.
@@ -340,6 +328,8 @@ class Index:
         return Buffer(lambda held: self._add(iter(held), collection, link, owner), self.params, size, seconds)
 
     def _add(self, added: Iterator[Document], collection: str, link: bool, owner: object | None) -> IngestReport:
+        from lshdb.ingest.write import add_documents
+
         started, counts, num_pairs, is_linked = time.monotonic(), Counts(), 0, False
         with (
             recorded_run(self._store, "add", collection)
@@ -378,6 +368,9 @@ class Index:
 
         Raises: DocumentUnknown: one of them does not exist; its transaction removes nothing.
         """
+        from lshdb.ingest.removal import remove_documents
+        from lshdb.readers import source_at
+
         number, sources, iterator = 0, set[str](), iter(dict.fromkeys(arguments.names(doc_ids)))
         with recorded_run(self._store, "remove", arguments.name("a collection", collection)) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
@@ -395,6 +388,8 @@ class Index:
 
         Raises: CollectionUnknown: the collection has no documents; IndexBusy: an ingest is running.
         """
+        from lshdb.ingest.removal import remove_collection
+
         name = arguments.name("a collection", collection)
         with self._store.sole_ingest(False), recorded_run(self._store, "remove", name) as run_key:
             return remove_collection(self._store, name, run_key, ADDED_DOCUMENTS)
@@ -404,6 +399,8 @@ class Index:
 
         It is the name itself, or the absolute path of that name. If the collection has neither, this returns the name.
         """
+        from lshdb.readers import meant_ids
+
         with self._store.reading() as snapshot:
             candidates = (one for one in meant_ids(name) if answers.doc_keys(snapshot, collection, one))
             return next(candidates, name)
@@ -417,6 +414,9 @@ class Index:
 
         Args: scope: which pairs; all by default.
         """
+        from lshdb.audit.verify import Reverification, Scope
+        from lshdb.readers import ReadOptions
+
         self._link(None)
         options = self._suited(ReadOptions())
         return Reverification(self._store, options, self._progress, scope or Scope()).verify()
@@ -429,6 +429,8 @@ class Index:
 
         Raises: PromiseUnreachable: the signatures are too short; IndexBusy: an ingest or another reband is running.
         """
+        from lshdb.tuning.reband import reband
+
         with self._store.sole_ingest(wait):
             return reband(self._store, min_sim, recall, self._progress)
 
@@ -439,15 +441,19 @@ class Index:
 
         Raises: InvalidParams: the index holds sets, or keeps no texts; IndexBusy: an ingest is running.
         """
+        from lshdb.passages.build import build
+
         with self._store.sole_ingest(wait):
             return build(self._store, num_words, self._progress)
 
     def drop_passages(self, *, wait: bool = False) -> None:
         """Drop the passage index. Raises: IndexBusy: an ingest is running."""
+        from lshdb.passages.build import drop
+
         with self._store.sole_ingest(wait):
             drop(self._store)
 
-    def measure(self, num_probes: int | None = None, seed: int = 1, seconds: float = SECONDS) -> Measurement:
+    def measure(self, num_probes: int | None = None, seed: int = 1, seconds: float = 60.0) -> Measurement:
         """Measure recall and similarities on a sample of the index's own texts, and store the result.
 
         Args:
@@ -455,12 +461,16 @@ class Index:
                 confidence interval are within 0.02 of the recall.
             seconds: stop sampling after this time, if `num_probes` is not given.
         """
+        from lshdb.tuning.recall import Measuring
+
         self._link(None)
         with recorded_run(self._store, "tune") as run_key:
             return Measuring(self._store, run_key, self._progress).measure(num_probes, seed, seconds)
 
     def check(self, thoroughness: Thoroughness | None = None) -> Auditing:
         """Return an audit of everything in the index; iterate over it for the faults."""
+        from lshdb.audit import Auditing, Thoroughness
+
         return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
 
     def repair(self, kinds: Collection[str], *, wait: bool = False) -> int:
@@ -473,6 +483,8 @@ class Index:
         Returns: the number of sources that the next ingest reads again, because their documents are wrong or missing.
         Raises: IndexBusy: an ingest is running; StoreError: everything committed before is kept; UsageError.
         """
+        from lshdb.audit.repair import Repairing
+
         if isinstance(kinds, str):
             raise UsageError(reason=f"repair takes several kinds, such as [{kinds!r}]")
         with self._store.sole_ingest(wait):
@@ -486,6 +498,8 @@ class Index:
 
         Raises: TextsNotKept: the index keeps no texts.
         """
+        from lshdb.answers.document import stored_document
+
         arguments.name("an id", doc_id)
         with self._store.reading() as snapshot:
             return stored_document(snapshot, doc_id, collection, self.params, self.url)
@@ -523,6 +537,8 @@ class Index:
         Raises: BelowFloor: such pairs are not stored; CollectionUnknown; UsageError: `between` names one collection
             twice, or is given together with `within`.
         """
+        from lshdb.answers.pairs import Listed, pairs
+
         if between is not None and (within is not None or between[0] == between[1]):
             raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
         least = self._checked(min_sim)
@@ -562,6 +578,9 @@ class Index:
             features; when it is reached SourceUnreadable: a test file has no documents; at the end SearchIncomplete:
             the index does not keep some texts, and their sources are gone.
         """
+        from lshdb.overlap.searching import Searching, require_apart, require_words
+        from lshdb.readers import ReadOptions
+
         wanted, trained, tested = options or OverlapOptions(), arguments.sides(train), arguments.sides(test)
         require_words(self.params)
         require_apart(trained, tested)
@@ -582,6 +601,9 @@ class Index:
         Args: progress: receives reports about the search.
         Raises: PathMissing; when it is reached SourceUnreadable.
         """
+        from lshdb.overlap.searching import Searching, require_apart
+        from lshdb.readers import ReadOptions
+
         trained, tested = ([Path(path) for path in arguments.paths(given)] for given in (train, test))
         require_apart(trained, tested)
         reporting = progress or Progress()
@@ -598,6 +620,9 @@ class Index:
         Args: min_sim: the least similarity; the index's own by default.
         Raises: BelowFloor, CollectionUnknown; UsageError: both are the same collection.
         """
+        from lshdb.answers.contamination import nearest
+        from lshdb.overlap.searching import require_apart
+
         require_apart([train], [test])
         least = self._checked(min_sim)
         self._complete(train, test)
@@ -612,6 +637,8 @@ class Index:
             default.
         Raises: CaptureUnknown: there are none.
         """
+        from lshdb.answers.captures import captures
+
         least = self._asked(min_sim)
         return self._stream(lambda snapshot: captures(snapshot, address, collection, least, self.params, self.url))
 
@@ -621,10 +648,16 @@ class Index:
         Args: min_sim: the least similarity; the index's own by default.
         Raises: BelowFloor, CollectionUnknown.
         """
+        from lshdb.clusters.clusters import ClusterOptions
+        from lshdb.clusters.members import named
+
         return self._clustered(min_sim, options or ClusterOptions(), named)
 
     def members(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Member]:
         """Return the documents of `clusters`, the kept one first, each with its similarity to the kept one."""
+        from lshdb.clusters.clusters import ClusterOptions
+        from lshdb.clusters.members import members
+
         return self._clustered(
             min_sim, options or ClusterOptions(), lambda snapshot, found: members(snapshot, found, self.params)
         )
@@ -637,6 +670,8 @@ class Index:
         Raises: OutputExists, OutputFailed; TextsNotKept: records of an index without texts; BelowFloor,
             CollectionUnknown.
         """
+        from lshdb.clusters.export import Exporting, ExportOptions
+
         chosen, least = options or ExportOptions(), self._checked(min_sim)
         target = Path(out) if isinstance(out, str) else out
         exporting = Exporting(self._store, least, chosen, target, self._progress)
@@ -657,6 +692,10 @@ class Index:
         Raises: PathMissing, NotIngested, NothingToRead, OutputExists, OutputFailed: nothing was written; OutputStopped:
             the same call continues; RecordsUnknown; BelowFloor, CollectionUnknown.
         """
+        from lshdb.clusters.rows.filtering import Filtering
+        from lshdb.clusters.rows.options import FilterOptions
+        from lshdb.readers import ReadOptions
+
         chosen, least = options or FilterOptions(), self._checked(min_sim)
         filtering = Filtering(self._store, least, chosen, self._suited(ReadOptions()), self._progress)
         self._complete(chosen.clusters.within)
@@ -670,6 +709,10 @@ class Index:
 
         Raises: SourceUnreadable, RecordsUnknown, BelowFloor, CollectionUnknown.
         """
+        from lshdb.clusters.rows.filtering import dropped_documents
+        from lshdb.clusters.rows.options import FilterOptions
+        from lshdb.clusters.rows.stream import filter_stream
+
         chosen, least = options or FilterOptions(), self._checked(min_sim)
         self._complete(chosen.clusters.within, chosen.collection)
         with self._store.reading() as snapshot:
@@ -683,6 +726,14 @@ class Index:
 
         Raises: PathMissing, NotIngested; UsageError: a file has many records; BelowFloor, CollectionUnknown.
         """
+        from lshdb.clusters.rows.files import wanted_files
+        from lshdb.clusters.rows.filtering import dropped_documents
+        from lshdb.clusters.rows.judging import Judging
+        from lshdb.clusters.rows.options import FilterOptions
+        from lshdb.clusters.rows.shards import Shards
+        from lshdb.clusters.rows.verdicts import wanted
+        from lshdb.readers import ReadOptions
+
         chosen, least, named = options or FilterOptions(), self._checked(min_sim), arguments.paths(paths)
         self._complete(chosen.clusters.within)
 
@@ -709,6 +760,11 @@ class Index:
         Args: dry_run: list the files only.
         Raises: PathMissing, NotIngested, BelowFloor, CollectionUnknown.
         """
+        from lshdb.clusters.rows.files import delete_dropped
+        from lshdb.clusters.rows.filtering import dropped_documents
+        from lshdb.clusters.rows.options import FilterOptions
+        from lshdb.clusters.rows.shards import Shards
+
         chosen, least, named = options or FilterOptions(), self._checked(min_sim), arguments.paths(paths)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
@@ -723,6 +779,8 @@ class Index:
         Args: min_sim: the least similarity; the index's own by default. Some that are less similar are not found.
         Raises: BadDocument: the document does not fit the index.
         """
+        from lshdb.answers.query import matches
+
         least = self._warned(self._asked(min_sim))
         with self._store.reading() as snapshot:
             return matches(snapshot, arguments.document(document), least, self.params)
@@ -734,6 +792,9 @@ class Index:
 
         Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; BadDocument.
         """
+        from lshdb.answers.query import only_document
+        from lshdb.readers import ReadOptions
+
         return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
 
     def containing(
@@ -753,7 +814,9 @@ class Index:
             TextTooShort: the document is shorter than a passage.
             BadDocument: it does not fit the index.
         """
-        require_passages(self.params, self.url)
+        from lshdb.passages.containment import containing
+
+        self._require_passages()
         least = arguments.similarity(min_containment, "min_containment")
         with self._store.reading() as snapshot:
             found = containing(snapshot, arguments.document(document), least, self.params, reverse=reverse)
@@ -776,6 +839,9 @@ class Index:
 
         Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; and as `containing`.
         """
+        from lshdb.answers.query import only_document
+        from lshdb.readers import ReadOptions
+
         document = only_document(path, self._suited(options or ReadOptions()))
         return self.containing(document, min_containment, reverse=reverse)
 
@@ -786,7 +852,7 @@ class Index:
 
         Raises: DocumentUnknown; and as `containing`.
         """
-        require_passages(self.params, self.url)
+        self._require_passages()
         document = self.get(doc_id, collection)
         if document is None:
             raise DocumentUnknown(doc_id=doc_id, collection=collection, url=self.url)
@@ -799,7 +865,9 @@ class Index:
         Args: min_containment: the least share of the shingles of the smaller one that the larger one has too.
         Raises: PassagesMissing: the index has no passages.
         """
-        require_passages(self.params, self.url)
+        from lshdb.passages.containment import contained_pairs
+
+        self._require_passages()
         least = arguments.similarity(min_containment, "min_containment")
 
         def left_out(number: int) -> None:
@@ -815,7 +883,9 @@ class Index:
 
         Raises: PassagesMissing: the index has no passages; DocumentUnknown.
         """
-        require_passages(self.params, self.url)
+        from lshdb.passages.shared import passages_of
+
+        self._require_passages()
         arguments.name("an id", doc_id)
         with self._store.reading() as snapshot:
             return passages_of(snapshot, doc_id, collection, self.params, self.url)
@@ -833,7 +903,9 @@ class Index:
 
         Raises: PassagesMissing: the index has no passages; CollectionUnknown.
         """
-        require_passages(self.params, self.url)
+        from lshdb.passages.boilerplate import boilerplate
+
+        self._require_passages()
         arguments.count("limit", limit)
         arguments.count("min_documents", min_documents)
         with self._store.reading() as snapshot:
@@ -852,6 +924,8 @@ class Index:
 
         Raises: BadDocument, when it is reached: a document does not fit the index.
         """
+        from lshdb.answers.many import Question, answered
+
         least = self._warned(self._asked(min_sim))
         questions = (Question(document) for document in arguments.documents(documents))
         return answered(self._store, questions, least, arguments.count("k", k))
@@ -874,6 +948,10 @@ class Index:
         Raises: PathMissing; and when it is reached SourceUnreadable: most records could not be read; UsageError: lines
             are wanted, and a file does not hold one document per line.
         """
+        from lshdb.answers.asking import Questions
+        from lshdb.answers.many import answered
+        from lshdb.readers import ReadOptions
+
         least, ways = self._warned(self._asked(min_sim)), self._suited(options or ReadOptions())
         found = arguments.paths(paths)
         questions = Questions(found, ways, self.params, self._progress.rejected, with_lines=with_lines)
@@ -884,6 +962,9 @@ class Index:
 
         Raises: DocumentUnknown, BelowFloor.
         """
+        from lshdb.answers.query import stored_matches
+        from lshdb.linking.pending import link_pending
+
         least = self._checked(min_sim)
         arguments.name("an id", doc_id)
         link_pending(self._store, self._progress)
@@ -910,11 +991,16 @@ class Index:
         Raises: DocumentUnknown: a name is neither an id nor a file; PathMissing, SourceUnreadable, BadDocument;
             UsageError: a file holds many documents.
         """
+        from lshdb.answers.explain import Explaining
+        from lshdb.readers import ReadOptions
+
         explaining = Explaining(self._store, self._suited(options or ReadOptions()), files=files)
         return explaining.explain((left, right), collections, with_diff=with_diff)
 
     def stats(self) -> Stats:
         """Return the figures of the index."""
+        from lshdb.answers.stats import stats_of
+
         return stats_of(self._store)
 
     def runs(self, count: int = 20) -> list[RunRow]:
@@ -924,11 +1010,15 @@ class Index:
 
     def hottest(self, count: int) -> list[Hottest]:
         """Return the largest buckets, with documents in them."""
+        from lshdb.answers.hot_buckets import hottest
+
         with self._store.reading() as snapshot:
             return hottest(snapshot, self.params, count)
 
     def outlook(self) -> Outlook:
         """Return the figures about the index's texts that tuning needs."""
+        from lshdb.tuning.promises import outlook_of
+
         return outlook_of(self._store)
 
     def rejections(self, run: int) -> Iterator[Rejection]:
@@ -950,6 +1040,8 @@ class Index:
         options: ClusterOptions,
         show: Callable[[Transaction, Clusters], Iterator[_Row]],
     ) -> Iterator[_Row]:
+        from lshdb.clusters.clusters import Deduplication
+
         least = self._checked(min_sim)
         self._complete(options.within)
 
@@ -962,10 +1054,16 @@ class Index:
 
     def _complete(self, *wanted: str | None) -> None:
         """Link all unlinked documents. Raises: CollectionUnknown: one of the collections has no documents."""
+        from lshdb.linking.pending import link_pending
+
         link_pending(self._store, self._progress)
         # The answer follows, perhaps in a pager on the same terminal.
         self._progress.done()
         self._require(*(name for name in wanted if name is not None))
+
+    def _require_passages(self) -> None:
+        if not self.params.passages:
+            raise PassagesMissing(url=self.url)
 
     def _require(self, *names: str) -> None:
         """Raises: CollectionUnknown: one of the collections has no documents."""
@@ -973,6 +1071,8 @@ class Index:
             self._store.read(lambda snapshot: collections.require(snapshot, self.url, *names))
 
     def _link(self, run_key: int | None) -> int:
+        from lshdb.linking.link import Linking
+
         return Linking(self._store, run_key, self._progress).link()
 
     def _suited(self, options: ReadOptions) -> ReadOptions:
@@ -988,6 +1088,8 @@ class Index:
 
     def _warned(self, min_sim: float) -> float:
         """Return the similarity, and warn if the index promises a lower recall there."""
+        from lshdb.tuning.promises import shortfall
+
         if (notice := shortfall(self.params, min_sim, self.url)) is not None:
             self._progress.noticed(notice)
         return min_sim
@@ -998,6 +1100,8 @@ class Index:
 
 def _agree(store: Store, chosen: Mapping[str, Any]) -> None:
     """Give the index the chosen parameters if it has no documents. Raises: ParamsMismatch: it has some."""
+    from lshdb.tuning.choice import params_after, require_chosen
+
     try:
         require_chosen(store.params, chosen, store.url)
     except ParamsMismatch:

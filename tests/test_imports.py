@@ -92,3 +92,10 @@ def test_every_package_is_installed() -> None:
     found = {".".join(file.parent.relative_to(root).parts) for file in root.glob("lshdb/**/__init__.py")}
     migrations = {"lshdb.migrations", "lshdb.migrations.versions"}  # in a folder of their own
     assert sorted(listed) == sorted(found | migrations)
+
+
+def test_a_command_loads_only_the_stages_that_it_needs(index_file: Path) -> None:
+    code, _, modules = call("--db", index_file, "stats", "--json")
+    assert code == 0
+    stages = ("ingest", "linking", "audit", "overlap", "passages", "readers", "tuning")
+    assert [name for name in sorted(modules) if name.startswith(tuple(f"lshdb.{one}." for one in stages))] == []

@@ -15,6 +15,8 @@ from lshdb import Index, LshdbError, errors
 OURS = "lshdb."
 # `Auditing.faults` takes an open transaction.
 PRIVATE = {"Transaction", "Dialect", "Expansion"}
+# What a module imports only for its annotations. A class that is not public is not found here.
+FOR_ANNOTATIONS = {name: getattr(lshdb, name) for name in lshdb.__all__} | {"Iterator": Iterator}
 
 
 def classes_in(annotation: object) -> Iterator[type]:
@@ -35,7 +37,7 @@ def annotations_of(kind: type) -> Iterator[object]:
         if isinstance(member, property):
             member = member.fget
         if inspect.isfunction(member) and (not name.startswith("_") or name in {"__iter__", "__enter__"}):
-            yield from typing.get_type_hints(member, localns={"Iterator": Iterator}).values()
+            yield from typing.get_type_hints(member, localns=FOR_ANNOTATIONS).values()
 
 
 def reachable(start: type) -> set[type]:

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import PassagesMissing, TextTooShort
+from lshdb.errors import TextTooShort
 from lshdb.linking.comparison import encoded_texts
 from lshdb.linking.jaccard import containment
 from lshdb.model.arrays import distinct
@@ -33,7 +33,7 @@ from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, fingerprints
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Found", "contained_pairs", "containing", "require_passages"]
+__all__ = ["Found", "contained_pairs", "containing"]
 
 # Texts of candidates held at a time, and pairs whose texts are held at a time.
 TEXTS_AT_A_TIME: Final = 500
@@ -46,12 +46,6 @@ class Found:
 
     documents: tuple[Containing, ...]
     num_left_out: int
-
-
-def require_passages(params: Params, url: str) -> None:
-    """Raises: PassagesMissing: the index at `url` has no passages."""
-    if not params.passages:
-        raise PassagesMissing(url=url)
 
 
 def containing(

@@ -32,10 +32,7 @@ from lshdb.store.transaction import Transaction
 from lshdb.tuning.intervals import Estimate, recall_of
 from lshdb.tuning.probes import Compared, compared
 
-__all__ = ["SECONDS", "Measuring", "Sampling"]
-
-# How long to add probes, unless another time is given.
-SECONDS: Final = 60.0
+__all__ = ["Measuring", "Sampling"]
 
 # Comparing a content with a probe takes 13 ns: 1.3 seconds. A small index has time for more probes.
 COMPARISONS: Final = 100_000_000
@@ -137,7 +134,7 @@ class Measuring:
         self._progress = progress
         self._sampling = sampling or Sampling()
 
-    def measure(self, num_probes: int | None, seed: int, seconds: float = SECONDS) -> Measurement:
+    def measure(self, num_probes: int | None, seed: int, seconds: float) -> Measurement:
         """Measure the index and store the result.
 
         Args:
