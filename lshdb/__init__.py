@@ -77,10 +77,11 @@ if TYPE_CHECKING:
     from lshdb.answers.explain import Comparison, Explanation, Side
     from lshdb.answers.hot_buckets import Hottest
     from lshdb.answers.many import Answer
-    from lshdb.answers.query import Match
+    from lshdb.answers.query import Arrival, Match
     from lshdb.answers.worddiff import Hunk, WordDiff
     from lshdb.audit import Auditing, Fault, Thoroughness
     from lshdb.audit.verify import Scope
+    from lshdb.clusters.catalogue import Catalogue, Listed
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessDenied",
     "Answer",
+    "Arrival",
     "Auditing",
     "BackupReport",
     "BadDocument",
@@ -127,6 +129,7 @@ __all__ = [
     "Buffer",
     "Capture",
     "CaptureUnknown",
+    "Catalogue",
     "Cluster",
     "ClusterOptions",
     "CollectionUnknown",
@@ -169,6 +172,7 @@ __all__ = [
     "IngestOptions",
     "IngestReport",
     "InvalidParams",
+    "Listed",
     "LshdbError",
     "Match",
     "Measurement",
@@ -245,10 +249,11 @@ _CLASSES: Final = {
     "lshdb.answers.explain": ("Comparison", "Explanation", "Side"),
     "lshdb.answers.hot_buckets": ("Hottest",),
     "lshdb.answers.many": ("Answer",),
-    "lshdb.answers.query": ("Match",),
+    "lshdb.answers.query": ("Arrival", "Match"),
     "lshdb.answers.worddiff": ("Hunk", "WordDiff"),
     "lshdb.audit": ("Auditing", "Fault", "Thoroughness"),
     "lshdb.audit.verify": ("Scope",),
+    "lshdb.clusters.catalogue": ("Catalogue", "Listed"),
     "lshdb.clusters.clusters": ("ClusterOptions",),
     "lshdb.clusters.export": ("ExportOptions", "ExportReport"),
     "lshdb.clusters.members": ("Cluster", "Member"),

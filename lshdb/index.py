@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TextIO, TypeVar
 from weakref import WeakSet
 
-from lshdb.errors import BelowFloor, DocumentUnknown, IndexExists, ParamsMismatch, PassagesMissing, UsageError
+from lshdb.errors import (
+    BadDocument,
+    BelowFloor,
+    DocumentUnknown,
+    IndexExists,
+    ParamsMismatch,
+    PassagesMissing,
+    UsageError,
+)
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
@@ -57,10 +65,11 @@ if TYPE_CHECKING:
     from lshdb.answers.explain import Explanation
     from lshdb.answers.hot_buckets import Hottest
     from lshdb.answers.many import Answer
-    from lshdb.answers.query import Match
+    from lshdb.answers.query import Arrival, Match
     from lshdb.audit import Auditing, Thoroughness
     from lshdb.audit.verify import Scope
     from lshdb.clusters.arrange import Clusters
+    from lshdb.clusters.catalogue import Catalogue
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
@@ -110,16 +119,18 @@ class Index:
         announce_to(self._progress.busy)
 
     @classmethod
-    def open(cls, url: Place, progress: Progress | None = None) -> Index:
+    def open(cls, url: Place, progress: Progress | None = None, *, read_only: bool = False) -> Index:
         """Open an existing index.
 
         Args:
             url: a SQLAlchemy URL, or a plain path for SQLite.
             progress: receives reports about long work.
+            read_only: let the database refuse every write. Documents that are not linked yet are then missing from
+                answers.
 
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
-        return cls(Store.open(arguments.place(url)), progress)
+        return cls(Store.open(arguments.place(url), reads_only=read_only), progress)
 
     @classmethod
     def create(
@@ -358,6 +369,46 @@ class Index:
             yield run_key
         self._small_runs[place] = (run_key, since)
 
+    def put(
+        self,
+        document: Document,
+        min_sim: float | None = None,
+        collection: str = "default",
+        *,
+        only_new: bool = False,
+    ) -> Arrival:
+        """Add or refresh one document, and return the near-duplicates that it met, the most similar first.
+
+        Both are one transaction: of two near-duplicates that arrive at the same time, one meets the other.
+
+        ::
+
+            if index.put(Document("a", "a text"), only_new=True).outcome == "refused":
+                print("there is a near-duplicate")
+
+        Args:
+            min_sim: the least similarity; the index's own by default.
+            only_new: do not add it if it has a near-duplicate.
+
+        Raises: BadDocument: an id or a text is unusable, or does not fit the index; StoreError.
+        """
+        from lshdb.answers.query import Arrival, matches
+        from lshdb.ingest.write import add_document
+        from lshdb.sketch.sketch import require_fit
+
+        added, least = arguments.document(document), self._warned(self._asked(min_sim))
+        require_fit(added, self.params)
+
+        def meet(transaction: Transaction) -> list[Match]:
+            found = matches(transaction, added, least, self.params)
+            return [match for match in found if (match.id, match.collection) != (added.doc_id, collection)]
+
+        with self._adding(threading.get_ident(), arguments.name("a collection", collection)) as run_key:
+            counts, met = add_document(self._store, added, run_key, collection, meet, only_new=only_new)
+        if counts == Counts():
+            return Arrival("refused", tuple(met))
+        return Arrival("added" if counts.num_added else "updated" if counts.num_updated else "unchanged", tuple(met))
+
     def remove(self, doc_ids: Names, collection: str = "default", *, forget_sources: bool = False) -> int:
         """Remove a document, or several, and the texts and pairs that only they had. Returns: their number.
 
@@ -503,6 +554,19 @@ class Index:
         arguments.name("an id", doc_id)
         with self._store.reading() as snapshot:
             return stored_document(snapshot, doc_id, collection, self.params, self.url)
+
+    def page(self, doc_id: str, html: str) -> Document:
+        """Return the document of an HTML page, with its text as `ingest` takes it from a file.
+
+        Raises: BadDocument: the page takes too much time or memory to parse.
+        """
+        from lshdb.readers.base import Unfit
+        from lshdb.readers.extraction import page_text
+
+        try:
+            return Document(doc_id, page_text(html, self.params.html))
+        except Unfit as error:
+            raise BadDocument(source=f"document {doc_id!r:.100}", locator="", reason=str(error)) from None
 
     def collections(self) -> list[str]:
         """Return the collections that have documents, sorted by name."""
@@ -652,6 +716,20 @@ class Index:
         from lshdb.clusters.members import named
 
         return self._clustered(min_sim, options or ClusterOptions(), named)
+
+    def catalogue(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Catalogue:
+        """Return the clusters as a value to look things up in, as they are now.
+
+        Raises: as `clusters`.
+        """
+        from lshdb.clusters.catalogue import catalogue_of
+        from lshdb.clusters.clusters import ClusterOptions, Deduplication
+
+        least, chosen = self._checked(min_sim), options or ClusterOptions()
+        self._complete(chosen.within)
+        with self._store.reading() as snapshot:
+            found = Deduplication(snapshot, self.params, least, chosen, self._progress).clusters()
+            return catalogue_of(self._store, snapshot, found)
 
     def members(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Member]:
         """Return the documents of `clusters`, the kept one first, each with its similarity to the kept one."""
@@ -979,6 +1057,7 @@ class Index:
         options: ReadOptions | None = None,
         *,
         files: bool = False,
+        ids: bool = False,
         with_diff: bool = True,
     ) -> Explanation:
         """Return why two documents are a pair, or why they are not. Each is an id or else a file; ``-`` is stdin.
@@ -986,6 +1065,7 @@ class Index:
         Args:
             collections: where to look for the left and the right id.
             files: both are files, even if documents have these ids.
+            ids: both are ids, and no file is opened, not even the source of a text that is not kept.
             with_diff: find out which words differ.
 
         Raises: DocumentUnknown: a name is neither an id nor a file; PathMissing, SourceUnreadable, BadDocument;
@@ -994,7 +1074,7 @@ class Index:
         from lshdb.answers.explain import Explaining
         from lshdb.readers import ReadOptions
 
-        explaining = Explaining(self._store, self._suited(options or ReadOptions()), files=files)
+        explaining = Explaining(self._store, self._suited(options or ReadOptions()), files=files, ids=ids)
         return explaining.explain((left, right), collections, with_diff=with_diff)
 
     def stats(self) -> Stats:
@@ -1003,10 +1083,13 @@ class Index:
 
         return stats_of(self._store)
 
-    def runs(self, count: int = 20) -> list[RunRow]:
-        """Return the last runs that wrote to the index and their results, the newest first."""
+    def runs(self, count: int = 20, before: int | None = None) -> list[RunRow]:
+        """Return the last runs that wrote to the index and their results, the newest first.
+
+        Args: before: only runs with a smaller number than this one.
+        """
         arguments.count("count", count)
-        return self._store.read(lambda snapshot: answers.runs(snapshot, count))
+        return self._store.read(lambda snapshot: answers.runs(snapshot, count, before))
 
     def hottest(self, count: int) -> list[Hottest]:
         """Return the largest buckets, with documents in them."""

@@ -24,11 +24,11 @@ This page is generated from the docstrings by `python scripts/make_api.py`. [pyt
 # The methods of Index by purpose.
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
-    "Change": "ingest add buffered remove remove_collection link",
-    "Ask": "pairs query query_many query_file query_files query_id clusters members explain captures",
+    "Change": "ingest add put buffered remove remove_collection link",
+    "Ask": "pairs query query_many query_file query_files query_id clusters catalogue members explain captures",
     "Check for contamination": "contaminated contaminated_files nearest",
     "Deduplicate": "export filter filter_lines wanted_files delete_files",
-    "Look up": "get meant collections stats runs hottest rejections",
+    "Look up": "get page meant collections stats runs hottest rejections",
     "Tune and maintain": "measure outlook reband verify check repair backup copy vacuum",
 }
 # A parameter that begins a line of a section.

@@ -71,13 +71,15 @@ class Explaining:
     Args:
         options: how to read files, and the sources of texts that are not kept.
         files: names are files, even if documents have these ids.
+        ids: names are ids, and no file is opened.
     """
 
-    def __init__(self, store: Store, options: ReadOptions, *, files: bool = False) -> None:
+    def __init__(self, store: Store, options: ReadOptions, *, files: bool = False, ids: bool = False) -> None:
         self._store = store
         self._params: Params = store.params
         self._options = options
         self._files = files
+        self._ids = ids
 
     def explain(self, names: tuple[str, str], collections: tuple[str, str], *, with_diff: bool) -> Explanation:
         """Return what makes the two documents a pair, or not.
@@ -85,7 +87,7 @@ class Explaining:
         Args: collections: where to look up each name as an id.
         Raises: DocumentUnknown: a name is neither an id nor a file; UsageError: both are standard input; as `query`.
         """
-        if names == (STDIN, STDIN):
+        if names == (STDIN, STDIN) and not self._ids:
             raise UsageError(reason="both documents are standard input (-); name a file or an id for one of them")
         with self._store.reading() as snapshot:
             found = [self._named(snapshot, *one) for one in zip(names, collections, strict=True)]
@@ -99,12 +101,12 @@ class Explaining:
         return explanation
 
     def _named(self, snapshot: Transaction, name: str, collection: str) -> Named:
-        if name == STDIN or self._files:
+        if self._files or (name == STDIN and not self._ids):
             return self._read(snapshot, name)
         is_there, content_key = answers.content_of(snapshot, collection, name)
         if is_there:
             return self._stored(snapshot, name, content_key)
-        if Path(name).exists():
+        if not self._ids and Path(name).exists():
             return self._read(snapshot, name)
         raise DocumentUnknown(doc_id=name, collection=collection, url=self._store.url)
 
@@ -127,7 +129,7 @@ class Explaining:
     def _with_texts(self, snapshot: Transaction, found: list[Named]) -> list[Named]:
         """Return the same with texts that are not kept but can be read again."""
         lost = np.unique(np.asarray([one.content_key for one in found if one.text is None], dtype=np.int64))
-        if not len(lost):
+        if self._ids or not len(lost):
             return found
         spool = spool_lost(snapshot, self._params, self._options, lost)
         read = {key: unpack(frame) for key, frame in spool.texts(lost)}

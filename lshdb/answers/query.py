@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard
+from lshdb.model.choices import Outcome
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Signatures
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
@@ -32,7 +33,7 @@ from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, collections, graph, inspection, measurements
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Match", "matches", "only_document", "stored_matches"]
+__all__ = ["Arrival", "Match", "matches", "only_document", "stored_matches"]
 
 # The largest text of a document in a query, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
@@ -50,6 +51,17 @@ class Match:
     similarity: float
     exact: bool
     collection: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What became of a document that arrived, and the near-duplicates that the index had of it, without itself.
+
+    Args: outcome: ``added``, ``updated``, ``unchanged``, or ``refused``, because it has near-duplicates.
+    """
+
+    outcome: Outcome
+    matches: tuple[Match, ...]
 
 
 def matches(transaction: Transaction, document: Document, min_sim: float, params: Params) -> list[Match]:

@@ -29,6 +29,7 @@ from lshdb.cli import (
     reband,
     remove,
     runs,
+    serve,
     stats,
     tune,
     upgrade,
@@ -44,7 +45,7 @@ __all__ = ["app", "main"]
 # The verbs, by the panel of the help that lists them. A module has the name of its verb.
 PANELS: Final = {
     "Put in": (ingest, link, init),
-    "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs),
+    "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs, serve),
     "Clean up": (export, filter, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
 }

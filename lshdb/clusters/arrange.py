@@ -34,6 +34,14 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.first_keys)
 
+    def chosen(self, place: int, most: int | None = None) -> Clusters:
+        """Return one of the clusters, with its first `most` documents."""
+        begin, end = self.offsets[place : place + 2].tolist()
+        end = end if most is None else min(end, begin + most)
+        here = slice(begin, end)
+        offsets = np.asarray([0, end - begin])
+        return Clusters(self.doc_keys[here], self.content_keys[here], offsets, self.first_keys[place : place + 1])
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:

@@ -22,7 +22,7 @@ from lshdb.sketch.texts import encode
 from lshdb.store.tables import clusters as stored
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Cluster", "Member", "members", "named"]
+__all__ = ["Cluster", "Member", "cluster_id", "members", "named"]
 
 # (collection, doc_id)
 Name = tuple[str, str]
@@ -72,7 +72,7 @@ def named(snapshot: Transaction, clusters: Clusters) -> Iterator[Cluster]:
     rows = (row for part in _parts(clusters) for row in _names(snapshot, clusters, part))
     for first, group in groupby(rows, key=lambda row: row[0]):
         doc_ids = tuple(doc_id for _, _, (_, doc_id) in group)
-        yield Cluster(_cluster_id(first), doc_ids[0], doc_ids)
+        yield Cluster(cluster_id(first), doc_ids[0], doc_ids)
 
 
 def members(snapshot: Transaction, clusters: Clusters, params: Params) -> Iterator[Member]:
@@ -83,10 +83,11 @@ def members(snapshot: Transaction, clusters: Clusters, params: Params) -> Iterat
         for (first, (keep_in, keep), (collection, doc_id)), one, is_exact in zip(
             names, similarity.tolist(), exact.tolist(), strict=True
         ):
-            yield Member(_cluster_id(first), keep, doc_id, one, is_exact, collection, keep_in)
+            yield Member(cluster_id(first), keep, doc_id, one, is_exact, collection, keep_in)
 
 
-def _cluster_id(first: Name) -> str:
+def cluster_id(first: Name) -> str:
+    """Return the id of a cluster. Args: first: its first document."""
     return xxh3_64_hexdigest(encode("\0".join(first)))
 
 

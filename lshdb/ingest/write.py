@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
@@ -38,7 +39,10 @@ from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Writer", "Written", "add_documents"]
+__all__ = ["Writer", "Written", "add_document", "add_documents"]
+
+
+_Met = TypeVar("_Met")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,15 +274,58 @@ def add_documents(
     Returns: the counts, and the number of new pairs; None if contents were left unlinked.
     Raises: BadDocument: a document does not fit the index, and nothing is stored; StoreError.
     """
-    sketches, place = sketch(added, store.params), documents.Place(run_key, collection, {})
+    sketches = sketch(added, store.params)
 
     def write(transaction: Transaction) -> tuple[Counts, int | None]:
-        outcome = documents.put(transaction, added, sketches, place)
-        retire(transaction, outcome.released, store.params)
-        runs.record(transaction, run_key, outcome.counts)
-        return outcome.counts, link_few(transaction, store.params, run_key) if link else None
+        counts = _add(transaction, store.params, added, sketches, run_key, collection)
+        return counts, link_few(transaction, store.params, run_key) if link else None
 
     return store.write(write, run_key)
+
+
+def add_document(
+    store: Store,
+    added: Document,
+    run_key: int,
+    collection: str,
+    meet: Callable[[Transaction], Sequence[_Met]],
+    *,
+    only_new: bool,
+) -> tuple[Counts, Sequence[_Met]]:
+    """Add or refresh one document, and link it if that is quick.
+
+    Args:
+        meet: returns what is like the document before it is added, in the same transaction.
+        only_new: add it only if nothing is.
+
+    Returns: the counts, and what `meet` returned.
+    Raises: as `add_documents`.
+    """
+    sketches = sketch([added], store.params)
+
+    def write(transaction: Transaction) -> tuple[Counts, Sequence[_Met]]:
+        met = meet(transaction)
+        if only_new and met:
+            return Counts(), met
+        counts = _add(transaction, store.params, [added], sketches, run_key, collection)
+        link_few(transaction, store.params, run_key)
+        return counts, met
+
+    return store.write(write, run_key)
+
+
+def _add(
+    transaction: Transaction,
+    params: Params,
+    added: Sequence[Document],
+    sketches: Sketches,
+    run_key: int,
+    collection: str,
+) -> Counts:
+    outcome = documents.put(transaction, added, sketches, documents.Place(run_key, collection, {}))
+    retire(transaction, outcome.released, params)
+    runs.record(transaction, run_key, outcome.counts)
+    return outcome.counts
 
 
 def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:

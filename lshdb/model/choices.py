@@ -13,6 +13,7 @@ __all__ = [
     "Linkage",
     "Measure",
     "OnConflict",
+    "Outcome",
     "PairOrder",
     "Scheme",
     "ShingleKind",
@@ -42,6 +43,9 @@ Captures = Literal["newest", "all"]
 # How to treat a document whose id belongs to a different text from another source: replace that document, leave out the
 # new one, stop the ingest, or give the new one a qualified id.
 OnConflict = Literal["replace", "keep", "error", "qualify"]
+
+# What became of a document that arrived; it is refused if it was to be added only if it was new.
+Outcome = Literal["added", "updated", "unchanged", "refused"]
 
 # Which document of a cluster is kept: the first that came, the one with the most shingles, the one dated last, or the
 # one with the shortest id.

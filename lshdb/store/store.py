@@ -47,7 +47,7 @@ from lshdb.store.schema import (
     source,
 )
 from lshdb.store.transaction import Transaction
-from lshdb.store.url import masked, parse
+from lshdb.store.url import masked, parse, read_only
 
 __all__ = ["Store"]
 
@@ -90,12 +90,13 @@ class Store:
         return cls(parse(location))
 
     @classmethod
-    def open(cls, location: str) -> Store:
+    def open(cls, location: str, *, reads_only: bool = False) -> Store:
         """Open the index at a URL or path.
 
+        Args: reads_only: let the database refuse every write.
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
-        store = cls.at(location)
+        store = cls(read_only(parse(location)) if reads_only else parse(location))
         try:
             store._require_existing()
             store._require_current()

@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 
 from lshdb.errors import UsageError
 
-__all__ = ["for_libpq", "masked", "parse", "reads_only"]
+__all__ = ["for_libpq", "masked", "parse", "read_only", "reads_only"]
 
 # libpq takes secrets as query parameters too.
 _SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
@@ -57,6 +57,15 @@ def _required(url: URL) -> URL:
 def reads_only(url: URL) -> bool:
     """Return whether the URL asks for an index that is only read."""
     return url.query.get("mode") == "ro"
+
+
+def read_only(url: URL) -> URL:
+    """Return the URL of the same index, for connections whose writes the database refuses."""
+    if url.get_backend_name() == "sqlite":
+        return url.update_query_dict({"mode": "ro"})
+    options = url.query.get("options", "")
+    given = options if isinstance(options, str) else " ".join(options)
+    return url.update_query_dict({"options": f"{given} -c default_transaction_read_only=on".strip()})
 
 
 def for_libpq(url: URL) -> str:

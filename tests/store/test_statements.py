@@ -67,6 +67,7 @@ DIALECTS: dict[str, Dialect] = {
 }
 ARGUMENTS: dict[str, tuple[object, ...]] = {
     "surviving_pairs": (7,),
+    "holding": ("page_1",),
     "merits": ("newest",),
     "first_document": (pair.c.left_key,),
     "at_most": (document_pairs.first_documents_pairs(),),

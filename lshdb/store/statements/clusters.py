@@ -17,8 +17,10 @@ from lshdb.store.statements.statements import Rows
 
 __all__ = [
     "content_sizes",
+    "contents_there",
     "document_counts",
     "earlier_mates",
+    "holding",
     "known_pairs",
     "later_mates",
     "merits",
@@ -97,6 +99,17 @@ def names() -> Rows:
         .join_from(given, document, document.c.doc_key == given.c.value)
         .order_by(given.c.value)
     )
+
+
+def holding(text: str) -> Rows:
+    """Select the doc_key of the documents whose ids contain a text."""
+    return select(document.c.doc_key).where(document.c.doc_id.contains(text, autoescape=True))
+
+
+@cache
+def contents_there() -> Rows:
+    """Select the given content_keys that exist."""
+    return select(content.c.content_key).join_from(given, content, content.c.content_key == given.c.value)
 
 
 @cache

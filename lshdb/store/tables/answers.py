@@ -229,11 +229,13 @@ def figures(transaction: Transaction) -> Figures:
     )
 
 
-def runs(transaction: Transaction, count: int) -> list[RunRow]:
-    """Return the last `count` runs, newest first."""
+def runs(transaction: Transaction, count: int, before: int | None = None) -> list[RunRow]:
+    """Return the last `count` runs, newest first. Args: before: only runs with a smaller key."""
     special = {"run": run.c.run_key, "collection": func.coalesce(name_of(run.c.collection_key), "")}
     columns = [special[name] if name in special else run.c[name] for name in RunRow.__dataclass_fields__]
     statement = select(*columns).order_by(run.c.run_key.desc()).limit(count)
+    if before is not None:
+        statement = statement.where(run.c.run_key < before)
     rows = [RunRow(*row) for row in transaction.execute(statement)]
     return _settled(rows, transaction.dialect.is_ingesting(transaction.connection))
 

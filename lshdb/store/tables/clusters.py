@@ -20,7 +20,9 @@ __all__ = [
     "DocumentRow",
     "Merits",
     "content_sizes",
+    "contents_there",
     "document_counts",
+    "holding",
     "known_pairs",
     "mates",
     "merits",
@@ -101,6 +103,17 @@ def names(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, tu
     """Return (collection, doc_id) of the documents by their keys."""
     blocks = transaction.keyed(statements.names(), distinct(doc_keys))
     return {doc_key: (collection, doc_id) for block in blocks for doc_key, collection, doc_id in block}
+
+
+def holding(transaction: Transaction, text: str, most: int) -> NDArray[np.int64]:
+    """Return the keys of at most `most` documents whose ids contain a text, int64, ascending."""
+    return np.sort(transaction.integers(statements.holding(text).limit(most))[:, 0])
+
+
+def contents_there(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the given contents that still exist, int64."""
+    rows = [row[0] for block in transaction.keyed(statements.contents_there(), content_keys) for row in block]
+    return np.asarray(rows, dtype=np.int64)
 
 
 def scope(transaction: Transaction, within: str | None, rows: int) -> Iterator[list[DocumentRow]]:

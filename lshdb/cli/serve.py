@@ -1,0 +1,49 @@
+"""``lshdb serve``."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import Annotated, Final
+
+import typer
+
+from lshdb.cli.options import settings_of, size
+from lshdb.errors import UsageError
+
+__all__ = ["EPILOG", "serve"]
+
+NEEDED: Final = ("fastapi", "uvicorn", "jinja2")
+
+EPILOG = """[bold]Examples[/bold]\n
+  lshdb serve\n
+  lshdb --db postgresql://me@host/crawl serve --writable --port 9000\n
+  LSHDB_TOKEN=$(cat secret) lshdb serve --host 0.0.0.0\n
+  curl -s localhost:8080/v1/query --json '{"text": "a text"}'"""
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen at.")] = 8080,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Let clients add and remove documents, and decide about pairs.")
+    ] = False,
+    max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest request, such as 16MB.")] = "16MB",
+    timeout: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long an answer may take.")] = 30.0,
+) -> None:
+    """Serve the index over HTTP, with pages to look at and a REST interface to ask.
+
+    Only this machine can reach the service, unless --host says otherwise. Then LSHDB_TOKEN must hold a secret, which
+    programs send as Authorization: Bearer, and browsers as a password.
+
+    Ctrl-C or SIGTERM ends the service after the running requests.
+    """
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise UsageError(reason=f"lshdb serve needs {', '.join(missing)}. Run: pip install 'lshdb[web]'")
+    from lshdb.web.options import TOKEN_VARIABLE, Limits, ServeOptions
+    from lshdb.web.service import serve
+
+    limits = Limits(body=size("--max-body", max_body), seconds=timeout)
+    options = ServeOptions(host, port, writable, os.environ.get(TOKEN_VARIABLE) or None, limits)
+    serve(settings_of(context).db, options, lambda line: typer.echo(line, err=True))

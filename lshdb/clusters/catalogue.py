@@ -1,0 +1,144 @@
+"""Clusters that are looked up and paged through, held in memory as they were at one time.
+
+Memory is 24 bytes for each document of a cluster, and 24 for each cluster. Names are looked up when they are shown.
+Limitation: documents that were removed since then are left out, and other changes are not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.clusters.arrange import Clusters
+from lshdb.clusters.members import Member, cluster_id, members
+from lshdb.model.arrays import distinct
+from lshdb.model.params import Params
+from lshdb.store.store import Store
+from lshdb.store.tables import clusters as stored
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Catalogue", "ClusterOrder", "Listed", "catalogue_of"]
+
+# The largest clusters first, or those that a document joined last.
+ClusterOrder = Literal["size", "newest"]
+
+# Clusters named at a time while their ids are computed.
+NAMED_CLUSTERS: Final = 10_000
+
+# Documents that a search by id finds at most.
+FOUND_DOCUMENTS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A cluster in a list.
+
+    Args:
+        keep: the id of the kept document.
+        num_documents, num_texts: how many documents and distinct texts it has.
+        examples: the ids of its first other documents.
+    """
+
+    cluster: str
+    keep: str
+    keep_collection: str
+    num_documents: int
+    num_texts: int
+    examples: tuple[str, ...]
+
+
+class Catalogue:
+    """The clusters of an index at one time, the largest first. `Index.catalogue` makes them."""
+
+    def __init__(self, store: Store, clusters: Clusters, ids: NDArray[np.uint64]) -> None:
+        self._store = store
+        self._params: Params = store.params
+        self._clusters = clusters
+        self._ids = ids
+        self._by_id = np.argsort(ids)
+
+    def __len__(self) -> int:
+        return len(self._clusters)
+
+    @property
+    def num_documents(self) -> int:
+        """The number of documents in clusters."""
+        return len(self._clusters.doc_keys)
+
+    def place(self, cluster: str) -> int | None:
+        """Return the place of a cluster among all, by its id; None if there is none."""
+        try:
+            wanted = np.uint64(int(cluster, 16))
+        except (ValueError, OverflowError):
+            return None
+        found = np.searchsorted(self._ids, wanted, sorter=self._by_id)
+        place = int(self._by_id[found]) if found < len(self._ids) else 0
+        return place if len(self._ids) and self._ids[place] == wanted else None
+
+    def places(self, order: ClusterOrder = "size", holding: str = "", min_size: int = 2) -> NDArray[np.int64]:
+        """Return the places of clusters, int64, in an order.
+
+        Args:
+            holding: only clusters with a document whose id contains this. At most 10,000 documents are looked at.
+            min_size: only clusters with at least as many documents.
+        """
+        places = np.flatnonzero(np.diff(self._clusters.offsets) >= min_size)
+        if holding:
+            doc_keys = self._store.read(lambda snapshot: stored.holding(snapshot, holding, FOUND_DOCUMENTS))
+            spots = np.flatnonzero(np.isin(self._clusters.doc_keys, doc_keys))
+            places = np.intersect1d(places, np.searchsorted(self._clusters.offsets, spots, side="right") - 1)
+        if order == "newest" and len(places):
+            newest = np.maximum.reduceat(self._clusters.doc_keys, self._clusters.offsets[:-1])
+            places = places[np.argsort(-newest[places], kind="stable")]
+        return places
+
+    def listed(self, places: Sequence[int], num_examples: int = 2) -> list[Listed]:
+        """Return the clusters at these places, without those whose documents are gone."""
+        return self._store.read(lambda snapshot: list(self._listed(snapshot, places, num_examples)))
+
+    def members(self, place: int, most: int | None = None) -> list[Member]:
+        """Return the first `most` documents of a cluster, the kept one first. Those that are gone are left out."""
+        one = self._clusters.chosen(place, most)
+        return self._store.read(lambda snapshot: list(members(snapshot, _present(snapshot, one), self._params)))
+
+    def size(self, place: int) -> int:
+        """Return the number of documents of a cluster."""
+        return int(self._clusters.offsets[place + 1] - self._clusters.offsets[place])
+
+    def _listed(self, snapshot: Transaction, places: Sequence[int], num_examples: int) -> Iterator[Listed]:
+        clusters = [self._clusters.chosen(place) for place in places]
+        shown = [one.doc_keys[: 1 + num_examples] for one in clusters]
+        names = stored.names(snapshot, np.concatenate([np.empty(0, dtype=np.int64), *shown]))
+        for place, one, keys in zip(places, clusters, shown, strict=True):
+            there = [names[key] for key in keys.tolist() if key in names]
+            if there:
+                (collection, keep), *others = there
+                size, num_texts = len(one.doc_keys), len(distinct(one.content_keys))
+                examples = tuple(doc_id for _, doc_id in others)
+                yield Listed(f"{self._ids[place]:016x}", keep, collection, size, num_texts, examples)
+
+
+def catalogue_of(store: Store, snapshot: Transaction, clusters: Clusters) -> Catalogue:
+    """Return a catalogue of clusters. Args: snapshot: the transaction in which they were found."""
+    ids = np.empty(len(clusters), dtype=np.uint64)
+    for begin in range(0, len(clusters), NAMED_CLUSTERS):
+        firsts = clusters.first_keys[begin : begin + NAMED_CLUSTERS]
+        names = stored.names(snapshot, firsts)
+        ids[begin : begin + len(firsts)] = [int(cluster_id(names[key]), 16) for key in firsts.tolist()]
+    return Catalogue(store, clusters, ids)
+
+
+def _present(snapshot: Transaction, one: Clusters) -> Clusters:
+    """Return a single cluster without the documents that are gone, or whose text was replaced."""
+    wanted = np.append(one.doc_keys, one.first_keys)
+    there = np.fromiter(stored.names(snapshot, wanted), dtype=np.int64)
+    contents = stored.contents_there(snapshot, distinct(one.content_keys))
+    is_there = np.isin(one.doc_keys, there) & np.isin(one.content_keys, contents)
+    doc_keys = one.doc_keys[is_there]
+    first = one.first_keys if np.isin(one.first_keys, there).all() else doc_keys[:1]
+    size = np.asarray([0, len(doc_keys)]) if len(doc_keys) else np.asarray([0])
+    return Clusters(doc_keys, one.content_keys[is_there], size, first)

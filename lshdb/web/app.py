@@ -1,0 +1,80 @@
+"""The application: which address leads to which function."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from lshdb.index import Index
+from lshdb.web import problems, values
+from lshdb.web.desk import Desk
+from lshdb.web.guard import Guard
+from lshdb.web.kept import Kept
+from lshdb.web.lists import Lists
+from lshdb.web.options import ServeOptions
+from lshdb.web.questions import Questions
+
+__all__ = ["application"]
+
+DESCRIPTION: Final = """Near-duplicates of documents, and the documents themselves.
+
+Errors are problems as in RFC 9457. The `type` of an error of lshdb is `urn:lshdb:error:` and its name.
+"""
+
+
+def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
+    """Return the application of an index. Args: opened: opens the index."""
+    desk, kept = Desk(opened, options), Kept()
+
+    @asynccontextmanager
+    async def lifespan(_app: object) -> AsyncIterator[None]:
+        yield
+        desk.close()
+
+    app = FastAPI(
+        title="lshdb",
+        version=version("lshdb"),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        exception_handlers=problems.HANDLERS,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+    )
+    for method, path, endpoint, answer in _routes(Questions(desk), Lists(desk, kept)):
+        app.add_api_route(path, endpoint, methods=[method], response_model=answer, responses=PROBLEMS)
+    app.add_middleware(Guard, options=options)
+    return app
+
+
+PROBLEM: Final = {
+    "description": "A problem (RFC 9457)",
+    "content": {problems.MEDIA_TYPE: {"schema": {"type": "object"}}},
+}
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {"4XX": PROBLEM, "5XX": PROBLEM}
+
+
+def _routes(ask: Questions, lists: Lists) -> list[tuple[str, str, Callable[..., Any], Any]]:
+    """Return (method, path, endpoint, type of the answer)."""
+    document = "/v1/documents/{doc_id:path}"
+    return [
+        ("POST", "/v1/query", ask.query, values.Matches),
+        ("POST", "/v1/query:batch", ask.query_batch, values.Answers),
+        ("POST", "/v1/documents:add", ask.add, values.Added),
+        ("POST", "/v1/documents:remove", ask.remove, values.Changed),
+        ("GET", document, ask.document, values.Stored),
+        ("PUT", document, ask.put, values.Put),
+        ("DELETE", document, ask.delete, values.Changed),
+        ("GET", "/v1/explain", ask.explain, dict[str, Any]),
+        ("GET", "/v1/pairs", lists.pairs, values.Pairs),
+        ("GET", "/v1/clusters", lists.clusters, values.Clusters),
+        ("GET", "/v1/clusters/{cluster}", lists.cluster, values.ClusterMembers),
+        ("GET", "/v1/stats", lists.stats, dict[str, Any]),
+        ("GET", "/v1/runs", lists.runs, values.Runs),
+        ("GET", "/healthz", lists.healthz, dict[str, str]),
+        ("GET", "/metrics", lists.metrics, None),
+    ]

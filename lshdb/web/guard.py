@@ -1,0 +1,146 @@
+"""What a request must pass before anything reads it: its Host, its token, and the size and time of its body.
+
+Every answer leaves with headers that keep a browser from loading anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+
+from lshdb.web.options import ServeOptions
+from lshdb.web.problems import problem
+
+__all__ = ["Guard"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+# Bytes of an address: ids have up to 2,000, and one may be percent-encoded and occur twice.
+MAX_ADDRESS: Final = 16_000
+LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+# A load balancer asks without a token.
+OPEN_PATHS: Final = frozenset({"/healthz"})
+
+HEADERS: Final = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+
+
+class Guard:
+    """Refuses what may not pass, and passes the rest to an application."""
+
+    def __init__(self, app: App, options: ServeOptions) -> None:
+        self._app = app
+        self._options = options
+        self._hosts = LOOPBACK_NAMES | {options.host}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = _Body(receive, self._options.limits.body, self._options.limits.seconds)
+        headed = _headed(send)
+        try:
+            self._require(scope)
+            await self._app(scope, body.receive, headed)
+        except HTTPException as refused:
+            await problem(refused.status_code, refused.detail)(scope, receive, headed)
+
+    def _require(self, scope: Scope) -> None:
+        """Raises: HTTPException."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS:
+            raise HTTPException(HTTPStatus.REQUEST_URI_TOO_LONG, f"an address has at most {MAX_ADDRESS:,} bytes")
+        if self._options.token is None:
+            self._require_host(headers.get(b"host", ""))
+        elif scope["path"] not in OPEN_PATHS and not self._is_allowed(headers.get(b"authorization", "")):
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, "send the token of this service: Authorization: Bearer TOKEN")
+        length = headers.get(b"content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self._options.limits.body:
+            raise _too_large(self._options.limits.body)
+
+    def _require_host(self, host: str) -> None:
+        """Raises: HTTPException: it is no name of this machine, so a page from elsewhere may have sent the request."""
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+        if name.lower() not in self._hosts:
+            raise HTTPException(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                f"this service answers to {', '.join(sorted(self._hosts))}; with a token it answers to every name",
+            )
+
+    def _is_allowed(self, authorization: str) -> bool:
+        scheme, _, sent = authorization.partition(" ")
+        if scheme.lower() == "basic":
+            # What a browser sends after it has asked for a password; the name does not matter.
+            sent = _password(sent)
+        elif scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(sent.strip().encode(), (self._options.token or "").encode())
+
+
+class _Body:
+    """Passes a body on, and counts it."""
+
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive = receive
+        self._most = most
+        self._seconds = seconds
+        self._size = 0
+        self._ended = False
+
+    async def receive(self) -> Message:
+        """Return the next message. Raises: HTTPException: the body is too large, or does not come."""
+        if self._ended:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(self._seconds):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, f"no body within {self._seconds:g} s") from None
+        self._size += len(message.get("body", b""))
+        self._ended = not message.get("more_body", False)
+        if self._size > self._most:
+            raise _too_large(self._most)
+        return message
+
+
+def _headed(send: Send) -> Send:
+    """Return a function that adds the headers of every answer."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", []), *HEADERS]
+        await send(message)
+
+    return sent
+
+
+def _too_large(most: int) -> HTTPException:
+    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {most:,} bytes")
+
+
+def _password(encoded: str) -> str:
+    try:
+        return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,164 @@
+"""REST: pairs, clusters, runs and figures.
+
+A list is a JSON object with the first items and a cursor for the next ones. With ``Accept: application/x-ndjson``, it
+is all items, one to a line, read while they are sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from itertools import dropwhile, islice
+from typing import Annotated, Any, Final
+
+from fastapi import Path, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from lshdb.clusters.catalogue import Catalogue, ClusterOrder
+from lshdb.clusters.clusters import ClusterOptions
+from lshdb.index import Index
+from lshdb.model.choices import Keep, Linkage
+from lshdb.model.metrics import metrics
+from lshdb.model.reports import Pair, Stats
+from lshdb.web.desk import Desk
+from lshdb.web.kept import Kept
+from lshdb.web.problems import problem
+from lshdb.web.values import Collection, Cursor, Limit, MinSim, cursor, json, position
+
+__all__ = ["Lists", "catalogue"]
+
+NDJSON: Final = "application/x-ndjson"
+
+Within = Annotated[Collection | None, Query(description="Only documents of this collection.")]
+
+
+class Lists:
+    """Endpoints about the whole index."""
+
+    def __init__(self, desk: Desk, kept: Kept) -> None:
+        self._desk = desk
+        self._kept = kept
+
+    async def pairs(
+        self,
+        request: Request,
+        min_sim: MinSim = None,
+        within: Within = None,
+        limit: Limit = 100,
+        cursor: Cursor = None,
+    ) -> Response:
+        """Return the pairs of near-duplicates, the most similar first."""
+        if _wants_lines(request):
+            return await self._streamed(lambda index: index.pairs(min_sim, within=within))
+        return json(await self._desk.list(lambda index: _pairs(index, min_sim, within, limit, cursor)))
+
+    async def clusters(
+        self,
+        request: Request,
+        min_sim: MinSim = None,
+        within: Within = None,
+        keep: Keep = "first",
+        linkage: Linkage = "single",
+        sort: ClusterOrder = "size",
+        holding: Annotated[str, Query(max_length=2_000, description="Part of an id.")] = "",
+        limit: Limit = 100,
+        cursor: Cursor = None,
+    ) -> Response:
+        """Return the clusters of near-duplicates with the document to keep from each."""
+        options = ClusterOptions(keep=keep, linkage=linkage, within=within)
+        if _wants_lines(request):
+            return await self._streamed(lambda index: index.clusters(min_sim, options))
+        after = position(cursor, int)
+
+        def page(index: Index) -> dict[str, Any]:
+            found = catalogue(index, self._kept, min_sim, options)
+            begin = max(0, after[0]) if after else 0
+            places = found.places(sort, holding.replace("\0", ""))
+            items = found.listed(places[begin : begin + limit].tolist())
+            return _page(items, (begin + limit,) if begin + limit < len(places) else None, total=len(places))
+
+        return json(await self._desk.list(page))
+
+    async def cluster(
+        self,
+        cluster: Annotated[str, Path(max_length=16)],
+        min_sim: MinSim = None,
+        within: Within = None,
+        keep: Keep = "first",
+        linkage: Linkage = "single",
+        limit: Limit = 1_000,
+    ) -> Response:
+        """Return the documents of a cluster, the kept one first, each with its similarity to the kept one."""
+        options = ClusterOptions(keep=keep, linkage=linkage, within=within)
+
+        def members(index: Index) -> dict[str, Any] | None:
+            found = catalogue(index, self._kept, min_sim, options)
+            place = found.place(cluster)
+            if place is None:
+                return None
+            return {"cluster": cluster, "size": found.size(place), "members": found.members(place, limit)}
+
+        answer = await self._desk.list(members)
+        return problem(404, f"there is no cluster {cluster}") if answer is None else json(answer)
+
+    async def stats(self) -> Response:
+        """Return the figures of the index, its parameters and its last runs."""
+        found = (await self._desk.list(self._stats)).as_json()
+        # Who knows the seed can choose texts that collide.
+        found["params"] = {name: value for name, value in _object(found["params"]).items() if name != "seed"}
+        return json(found)
+
+    async def runs(self, limit: Limit = 20, cursor: Cursor = None) -> Response:
+        """Return the runs that wrote to the index, the newest first."""
+        before = position(cursor, int)
+        found = await self._desk.ask(lambda index: index.runs(limit, before[0] if before else None))
+        return json(_page([asdict(row) for row in found], (found[-1].run,) if len(found) == limit else None))
+
+    async def metrics(self) -> Response:
+        """Return the figures of the index in the text format of Prometheus."""
+        found = await self._desk.list(self._stats)
+        lines = metrics(found.figures, found.runs)
+        return Response("".join(f"{line}\n" for line in lines), media_type="text/plain; version=0.0.4")
+
+    async def healthz(self) -> Response:
+        """Return whether the index answers."""
+        await self._desk.ask(lambda index: index.runs(1))
+        return json({"status": "ok"})
+
+    def _stats(self, index: Index) -> Stats:
+        return self._kept.get(index, "stats", Index.stats)
+
+    async def _streamed(self, question: Callable[[Index], Iterable[Any]]) -> Response:
+        return StreamingResponse(await self._desk.lines(question), media_type=NDJSON)
+
+
+def catalogue(index: Index, kept: Kept, min_sim: float | None, options: ClusterOptions) -> Catalogue:
+    """Return the clusters, which are kept while the index does not change."""
+    return kept.get(index, ("catalogue", min_sim, options), lambda index: index.catalogue(min_sim, options))
+
+
+def _wants_lines(request: Request) -> bool:
+    return NDJSON in request.headers.get("accept", "")
+
+
+def _page(items: list[Any], following: tuple[Any, ...] | None, **more: object) -> dict[str, Any]:
+    return {"items": items, "next": cursor(following), **more}
+
+
+def _pairs(index: Index, min_sim: float | None, within: str | None, limit: int, given: str | None) -> dict[str, Any]:
+    after = position(given, float, str, str, str, str)
+    max_sim = 1.0 if after is None else min(1.0, max(0.0, after[0]))
+    rows = index.pairs(min_sim, max_sim=max_sim, within=within, sort="similarity")
+    later = rows if after is None else dropwhile(lambda pair: _key(pair) <= (-after[0], *after[1:]), rows)
+    found = list(islice(later, limit))
+    last = found[-1] if len(found) == limit else None
+    return _page(found, None if last is None else (last.similarity, *_key(last)[1:]))
+
+
+def _key(pair: Pair) -> tuple[Any, ...]:
+    return (-pair.similarity, pair.left, pair.right, pair.left_collection, pair.right_collection)
+
+
+def _object(value: object) -> dict[str, object]:
+    assert isinstance(value, dict)
+    return value

@@ -1,0 +1,73 @@
+"""How a service listens, and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Final
+
+from lshdb.errors import UsageError
+
+__all__ = ["TOKEN_VARIABLE", "Limits", "ServeOptions"]
+
+TOKEN_VARIABLE: Final = "LSHDB_TOKEN"
+# Shorter ones can be guessed.
+MIN_TOKEN: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request, and all of them together, may cost.
+
+    Args:
+        body: bytes of a body.
+        seconds: how long a client waits for an answer, and how long it may take to send its body.
+        stream_seconds: how long an answer of many lines may take.
+        threads: quick questions that run at a time. SQLite takes turns anyway, and so does Python.
+        lists: slow questions that run at a time, such as lists of pairs.
+        waiting: requests that wait for a thread; one more is refused.
+        streams: answers of many lines at a time. Each keeps a read transaction open.
+    """
+
+    body: int = 16_000_000
+    seconds: float = 30.0
+    stream_seconds: float = 3_600.0
+    threads: int = 4
+    lists: int = 2
+    waiting: int = 100
+    streams: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How a service listens.
+
+    Args:
+        token: what every client must send; None if only this machine can reach the service.
+        writable: whether clients may add and remove documents, and decide.
+
+    Raises: UsageError: the address is not of this machine alone, and there is no token, or only a short one.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    writable: bool = False
+    token: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if self.token is None and not self.is_loopback:
+            raise UsageError(
+                reason=f"--host {self.host} can be reached from other machines. Set {TOKEN_VARIABLE} to a secret that "
+                "every client must send"
+            )
+        if self.token is not None and len(self.token) < MIN_TOKEN:
+            raise UsageError(reason=f"{TOKEN_VARIABLE} must have at least {MIN_TOKEN} characters")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"

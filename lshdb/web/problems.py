@@ -1,0 +1,96 @@
+"""Errors as RFC 9457 problems. An error of lshdb keeps its name and its fields, so that a client can raise it again."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from lshdb.errors import (
+    AccessDenied,
+    BadDocument,
+    CaptureUnknown,
+    CollectionUnknown,
+    DocumentUnknown,
+    IdConflict,
+    IndexBusy,
+    IndexReadOnly,
+    LshdbError,
+    PassagesMissing,
+    StoreError,
+    StoreUnreachable,
+    TextsNotKept,
+    TextTooShort,
+    UsageError,
+)
+
+__all__ = ["HANDLERS", "MEDIA_TYPE", "NAMESPACE", "problem", "status_of"]
+
+MEDIA_TYPE: Final = "application/problem+json"
+# Followed by the name of an error of lshdb.
+NAMESPACE: Final = "urn:lshdb:error:"
+
+# The first class that an error is an instance of decides.
+_STATUS: Final[tuple[tuple[type[LshdbError], HTTPStatus], ...]] = (
+    (DocumentUnknown, HTTPStatus.NOT_FOUND),
+    (CollectionUnknown, HTTPStatus.NOT_FOUND),
+    (CaptureUnknown, HTTPStatus.NOT_FOUND),
+    (BadDocument, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (TextTooShort, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (UsageError, HTTPStatus.BAD_REQUEST),
+    (IdConflict, HTTPStatus.CONFLICT),
+    (PassagesMissing, HTTPStatus.CONFLICT),
+    (TextsNotKept, HTTPStatus.CONFLICT),
+    (IndexReadOnly, HTTPStatus.FORBIDDEN),
+    (AccessDenied, HTTPStatus.SERVICE_UNAVAILABLE),
+    (IndexBusy, HTTPStatus.SERVICE_UNAVAILABLE),
+    (StoreUnreachable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+
+
+def status_of(error: LshdbError) -> HTTPStatus:
+    """Return the status of an error of lshdb."""
+    passing = isinstance(error, StoreError) and error.is_passing
+    default = HTTPStatus.SERVICE_UNAVAILABLE if passing else HTTPStatus.INTERNAL_SERVER_ERROR
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), default)
+
+
+def problem(status: int, detail: str, *, kind: str = "about:blank", title: str = "", **more: object) -> Response:
+    """Return a problem as a response."""
+    described = {"type": kind, "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
+    headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Basic realm="lshdb", charset="UTF-8"'
+    # A value that is not JSON, such as a path, is shown as text.
+    body = msgspec.json.encode(described, enc_hook=str)
+    return Response(body, status, headers, MEDIA_TYPE)
+
+
+async def _of_lshdb(_request: Request, error: Any) -> Response:
+    name = type(error).__name__
+    fields = {key: value for key, value in error.fields.items() if key != "url"}
+    return problem(status_of(error), str(error), kind=f"{NAMESPACE}{name}", title=name, fields=fields)
+
+
+async def _of_status(_request: Request, error: Any) -> Response:
+    return problem(error.status_code, str(error.detail))
+
+
+async def _of_request(_request: Request, error: Any) -> Response:
+    # Without the values themselves, which may be long, or not JSON.
+    faults = [{"at": ".".join(map(str, fault["loc"])), "reason": fault["msg"]} for fault in error.errors()[:10]]
+    detail = "; ".join(f"{fault['at']}: {fault['reason']}" for fault in faults)
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail[:2_000], errors=faults)
+
+
+# Exceptions, and what answers them.
+HANDLERS: Final[dict[Any, Any]] = {
+    LshdbError: _of_lshdb,
+    HTTPException: _of_status,
+    RequestValidationError: _of_request,
+}

@@ -1,0 +1,111 @@
+"""What a service refuses: strangers, other names, long bodies, changes, and too much at once."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import threading
+
+import pytest
+
+from lshdb import Index, UsageError
+from lshdb.web.options import Limits, ServeOptions
+from tests.web.conftest import TEN, Service, serving
+
+pytestmark = pytest.mark.sqlite
+TOKEN = "a secret of 16 characters or more"
+
+
+def test_a_service_for_other_machines_needs_a_token() -> None:
+    with pytest.raises(UsageError, match="LSHDB_TOKEN"):
+        ServeOptions(host="0.0.0.0")
+    with pytest.raises(UsageError, match="at least 16"):
+        ServeOptions(host="0.0.0.0", token="short")
+    assert ServeOptions(host="::1").is_loopback
+    assert not ServeOptions(host="example.org", token=TOKEN).is_loopback
+
+
+def test_without_the_token_only_the_health_is_told(sqlite_url: str) -> None:
+    with serving(sqlite_url, ServeOptions(token=TOKEN)) as service:
+        refused = service("GET", "/v1/stats")
+        assert (refused.status, refused.headers["www-authenticate"][:5]) == (401, "Basic")
+        for wrong in ("Bearer no", f"Bearer {TOKEN}x", f"Digest {TOKEN}", "Basic !", "Basic " + "x" * 100):
+            assert service("GET", "/v1/stats", Authorization=wrong).status == 401
+        assert service("GET", "/healthz").status == 200
+        assert service("GET", "/v1/stats", Authorization=f"Bearer {TOKEN}").status == 200
+        basic = base64.b64encode(f"me:{TOKEN}".encode()).decode()
+        assert service("GET", "/v1/stats", Authorization=f"Basic {basic}", Host="lshdb.example.org").status == 200
+
+
+def test_a_page_from_elsewhere_cannot_reach_a_service_without_a_token(sqlite_url: str) -> None:
+    with serving(sqlite_url, ServeOptions()) as service:
+        for name in ("evil.example", "evil.example:8080", "127.0.0.1.evil.example", ""):
+            assert service("GET", "/v1/stats", Host=name).status == 421
+        for name in ("localhost:1", "LOCALHOST", "[::1]:8080", "127.0.0.1"):
+            assert service("GET", "/v1/stats", Host=name).status == 200
+
+
+def test_every_answer_keeps_a_browser_from_loading_other_content(sqlite_url: str) -> None:
+    with serving(sqlite_url, ServeOptions()) as service:
+        for path in ("/v1/stats", "/v1/nothing"):
+            headers = service("GET", path).headers
+            assert "default-src 'none'" in headers["content-security-policy"]
+            assert "unsafe" not in headers["content-security-policy"]
+            assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_nothing_is_changed_unless_the_service_is_writable(sqlite_url: str) -> None:
+    with serving(sqlite_url, ServeOptions()) as service:
+        for method, path, body in (
+            ("PUT", "/v1/documents/x", {"text": TEN}),
+            ("DELETE", "/v1/documents/a", None),
+            ("POST", "/v1/documents:add", {"documents": []}),
+            ("POST", "/v1/documents:remove", {"ids": []}),
+        ):
+            answer = service(method, path, body)
+            assert (answer.status, answer.json["title"]) == (403, "IndexReadOnly")
+
+
+def test_long_bodies_and_addresses_are_refused_however_they_come(sqlite_url: str) -> None:
+    with serving(sqlite_url, ServeOptions(limits=Limits(body=1_000))) as service:
+        assert service("POST", "/v1/query", {"text": "x" * 1_000}).status == 413
+        assert service("GET", f"/v1/documents/{'x' * 16_001}").status == 414
+        assert service("GET", f"/v1/documents/{'x' * 2_001}").status == 422
+        assert b" 413 " in chunked(service, b"[" * 1_001)
+
+
+def chunked(service: Service, body: bytes) -> bytes:
+    """Return the answer to a body whose length is not announced."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        head = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        connection.sendall(head + f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def test_a_body_that_does_not_come_is_given_up(sqlite_url: str) -> None:
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(seconds=0.2))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection,
+    ):
+        connection.sendall(b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
+        assert b" 408 " in connection.recv(65_536)
+
+
+def test_slow_questions_are_given_up_and_too_many_refused(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    going = threading.Event()
+    monkeypatch.setattr(Index, "query", lambda *_: going.wait(30) and [])
+    limits = Limits(seconds=0.3, threads=1, waiting=0)
+    with serving(sqlite_url, ServeOptions(limits=limits)) as service:
+        slow = service("POST", "/v1/query", {"text": TEN})
+        assert (slow.status, slow.json["detail"]) == (503, "no answer within 0.3 s")
+        full = service("POST", "/v1/query", {"text": TEN})
+        assert full.json["detail"] == "too many requests are waiting; try again later"
+        assert full.headers["retry-after"] == "1"
+        going.set()
+
+
+def test_a_reband_by_another_process_is_noticed(sqlite_url: str) -> None:
+    with serving(sqlite_url, ServeOptions()) as service:
+        with Index.open(sqlite_url) as index:
+            index.reband(0.6)
+        assert service("POST", "/v1/query", {"text": TEN}).status == 200
