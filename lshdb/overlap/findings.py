@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.overlap.sought import Sought
+from lshdb.overlap.training import Part
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels.ngram_values import Automaton, Reached, Tallies
 
@@ -42,20 +43,10 @@ class Findings:
         self._reached = _nothing(self._automaton)
         self._tallies = _tallies(sought, k)
 
-    def take(self, hits: NDArray[np.int64], keys: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Take what was found in n texts.
-
-        Args:
-            hits: (text, word, N-gram), int64, shape (m, 3); texts are counted from 0.
-            keys: a key of each text, int64, shape (n,); no text may be taken twice.
-            weights: how many documents each of them is, int64, shape (n,).
-
-        Returns: which of the texts are among those to remember so far, bool, shape (n,).
-        """
-        accepted = np.zeros(len(keys), np.bool_)
-        kernels.follow_runs(hits, keys, self._automaton, self._reached, accepted)
-        kernels.tally(hits, keys, weights, self._tallies, accepted)
-        return accepted
+    def take(self, part: Part) -> None:
+        """Take what was found in some texts, and accept those that are among the texts to remember so far."""
+        kernels.follow_runs(part.hits, part.keys, self._automaton, self._reached, part.accepted)
+        kernels.tally(part.hits, part.keys, part.weights, self._tallies, part.accepted)
 
     @property
     def found(self) -> NDArray[np.bool_]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,14 @@ from lshdb.sketch.kernels import codepoints
 from lshdb.sketch.kernels.ngram_values import NgramTable
 from lshdb.sketch.normalization import normalise_utf8
 
-__all__ = ["WORDS", "Found", "Probe"]
+__all__ = ["BATCH_BYTES", "Found", "Probe", "Probed", "batches", "joined"]
+
+_Key = TypeVar("_Key")
 
 # Words do not depend on how an index shingles its texts.
-WORDS = Shingling("word", 1)
+WORDS: Final = Shingling("word", 1)
+# Text that is probed at a time. The arrays of the kernels are 20 times as large.
+BATCH_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,5 +54,44 @@ class Probe:
         return Found(texts, hits)
 
     def hits_of(self, forms: NormalForms) -> NDArray[np.int64]:
-        """Return (text, first word, N-gram) in normal forms, int64, shape (m, 3), by text, size and word."""
+        """Return (text, first word, N-gram) in normal forms, as `find_ngrams` does."""
         return kernels.find_ngrams(forms.codepoints, forms.offsets, codepoints.table(), self.secret, self.ngrams)
+
+
+@dataclass(frozen=True, slots=True)
+class Probed(Generic[_Key]):
+    """Those of `num_read` texts that have N-grams that are sought: n keys, hits as of `Found`, n zstd frames."""
+
+    keys: Sequence[_Key]
+    hits: NDArray[np.int64]
+    frames: Sequence[bytes]
+    num_read: int
+
+
+def batches(texts: Iterable[tuple[_Key, bytes]], num_bytes: int) -> Iterator[list[tuple[_Key, bytes]]]:
+    """Yield (key, text) in batches of about this size."""
+    batch: list[tuple[_Key, bytes]] = []
+    size = 0
+    for key, text in texts:
+        batch.append((key, text))
+        size += len(text)
+        if size >= num_bytes:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def joined(parts: Sequence[Probed[_Key]]) -> Probed[_Key]:
+    """Return several results as one."""
+    hits = [np.empty((0, 3), np.int64)]
+    before = 0
+    for part in parts:
+        hits.append(part.hits + np.array([before, 0, 0]))
+        before += len(part.keys)
+    return Probed(
+        [key for part in parts for key in part.keys],
+        np.concatenate(hits),
+        [frame for part in parts for frame in part.frames],
+        sum(part.num_read for part in parts),
+    )

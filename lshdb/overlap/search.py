@@ -44,8 +44,8 @@ def overlaps(sides: Sequence[Tested], training: Training, options: OverlapOption
 def _remembered(training: Training, sought: Sought, findings: Findings) -> Iterator[tuple[int, bytes]]:
     """Search all training texts, and yield those that may be listed: (key, zstd frame)."""
     for part in training.parts(sought.probe):
-        accepted = findings.take(part.hits, part.keys, part.weights)
-        for row in np.flatnonzero(accepted).tolist():
+        findings.take(part)
+        for row in np.flatnonzero(part.accepted).tolist():
             yield int(part.keys[row]), part.frames[row]
 
 

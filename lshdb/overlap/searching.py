@@ -9,9 +9,11 @@ from lshdb.errors import SearchIncomplete, UsageError
 from lshdb.model.overlap import Overlap, OverlapOptions
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
+from lshdb.overlap.files import FileTraining
+from lshdb.overlap.indexed import CollectionTraining
 from lshdb.overlap.search import overlaps
 from lshdb.overlap.tested import Tested, of_collection, of_files
-from lshdb.overlap.training import CollectionTraining, FileTraining, JoinedTraining, Training
+from lshdb.overlap.training import JoinedTraining, Training
 from lshdb.readers import ReadOptions, require_existing
 from lshdb.store.transaction import Transaction
 

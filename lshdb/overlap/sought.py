@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.model.arrays import row_offsets
 from lshdb.overlap.probing import Probe
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
@@ -22,13 +23,10 @@ from lshdb.sketch.words import Words, words
 
 __all__ = ["Sought"]
 
-# A table that is at most half full, and a filter of 16 bits or more for each N-gram, which lets one in 16 others pass.
+# A table that is at most half full, and filters of 16 bits or more for each N-gram, which let 1 % of others pass.
 SLOTS_A_WORD = 2
-WORDS_OF_64_BITS = 4
+NGRAMS_A_FILTER_WORD = 4
 LEAST_SLOTS = 16
-# Words of a sieve, 4 kB, which have 15 bits of a hash.
-SIEVE_WORDS = 512
-SIEVE_SHIFT = 64 - 15
 
 
 @dataclass(frozen=True)
@@ -59,18 +57,15 @@ class Sought:
         found = words(texts, seed=1)
         hashes = np.zeros(_power_of_two(SLOTS_A_WORD * len(found.bounds)), np.uint64)
         slots = np.full(len(hashes), -1, np.int32)
-        filtering = np.zeros(_power_of_two(len(found.bounds) // WORDS_OF_64_BITS), np.uint64)
-        table = codepoints.table()
-        numbers, offsets, firsts, sizes = kernels.number_ngrams(
-            found.forms.codepoints, found.forms.offsets, found.bounds, size, table, secret, hashes, slots, filtering
+        numbered = kernels.number_ngrams(
+            found.forms.codepoints, found.forms.offsets, found.bounds, size, codepoints.table(), secret, hashes, slots
         )
-        distinct_sizes = np.unique(sizes)[::-1].copy()
-        held = slots >= 0
-        sieves = _sieves(hashes[held], sizes[slots[held]], distinct_sizes)
-        ngrams = NgramTable(
-            found.forms.codepoints, found.bounds, firsts, sizes, distinct_sizes, hashes, slots, filtering, sieves
-        )
-        return cls(texts, size, found, numbers, offsets, Probe(ngrams, secret))
+        numbers, _, sizes, _ = numbered
+        filters = _filters(hashes[slots >= 0], sizes[slots[slots >= 0]])
+        ngrams = NgramTable(found.forms.codepoints, found.bounds, *numbered, hashes, slots, *filters)
+        begins = numbers >= 0
+        offsets = row_offsets(begins.astype(np.int64))[found.offsets]
+        return cls(texts, size, found, numbers[begins], offsets, Probe(ngrams, secret))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -102,13 +97,15 @@ def _power_of_two(least: int) -> int:
     return 1 << max(least, LEAST_SLOTS).bit_length()
 
 
-def _sieves(
-    hashes: NDArray[np.uint64], sizes: NDArray[np.int64], distinct_sizes: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Return the sieve of each size. Args: hashes, sizes: of the N-grams; distinct_sizes: descending."""
-    sieves = np.zeros((len(distinct_sizes), SIEVE_WORDS), np.uint64)
-    bits = hashes >> np.uint64(SIEVE_SHIFT)
-    words = (bits >> np.uint64(6)).astype(np.int64)
-    rows = np.searchsorted(-distinct_sizes, -sizes)
-    np.bitwise_or.at(sieves, (rows, words), np.uint64(1) << (bits & np.uint64(63)))
-    return sieves
+def _filters(
+    hashes: NDArray[np.uint64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the distinct sizes of N-grams, descending, and the filter of each, ragged, with its offsets."""
+    distinct_sizes = np.unique(sizes)[::-1].copy()
+    filters = []
+    for size in distinct_sizes.tolist():
+        chosen = hashes[sizes == size]
+        filters.append(np.zeros(_power_of_two(len(chosen) // NGRAMS_A_FILTER_WORD), np.uint64))
+        kernels.fill_filter(chosen, filters[-1])
+    offsets = row_offsets(np.fromiter(map(len, filters), np.int64, len(filters)))
+    return distinct_sizes, np.concatenate([np.empty(0, np.uint64), *filters]), offsets

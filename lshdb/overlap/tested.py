@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from lshdb.errors import BadDocument, SourceUnreadable
+from lshdb.errors import SourceUnreadable
 from lshdb.linking.rereading import spool_lost
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
-from lshdb.model.values import Document, Rejection
-from lshdb.readers import Reading, ReadOptions, SourceFile, walk
-from lshdb.sketch.sketch import text_of
-from lshdb.sketch.texts import encode, unpack_utf8
+from lshdb.model.values import Rejection
+from lshdb.overlap.files import documents, found_files
+from lshdb.readers import Reading, ReadOptions
+from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import collections, graph
 from lshdb.store.transaction import Transaction
 
@@ -45,17 +45,17 @@ class Tested:
 
 def of_collection(snapshot: Transaction, name: str, params: Params, options: ReadOptions) -> Tested:
     """Return the documents of a collection, by id. Texts that are not kept are read again from their sources."""
-    documents = [one for page in collections.document_pages(snapshot, name, PAGE_DOCUMENTS) for one in page]
-    keys = distinct(np.asarray([key for _, key in documents if key is not None], np.int64))
+    listed = [one for page in collections.document_pages(snapshot, name, PAGE_DOCUMENTS) for one in page]
+    keys = distinct(np.asarray([key for _, key in listed if key is not None], np.int64))
     frames = dict(graph.texts(snapshot, keys))
     missing = np.asarray([key for key in keys.tolist() if key not in frames], np.int64)
     if len(missing):
         frames |= dict(spool_lost(snapshot, params, options, missing).texts(missing))
     # The first text is that of empty documents.
     rows: dict[int | None, int] = {None: 0} | {key: row for row, key in enumerate(frames, 1)}
-    known = [(doc_id, rows[key]) for doc_id, key in documents if key in rows]
+    known = [(doc_id, rows[key]) for doc_id, key in listed if key in rows]
     texts = [b"", *map(unpack_utf8, frames.values())]
-    return Tested(name, [doc_id for doc_id, _ in known], [row for _, row in known], texts, len(documents) - len(known))
+    return Tested(name, [doc_id for doc_id, _ in known], [row for _, row in known], texts, len(listed) - len(known))
 
 
 def of_files(path: str, params: Params, options: ReadOptions, rejected: Callable[[Rejection], None]) -> Tested:
@@ -64,22 +64,8 @@ def of_files(path: str, params: Params, options: ReadOptions, rejected: Callable
     Args: rejected: called with every item that could not be read.
     Raises: SourceUnreadable: there is no document.
     """
-    doc_ids, texts = [], []
-    for item in _items(path, options):
-        if isinstance(item, Document):
-            try:
-                texts.append(encode(text_of(item, params)))
-                doc_ids.append(item.doc_id)
-                continue
-            except BadDocument as error:
-                item = Rejection(item.source or item.doc_id, item.locator, error.reason)
-        rejected(item)
-    if not texts:
+    items = (item for source in found_files([path], rejected) for item in Reading(source, options))
+    read = list(documents(items, params, rejected))
+    if not read:
         raise SourceUnreadable(path=path, reason="it contains no document that could be read")
-    return Tested(path, doc_ids, range(len(texts)), texts)
-
-
-def _items(path: str, options: ReadOptions) -> Iterator[Document | Rejection]:
-    for found in walk([path]):
-        items = Reading(found, options) if isinstance(found, SourceFile) else [found]
-        yield from (item for item in items if isinstance(item, (Document, Rejection)))
+    return Tested(path, [doc_id for doc_id, _ in read], range(len(read)), [text for _, text in read])

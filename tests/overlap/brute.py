@@ -76,7 +76,8 @@ class TextTraining:
             found = probe.found_in(encoded)
             rows = found.texts.tolist()
             frames = [pack(encoded[row]) for row in rows]
-            yield Part(found.texts + first, np.ones(len(rows), np.int64), found.hits, frames)
+            ones, none = np.ones(len(rows), np.int64), np.zeros(len(rows), np.bool_)
+            yield Part(found.texts + first, ones, found.hits, frames, none)
 
     def names(self, key: int, count: int) -> list[str]:
         return [str(key)][:count]

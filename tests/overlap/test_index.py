@@ -16,9 +16,9 @@ from lshdb.model.overlap import Overlap, OverlapOptions
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Rejection
+from lshdb.overlap.files import FileTraining
 from lshdb.overlap.search import overlaps
 from lshdb.overlap.tested import of_files
-from lshdb.overlap.training import FileTraining
 from lshdb.readers import ReadOptions
 from tests.cli.conftest import write_jsonl
 from tests.overlap.brute import expected

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from lshdb.sketch.kernels.compiled_families import distinct_hashes, shared_in_families
     from lshdb.sketch.kernels.compiled_graphs import settle, unite
-    from lshdb.sketch.kernels.compiled_ngrams import find_ngrams, number_ngrams
+    from lshdb.sketch.kernels.compiled_ngrams import fill_filter, find_ngrams, number_ngrams
     from lshdb.sketch.kernels.compiled_passages import winnow
     from lshdb.sketch.kernels.compiled_runs import follow_runs, link_runs, settle_runs, tally
     from lshdb.sketch.kernels.compiled_sets import (
@@ -41,6 +41,7 @@ __all__ = [
     "band_hashes",
     "contextual_spans",
     "distinct_hashes",
+    "fill_filter",
     "find_ngrams",
     "fold",
     "follow_runs",
@@ -69,7 +70,7 @@ _HOMES: Final = {
     **dict.fromkeys(("contextual_spans", "fold"), "compiled_texts"),
     **dict.fromkeys(("keyed_chars", "keyed_lines", "keyed_words"), "compiled_shingles"),
     **dict.fromkeys(("shingle_chars", "shingle_lines", "shingle_words"), "compiled_shingles"),
-    **dict.fromkeys(("find_ngrams", "number_ngrams"), "compiled_ngrams"),
+    **dict.fromkeys(("fill_filter", "find_ngrams", "number_ngrams"), "compiled_ngrams"),
     **dict.fromkeys(("follow_runs", "link_runs", "settle_runs", "tally"), "compiled_runs"),
     **dict.fromkeys(("place_words", "split_words"), "compiled_words"),
     **dict.fromkeys(("distinct_hashes", "shared_in_families"), "compiled_families"),

@@ -12,7 +12,7 @@ from lshdb.sketch.kernels import codepoints as entries
 from lshdb.sketch.kernels.compilation import kernel
 from lshdb.sketch.kernels.compiled_texts import decoded
 
-__all__ = ["place_words", "split_words"]
+__all__ = ["bound_words", "place_words", "split_words"]
 
 SPACE = np.uint32(0x20)
 FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
@@ -20,6 +20,33 @@ KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
 SEPARATOR = np.uint32(entries.SEPARATOR << entries.KIND_SHIFT)
 SOLO = np.uint32(entries.SOLO << entries.KIND_SHIFT)
 DROPPED = np.uint32(entries.DROPPED << entries.KIND_SHIFT)
+
+
+@kernel
+def bound_words(
+    codepoints: NDArray[np.uint32], start: int, stop: int, table: NDArray[np.uint32], words: NDArray[np.int64]
+) -> int:
+    """Put the words of the normal form at code points [start, stop) into `words`, as `split_words` does.
+
+    Returns: their number.
+    """
+    count = 0
+    for i in range(start, stop):
+        codepoint = codepoints[i]
+        is_solo = codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO
+        if not is_solo and codepoint != SPACE:
+            continue
+        if i > start:
+            words[count, 0], words[count, 1] = start, i
+            count += 1
+        if is_solo:
+            words[count, 0], words[count, 1] = i, i + 1
+            count += 1
+        start = i + 1
+    if stop > start:
+        words[count, 0], words[count, 1] = start, stop
+        count += 1
+    return count
 
 
 @kernel
@@ -32,26 +59,10 @@ def split_words(
     """
     words = np.empty((len(codepoints), 2), np.int64)
     ends = np.zeros(len(offsets), np.int64)
-    count = 0
     for text in range(len(offsets) - 1):
-        start = offsets[text]
-        for i in range(offsets[text], offsets[text + 1]):
-            codepoint = codepoints[i]
-            is_solo = codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO
-            if not is_solo and codepoint != SPACE:
-                continue
-            if i > start:
-                words[count, 0], words[count, 1] = start, i
-                count += 1
-            if is_solo:
-                words[count, 0], words[count, 1] = i, i + 1
-                count += 1
-            start = i + 1
-        if offsets[text + 1] > start:
-            words[count, 0], words[count, 1] = start, offsets[text + 1]
-            count += 1
-        ends[text + 1] = count
-    return words[:count].copy(), ends
+        count = bound_words(codepoints, offsets[text], offsets[text + 1], table, words[ends[text] :])
+        ends[text + 1] = ends[text] + count
+    return words[: ends[-1]].copy(), ends
 
 
 @kernel

@@ -16,24 +16,29 @@ class NgramTable(NamedTuple):
     Args:
         codepoints: of the normal forms that hold them, uint32.
         bounds: the words of these normal forms: code points [start, stop), int64, shape (W, 2).
+        numbers: the N-gram that begins at each word, int32, shape (W,), -1 for none.
         words: for each N-gram, the first word of its first occurrence, int64, shape (G,).
         sizes: for each N-gram, its number of words, int64, shape (G,).
+        lone: for each N-gram, whether it is the whole of every text that has it, and no other N-gram has its hash;
+            bool, shape (G,).
+        hashes, slots: a hash table with linear probing: hash, uint64; N-gram, int32, -1 if empty.
         distinct_sizes: int64, descending.
-        hashes, numbers: the slots of a hash table with linear probing: hash, uint64; N-gram, int32, -1 if empty.
-        filter: bits of the hashes, uint64: most hashes that are not in the table are ruled out here.
-        sieves: the same for each size, uint64, shape (sizes, words): small enough for the first-level cache, so that a
-            size that few N-grams have costs little.
+        filters: for each size, bits of the hashes, uint64, ragged. They rule out most of the hashes that are not in the
+            table. A size that few N-grams have costs little, because its filter fits into the first-level cache.
+        filter_offsets: int64.
     """
 
     codepoints: NDArray[np.uint32]
     bounds: NDArray[np.int64]
+    numbers: NDArray[np.int32]
     words: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    distinct_sizes: NDArray[np.int64]
+    lone: NDArray[np.bool_]
     hashes: NDArray[np.uint64]
-    numbers: NDArray[np.int32]
-    filter: NDArray[np.uint64]
-    sieves: NDArray[np.uint64]
+    slots: NDArray[np.int32]
+    distinct_sizes: NDArray[np.int64]
+    filters: NDArray[np.uint64]
+    filter_offsets: NDArray[np.int64]
 
 
 class Automaton(NamedTuple):
