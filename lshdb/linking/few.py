@@ -41,15 +41,15 @@ def link_few(transaction: Transaction, params: Params, run_key: int) -> int | No
     with Occurrences(int(keys[-1])) as occurrences:
         for block in graph.bucket_mates(transaction, contents.keys, buckets, transaction.expansion):
             occurrences.add(block)
-        pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(part.keys for part in occurrences.parts())])
+        parts = [part.keys for part in occurrences.parts()]
     num_pairs = 0
-    if len(pairs):
+    if parts:
+        pairs = np.concatenate(parts)
         contents = contents_of(transaction, pairs, params)
         if len(pairs) > FEW_PAIRS or contents.num_shingles.sum() > FEW_SHINGLES:
             return None
         verified = compare(transaction, contents, promising(contents, CandidatePairs(pairs), params), params)
-        chosen = verified.chosen(verified.similarity >= params.floor)
-        num_pairs = graph.put_pairs(transaction, chosen, run_key) if len(chosen) else 0
+        num_pairs = graph.put_pairs(transaction, verified.chosen(verified.similarity >= params.floor), run_key)
         graph.put_oversized(transaction, oversized(graph.oversized_buckets(transaction), transaction.expansion))
     graph.mark_linked(transaction, keys)
     return num_pairs

@@ -61,7 +61,7 @@ def quoted(names: Sequence[str]) -> str:
 
 def joined(parts: Sequence[str]) -> str:
     """Return the texts of several fields as one."""
-    return parts[0] if len(parts) == 1 else "\n".join(part for part in parts if part)
+    return "\n".join(part for part in parts if part)
 
 
 def is_html(value: str) -> bool:
@@ -83,10 +83,9 @@ def paged(bare: Document, parts: Sequence[str], options: ReadOptions) -> Deferre
 
     Args: bare: the document without its text; it has a source.
     """
-    raw = msgspec.msgpack.encode([part.encode("utf-8", "surrogatepass") for part in parts])
-    return Deferred(bare.source or "", bare.locator, raw, partial(_extracted, bare, options))
+    return Deferred(bare.source or "", bare.locator, msgspec.msgpack.encode(parts), partial(_extracted, bare, options))
 
 
 def _extracted(bare: Document, options: ReadOptions, raw: bytes, _uri: str, _locator: str) -> Document:
-    parts = [part.decode("utf-8", "surrogatepass") for part in msgspec.msgpack.decode(raw, type=list[bytes])]
+    parts = msgspec.msgpack.decode(raw, type=list[str])
     return replace(bare, text=joined([text_of(part, options) for part in parts]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
-from lshdb import Document, Index
+from lshdb import Document, Index, Params
+from lshdb.linking import few
 from lshdb.linking.few import FEW_CONTENTS, link_few
 from lshdb.model.expansion import Expansion
 from lshdb.store.schema import oversized_bucket
@@ -58,6 +60,37 @@ def test_contents_that_were_left_unlinked_are_linked_with_the_next_addition(url:
         figures = index.stats().figures
         num_contents = FEW_CONTENTS + 6
         assert (figures.num_unlinked, figures.num_pairs) == (0, num_contents * (num_contents - 1) // 2)
+
+
+def test_so_many_contents_are_linked_at_once_and_one_more_are_not(url: str) -> None:
+    with Index.create(url) as index, Store.open(url) as store:
+        index.add([Document(str(number), f"the text of {number}") for number in range(FEW_CONTENTS)], link=False)
+        assert store.write(lambda transaction: link_few(transaction, store.params, 1)) == 0
+        index.add([Document(f"x{number}", f"a text of {number}") for number in range(FEW_CONTENTS + 1)], link=False)
+        assert store.write(lambda transaction: link_few(transaction, store.params, 1)) is None
+
+
+# Single words are shingles, and each minimum is a band, so that these share a bucket. Their similarity is 1/3.
+HALVES = [Document("a", "ant bee"), Document("b", "bee cat")]
+
+
+def test_candidates_below_the_floor_are_no_pairs(url: str) -> None:
+    with Index.create(url, Params(shingle="word:1", bands=100, rows=1, floor=0.34)) as index:
+        assert index.add(HALVES).pairs_added == 0
+        assert index.stats().figures.num_unlinked == 0
+
+
+@pytest.mark.parametrize(("pairs", "shingles", "expected"), [(1, 4, 1), (0, 4, None), (1, 3, None)])
+def test_so_many_pairs_and_shingles_are_compared_at_once_and_no_more(
+    url: str, pairs: int, shingles: int, expected: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(few, "FEW_PAIRS", pairs)
+    monkeypatch.setattr(few, "FEW_SHINGLES", shingles)
+    with Index.create(url, Params(shingle="word:1", bands=100, rows=1, floor=1 / 3)) as index:
+        index.add(HALVES, link=False)
+        with Store.open(url) as store:
+            assert store.write(lambda transaction: link_few(transaction, store.params, 1)) == expected
+        assert index.stats().figures.num_unlinked == (2 if expected is None else 0)
 
 
 def test_long_texts_are_not_compared_while_other_writers_wait(url: str) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
-from lshdb.readers import Deferred, Item, Reading, ReadOptions, made, record, recorded, source_file
+from lshdb.readers import Deferred, Item, Reading, ReadOptions, fields, made, record, recorded, source_file
+from lshdb.readers.base import Unfit
 from lshdb.readers.bytes.sniffing import looks_like_html
 from lshdb.readers.fields import is_html
 from tests.readers.reading_files import read
@@ -72,6 +73,8 @@ def test_the_longest_first_part_that_leads_to_a_field_is_taken(tmp_path: Path) -
         {"a.b": "no object", "a": {"b": {"c": "short"}}},
     )
     assert said(read(path, ReadOptions(text_field="a.b.c"))) == ["long", "inner", "short"]
+    deeper = jsonl(tmp_path / "b.jsonl", {"a.b": {"c.d": "middle"}}, {"a": {"b.c.d": "short"}})
+    assert said(read(deeper, ReadOptions(text_field="a.b.c.d"))) == ["middle", "short"]
 
 
 def test_a_record_without_a_nested_id_is_named_by_its_line(tmp_path: Path) -> None:
@@ -198,11 +201,36 @@ def test_text_that_is_no_html_stays_as_it_is(tmp_path: Path, write: Write) -> No
 @WRITERS
 def test_another_process_may_extract_the_text(tmp_path: Path, write: Write) -> None:
     options = ReadOptions(html="all", text_format="html")
-    steps = list(Reading(source_file(write(tmp_path, PAGE)), options).steps())
-    assert all(isinstance(step, Deferred) for step in steps)
-    [item] = [made(step, options) for step in pickle.loads(pickle.dumps(steps))]
+    source = source_file(write(tmp_path, PAGE))
+    [step] = Reading(source, options).steps()
+    assert isinstance(step, Deferred)
+    item = made(pickle.loads(pickle.dumps(step)), options)
     assert isinstance(item, Document)
     assert (item.doc_id, item.text.split(), item.locator[-2:].strip()) == ("a", ["one", "two"], item.locator[-1])
+    assert (step.source, step.locator) == (source.uri, item.locator)
+
+
+@WRITERS
+def test_main_content_and_all_text_of_a_field_differ(tmp_path: Path, write: Write) -> None:
+    path = write(tmp_path, "<html><body><nav>menu</nav><article><p>" + "one two three. " * 40 + "</p></article></body>")
+    whole = said(read(path, ReadOptions(html="all", text_format="html")))[0].split()
+    main = said(read(path, ReadOptions(html="main", text_format="html")))[0].split()
+    assert ("menu" in whole, "menu" in main, main[:3]) == (True, False, ["one", "two", "three."])
+
+
+def test_each_of_several_fields_may_be_html_and_none_is_unless_the_options_say_so(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "a.jsonl", {"id": "a", "x": "<p>one</p>", "y": "2 < 3"})
+    names = ("x", "y")
+    assert said(read(path, ReadOptions(text_field=names))) == ["<p>one</p>\n2 < 3"]
+    assert said(read(path, ReadOptions(text_field=names, text_format="auto"))) == ["one\n2 < 3"]
+
+
+def test_a_page_of_the_largest_size_is_read_and_a_larger_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fields, "MAX_PAGE_BYTES", 10)
+    options = ReadOptions(text_format="html")
+    assert fields.text_of("<p>one</p>", options) == "one"
+    with pytest.raises(Unfit, match="page larger than 0.01 kB"):
+        fields.text_of("<p>ones</p>", options)
 
 
 @WRITERS

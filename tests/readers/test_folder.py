@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lshdb.errors import PathMissing, SourceUnreadable
-from lshdb.model.values import Document
+from lshdb.model.values import MAX_NAME_BYTES, Document
 from lshdb.readers import (
     OutwardLink,
     Reading,
@@ -212,6 +212,37 @@ def test_a_file_that_vanishes_during_the_walk_is_rejected(tmp_path: Path) -> Non
     assert list(found) == [Rejection(doomed.as_uri(), "", "it no longer exists")]
 
 
+def test_a_folder_that_vanishes_during_the_walk_is_rejected(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt")
+    (tmp_path / "b").mkdir()
+    found = walk([tmp_path])
+    next(found)
+    (tmp_path / "b").rmdir()
+    assert list(found) == [Rejection(f"{tmp_path.as_uri()}/b", "", "No such file or directory")]
+
+
+def test_a_file_with_the_longest_address_is_found_and_one_with_a_longer_one_is_not(tmp_path: Path) -> None:
+    # A byte of such a name takes three characters of the address.
+    folder = tmp_path.joinpath(*[os.fsdecode(b"\xe9" * 180)] * 4)
+    left = MAX_NAME_BYTES - len(f"{folder.as_uri()}//")
+    longest = write(folder / ("d" * (left // 2)) / ("f" * (left - left // 2)))
+    longer = write(longest.with_name(longest.name + "f"))
+    first, second = walk([tmp_path])
+    assert isinstance(first, SourceFile)
+    assert (first.path, len(first.uri)) == (longest, 2_600)
+    reason = "its address is too long: 2,601 bytes; at most 2,600 are possible"
+    assert second == Rejection(longer.as_uri(), "", reason)
+
+
+def test_the_file_of_an_address_is_found_until_it_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9 1.txt")
+    [found] = walk([write(path)])
+    assert isinstance(found, SourceFile)
+    assert source_at(found.uri) == found
+    path.unlink()
+    assert source_at(found.uri) is None
+
+
 def test_folders_nest_deeper_than_python_recurses(tmp_path: Path) -> None:
     write(tmp_path.joinpath(*["d"] * 400, "a.txt"))
     limit = sys.getrecursionlimit()
@@ -287,6 +318,18 @@ def test_a_missing_path_of_a_list_is_rejected_and_the_others_are_walked(tmp_path
 def test_a_list_names_a_path_a_line(tmp_path: Path, raw: bytes, expected: list[str]) -> None:
     (tmp_path / "list").write_bytes(raw)
     assert listed(tmp_path / "list") == expected
+
+
+def test_a_list_is_read_from_the_standard_input_of_this_process(tmp_path: Path) -> None:
+    (tmp_path / "list").write_bytes(b"a\nb\n")
+    before = os.dup(0)
+    try:
+        with (tmp_path / "list").open() as stdin:
+            os.dup2(stdin.fileno(), 0)
+        assert listed("-") == ["a", "b"]
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
 
 
 def test_a_list_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

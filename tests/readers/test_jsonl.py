@@ -12,7 +12,7 @@ import pytest
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
-from lshdb.readers import Reading, ReadOptions, Rejection, base, source_file
+from lshdb.readers import Reading, ReadOptions, Rejection, base, jsonl, source_file
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.lines import read_lines
 from tests.readers.reading_files import read, texts
@@ -171,6 +171,36 @@ def test_an_index_of_sets_reads_arrays_as_features(tmp_path: Path) -> None:
 )
 def test_what_is_no_feature_is_rejected(tmp_path: Path, value: str, expected: str) -> None:
     assert reason(tmp_path / "a.jsonl", f'{{"id": "b", "text": {value}}}', SETS) == expected
+
+
+def test_a_set_that_only_the_slow_parser_reads_keeps_its_place(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"id": "a", "text": ["x", 5], "other": NaN}')
+    assert read(path, SETS) == [Document("a", features=("x", "5"), source=path.as_uri(), locator="line 1")]
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ('{"id": "a", "text": "one"}', ReadOptions()),
+        ('{"text": "one"}', ReadOptions()),
+        ('{"id": null, "text": "one"}', ReadOptions()),
+        ('{"uid": 7, "text": "one"}', ReadOptions(id_field="uid")),
+        ('{"id": "a", "text": ["x", 5]}', SETS),
+        ('{"id": "a", "x": "one", "y": null}', ReadOptions(text_field=("x", "y"))),
+        ('{"m": {"id": "a", "t": "one"}}', ReadOptions(id_field="m.id", text_field="m.t")),
+        ('{"m": {"t": "one"}}', ReadOptions(text_field="m.t")),
+        ('{"m": {"x": "one", "y": null}}', ReadOptions(text_field=("m.x", "m.y", "m.z"))),
+    ],
+)
+def test_a_sound_line_is_parsed_only_once(
+    tmp_path: Path, line: str, options: ReadOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parsed_again(_line: str) -> None:
+        raise AssertionError("the compiled parser refused it")
+
+    monkeypatch.setattr(jsonl, "_json_object", parsed_again)
+    [item] = read(write(tmp_path / "a.jsonl", line), options)
+    assert isinstance(item, Document)
 
 
 def test_an_overlong_line_is_rejected_and_the_next_one_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
