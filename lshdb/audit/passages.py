@@ -66,7 +66,7 @@ def correct_fingerprints(
         keys, encoded = _readable(transaction, stored.keys)
         sketches = sketch_encoded(encoded, params)
         is_sound = [sketches.digests[row].tobytes() == digests[key] for row, key in enumerate(keys.tolist())]
-        rows = np.flatnonzero(np.asarray(is_sound, np.bool_))
+        rows = np.flatnonzero(is_sound)
         if sketches.fingerprints is not None:
             yield keys[rows], sketches.fingerprints.chosen(rows)
 

@@ -63,7 +63,7 @@ def repeated(labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArr
     Args: labels: as `components` returns them. sizes: int64, shape (n,); the number of documents of each content.
     """
     # Sums of counts are exact in float64 up to 2**53.
-    is_repeated = np.bincount(labels, weights=sizes, minlength=len(labels))[labels] >= 2
+    is_repeated = np.bincount(labels, weights=sizes)[labels] >= 2
     rows = np.cumsum(is_repeated) - 1
     return is_repeated, rows[labels[is_repeated]]
 
@@ -83,12 +83,12 @@ def arrange(
         documents: the documents of the contents. Of the kept content, the best-ranked document is kept.
     """
     mine = kept[documents.rows]
-    sizes = np.bincount(mine, minlength=len(kept))
+    sizes = np.bincount(mine)
     first_keys = np.full(len(kept), np.iinfo(np.int64).max)
     np.minimum.at(first_keys, mine, documents.doc_keys)
     shown = np.flatnonzero(sizes >= min_size)
     shown = shown[np.lexsort((first_keys[shown], -sizes[shown]))][:limit]
-    place = np.full(len(kept), -1, dtype=np.int64)
+    place = np.full(len(kept), -1)
     place[shown] = np.arange(len(shown))
     # The kept document comes first. The place is negative in a cluster that is not shown.
     spot = 2 * place[mine] + (documents.ranks != documents.best[mine])

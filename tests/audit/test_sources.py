@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import ColumnElement, Table, delete, select, update
 
 from lshdb import Document, Index, IngestOptions
 from lshdb.audit import Auditing, Thoroughness
+from lshdb.model.progress import Progress
 from lshdb.readers import ReadOptions
 from lshdb.store.schema import content, document, pair, source
 from lshdb.store.store import Store
 from tests.audit.indexes import fill
 from tests.audit.planting import READ_AGAIN
-from tests.audit.test_planted import ALL, audited, plant, repaired
+from tests.audit.test_planted import ALL, audited, plant, repaired, undone
 from tests.readers.crawls import page, response, revisit
 
 LATER = "2024-06-07T08:09:10Z"
@@ -125,6 +126,60 @@ def test_a_lost_document_comes_back(filled: str, folder: Path, tmp_path: Path) -
         assert list(index.check(ALL)) == []
     ingest(filled, folder)
     assert documents_of(filled) == before
+
+
+AGAIN = "the next ingest reads its source again"
+SOURCE_AGAIN = "the next ingest reads it again"
+
+
+def test_each_fault_names_its_document_and_what_differs(filled: str) -> None:
+    with Store.open(filled) as store:
+        with store.reading() as snapshot:
+            key = dict(map(tuple, snapshot.execute(select(document.c.doc_id, document.c.doc_key))))
+            contents = dict(map(tuple, snapshot.execute(select(document.c.doc_id, document.c.content_key))))
+
+        def found(table: Table, where: ColumnElement[bool], **values: Any) -> list[tuple[str, str, str, str, str]]:
+            with undone(store) as transaction:
+                transaction.execute(update(table).where(where).values(**values))
+                auditing = Auditing(store, ALL, Progress())
+                faults = [one for one in auditing.faults(transaction) if one.table in ("document", "source")]
+            return [(one.fault, one.table, one.key, one.detail, one.repair) for one in faults]
+
+        def of(doc_id: str, **values: Any) -> list[tuple[str, str, str, str, str]]:
+            return found(document, document.c.doc_id == doc_id, **values)
+
+        def of_source(**values: Any) -> list[tuple[str, str, str, str, str]]:
+            return found(source, source.c.source_key == 1, **values)
+
+        def differs(doc_id: str, what: str) -> list[tuple[str, str, str, str, str]]:
+            return [("document-differs", "document", str(key[doc_id]), f"its source has {what} for {doc_id!r}", AGAIN)]
+
+        assert of("a0", content_key=None) == differs("a0", "a text")
+        assert of("a0", content_key=contents["a2"]) == differs("a0", "another text")
+        assert of("empty", content_key=contents["a2"]) == differs("empty", "no text")
+        assert of("a3", locator="line 99") == [
+            ("locator-differs", "document", str(key["a3"]), "its source has 'a3' at another place", AGAIN)
+        ]
+        assert of("a0", dated_at=5) == [
+            ("date-differs", "document", str(key["a0"]), "its source has another date for 'a0'", AGAIN)
+        ]
+        shown = "x" * 100 + "..."
+        for doc_id, said in (("x" * 100, "x" * 100), ("x" * 101, shown)):
+            assert found(document, document.c.doc_id == "a0", doc_id=doc_id) == [
+                ("document-unknown", "document", str(key["a0"]), f"its source has no {said!r}", f"deleted; {AGAIN}"),
+                ("document-missing", "source", "1", "the index lacks 1 of its documents, such as 'a0'", SOURCE_AGAIN),
+            ]
+        assert of_source(num_documents=8) == [
+            ("source-count", "source", "1", "it has 7 documents, not 8", SOURCE_AGAIN)
+        ]
+        assert of_source(num_documents=5) == [
+            ("source-excess", "source", "1", "6 documents of it are stored, and 5 were read", SOURCE_AGAIN),
+            ("source-count", "source", "1", "it has 7 documents, not 5", SOURCE_AGAIN),
+        ]
+        assert of_source(position=9) == [("source-count", "source", "1", "it has 8 items, not 9", SOURCE_AGAIN)]
+        assert of_source(digest=bytes(16)) == [
+            ("source-digest", "source", "1", "the file has another digest, but the same size and time", SOURCE_AGAIN)
+        ]
 
 
 def test_a_text_that_no_document_has_makes_a_repair_look_for_the_document(filled: str, folder: Path) -> None:

@@ -98,3 +98,13 @@ def test_clusters_of_one_size_come_in_the_order_of_their_first_documents() -> No
         numbers(0, 0, 1, 1, 2, 2), numbers(5, 6, 1, 9, 3, 4), numbers(0, 1, 2, 3, 4, 5), numbers(0, 2, 4)
     )
     assert arrange(kept, numbers(1, 2, 3), documents, 2, None).first_keys.tolist() == [1, 3, 5]
+
+
+def test_the_other_documents_of_a_large_cluster_come_in_the_order_they_were_added() -> None:
+    keys = np.random.default_rng(1).permutation(200)
+    ranks = np.where(keys == 123, 0, keys + 1)
+    documents = Ranked(np.arange(200) % 2, keys, ranks, np.array([ranks[::2].min(), ranks[1::2].min()]))
+    best = int(np.flatnonzero(keys == 123)[0] % 2)
+    clusters = arrange(numbers(best, best), numbers(7, 8), documents, 2, None)
+    expected = [123, *(key for key in range(200) if key != 123)]
+    assert clusters.doc_keys.tolist() == expected

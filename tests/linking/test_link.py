@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from itertools import combinations
 
+import numpy as np
 import pytest
+from sqlalchemy import select
 
 from lshdb import Document, Index, Params
 from lshdb.linking import candidates, link
+from lshdb.model.expansion import Expansion
+from lshdb.model.progress import Progress
+from lshdb.model.values import VerifiedPairs
+from lshdb.store.schema import oversized_bucket, pair
+from lshdb.store.store import Store
+from tests.expanding import index_with
 
 # Single words are shingles, and each minimum is a band, so that similar texts share a bucket.
 PARAMS = Params(shingle="word:1", bands=100, rows=1, floor=0.5)
@@ -60,3 +69,58 @@ def test_texts_wait_to_be_linked(new_url: Callable[[], str]) -> None:
         assert index.link() == index.stats().figures.num_pairs == 3
         assert index.stats().figures.num_unlinked == 0
         assert index.link() == 0
+
+
+def verified(*sizes: int) -> list[VerifiedPairs]:
+    """Return parts of so many pairs."""
+    rights = iter(range(2, 100))
+    keys = [np.array([[1, next(rights)] for _ in range(size)], dtype=np.int64).reshape(-1, 2) for size in sizes]
+    return [VerifiedPairs.estimated(part, np.ones(len(part))) for part in keys]
+
+
+def together(*sizes: int) -> list[list[int]]:
+    """Return the right keys of the parts that are stored together."""
+    return [part.keys[:, 1].tolist() for part in link._together(iter(verified(*sizes)))]
+
+
+def test_parts_are_stored_together_once_they_have_so_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "STORED_PAIRS", 4)
+    assert together(1, 2, 1, 5, 3, 0) == [[2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13]]
+    assert together(2, 2) == [[2, 3, 4, 5]]
+    assert together() == []
+
+
+def test_parts_are_stored_together_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The clock is asked at the start, after each part, and when parts were stored.
+    clock = iter([0.0, 30.0, 30.1, 100.0, 130.0, 130.5, 200.0])
+    monkeypatch.setattr("lshdb.linking.link.time.monotonic", lambda: next(clock))
+    assert together(1, 1, 1, 1) == [[2, 3], [4, 5]]
+
+
+def test_oversized_buckets_leave_out_the_pairs_of_their_further_members() -> None:
+    """With a cap of 6 and 2 hubs, 8 contents have 28 pairs, of which 15 + 2 + 2 are expanded."""
+    buckets = link.oversized(np.array([[-3, 2**40, 8], [1, 5, 7]]), Expansion(cap=6, hubs=2))
+    assert (buckets.bands.tolist(), buckets.bands.dtype) == ([-3, 1], np.int16)
+    assert buckets.hashes.tolist() == [2**40, 5]
+    assert (buckets.num_contents.tolist(), buckets.num_pairs.tolist()) == ([8, 7], [9, 4])
+
+
+@pytest.mark.parametrize("is_small", [True, False], ids=["joined", "scanned"])
+def test_both_ways_to_search_store_the_same_pairs_with_their_run(
+    url: str, is_small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "SCANNED_CONTENTS", 0 if is_small else 1_000)
+    monkeypatch.setattr(link, "DELTA_CONTENTS", 2)
+    # One band, whose only minimum is that of a word that all texts have.
+    params = replace(PARAMS, bands=1, num_perm=100)
+    with index_with(few := Expansion(cap=3, hubs=1), url, **asdict(params)) as index:
+        index.add([Document(str(number), " ".join([*WORDS, f"own{number}"])) for number in range(5)], link=False)
+        with Store.open(url) as store:
+            store.expansion = few
+            assert link.Linking(store, 1, Progress()).link() == 5
+            with store.reading() as snapshot:
+                pairs = snapshot.execute(select(pair.c.left_key, pair.c.right_key, pair.c.run_key)).all()
+                [hot] = snapshot.execute(select(oversized_bucket.c.num_contents, oversized_bucket.c.num_pairs)).all()
+    # Each member of the first three with each other, and of the further ones with the hub.
+    assert sorted(map(tuple, pairs)) == [(1, 2, 1), (1, 3, 1), (1, 4, 1), (1, 5, 1), (2, 3, 1)]
+    assert tuple(hot) == (5, 5)

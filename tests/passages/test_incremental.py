@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import update
 
 from lshdb import Document, Index, IngestOptions
-from lshdb.audit import Thoroughness
+from lshdb.audit import Thoroughness, passages
+from lshdb.audit.faults import FROM_TEXT
 from lshdb.errors import IndexRebanded, InvalidParams, ParamsMismatch
 from lshdb.ingest.options import Budgets
 from lshdb.model.progress import Progress
 from lshdb.passages.build import _write_part, build
 from lshdb.sketch.sketch import sketch
+from lshdb.store.schema import content_text
 from lshdb.store.store import Store
 from lshdb.store.tables import fingerprints
 
@@ -220,3 +223,29 @@ def test_wrong_fingerprints_are_found_and_repaired(url: str, tmp_path: Path) -> 
         index.repair(audit.counts)
         assert list(index.check(ALL)) == []
     assert entries(url) == before
+
+
+def test_wrong_fingerprints_are_counted_whatever_is_read_at_a_time(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["ant bee cat dog elk fox gnu hen", "one two three four five six seven", "yak zebu ox pig cow ewe ram"]
+    with Index.create(url, {"passages": N}) as index:
+        index.add(Document(str(number), text) for number, text in enumerate(texts))
+        before = entries(url)
+        monkeypatch.setattr(fingerprints, "PAGE_BLOCKS", 1)
+        monkeypatch.setattr(passages, "SKETCHED_TEXTS", 1)
+        assert list(index.check(ALL)) == []
+        with Store.open(url) as store, store.writing() as transaction:
+            transaction.connection.exec_driver_sql("DELETE FROM fingerprint_block")
+            transaction.execute(update(content_text).where(content_text.c.content_key == 2).values(text=b"no frame"))
+        kept = {digest: found for digest, found in before.items() if digest != sketched(texts[1], index)}
+        found = [(one.key, one.detail, one.repair) for one in index.check(ALL) if one.table == "fingerprint_block"]
+        assert found == [
+            ("1", f"its 0 fingerprints are not the {len(before[sketched(texts[0], index)])} of its text", FROM_TEXT),
+            ("3", f"its 0 fingerprints are not the {len(before[sketched(texts[2], index)])} of its text", FROM_TEXT),
+        ]
+        index.repair(["fingerprints-differ"])
+    assert {digest: found for digest, found in entries(url).items() if found} == kept
+
+
+def sketched(text: str, index: Index) -> bytes:
+    """Return the digest of a text."""
+    return sketch([Document("x", text)], index.params).digests[0].tobytes()

@@ -131,7 +131,7 @@ def test_a_damaged_row_group_costs_its_own_rows(tmp_path: Path) -> None:
     items = read(path)
     assert [item.doc_id for item in items if isinstance(item, Document)] == ["d0", "d1", "d2", "d6", "d7", "d8"]
     [rejection] = [item for item in items if isinstance(item, Rejection)]
-    assert rejection.locator == "row 4"
+    assert (rejection.source, rejection.locator) == (path.as_uri(), "row 4")
     assert rejection.reason.startswith("its row group cannot be read further (row group 2: ")
 
 
