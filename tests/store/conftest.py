@@ -7,17 +7,21 @@ with one number at one place share that bucket, and their estimated similarity i
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from sqlalchemy import Table, func, select
 
+from lshdb.errors import StoreFailed
 from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
+from lshdb.store import retrying
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, runs
 from lshdb.store.tables.answers import Chosen
@@ -98,6 +102,23 @@ def linked_pairs(store: Store) -> set[tuple[str, str]]:
     with store.reading() as transaction:
         rows = list(answers.pairs(transaction, Chosen(0.0), expand=True))
     return {(min(left, right), max(left, right)) for left, right, similarity, *_ in rows if similarity < 1.0}
+
+
+def commits_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every other writing transaction fail after its commit, as if the connection were lost during the commit."""
+    writing, number = Store.writing, itertools.count()
+
+    @contextmanager
+    def lost(store: Store) -> Iterator[Transaction]:
+        with writing(store) as transaction:
+            yield transaction
+        if next(number) % 2 == 0:
+            error = StoreFailed(url=store.url, reason="the connection is lost")
+            error.is_passing = True
+            raise error
+
+    monkeypatch.setattr(Store, "writing", lost)
+    monkeypatch.setattr(retrying, "FIRST_PAUSE", 0.0)
 
 
 def count(transaction: Transaction, table: Table) -> int:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from sqlalchemy import select
+import pytest
+from sqlalchemy import insert, select
 
 from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.values import Document
-from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.sketch.sketch import sketch
+from lshdb.store.schema import band_bucket, content, content_text, document, new_digest, pair, unlinked
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, sources
+from lshdb.store.tables import answers, documents, fingerprints, sources
+from lshdb.store.tables.entries import Entries
+from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, add, content_key_of, count, link, linked_pairs, new_store_at, put, sketches_of
 
@@ -262,6 +266,47 @@ def test_a_batch_of_a_thousand_documents_arrives_whole(store: Store) -> None:
         assert counted(outcome) == (0, 1000, 0, 1000, list(range(1, 1001)))
         retire(transaction, outcome.released, PARAMS)
         assert sizes(transaction) == (1000, 1000, 3000, 1000)
+
+
+def test_buckets_that_are_held_are_written_when_the_caller_writes_them(store: Store) -> None:
+    held = HeldBuckets()
+    with store.writing() as transaction:
+        place = documents.Place(1, "default", {})
+        documents.put(transaction, [Document("a"), Document("b")], sketches_of([ONE, TWO]), place, held)
+        assert sizes(transaction) == (2, 2, 0, 2)
+        held.write(transaction)
+        assert sizes(transaction) == (2, 2, 6, 2)
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_the_fingerprints_of_passages_are_written_with_their_contents(url: str, is_held: bool) -> None:
+    params, held = Params(shingle="word:2", passages=2), HeldBuckets() if is_held else None
+    texts = [Document("a", "one two three"), Document("empty"), Document("b", "ant bee cat dog")]
+    with new_store_at(url, params) as store, store.writing() as transaction:
+        for batch in (texts[:1], texts):
+            documents.put(transaction, batch, sketch(batch, params), documents.Place(1, "default", {}), held)
+        if held is not None:
+            held.write(transaction)
+        found = Entries.concatenate(list(fingerprints.all_entries(transaction)))
+    expected = {
+        (hashed, key)
+        for key, one in ((1, texts[0]), (2, texts[2]))
+        for hashed in sketch([one], params).fingerprints.hashes.tolist()  # type: ignore[union-attr]
+    }
+    assert len(expected) == 2 + 3
+    assert set(zip(found.hashes.tolist(), found.content_keys.tolist(), strict=True)) == expected
+
+
+def test_a_deleted_content_leaves_no_row_in_any_table(store: Store) -> None:
+    add(store, {"a": ONE, "b": TWO})
+    with store.writing() as transaction:
+        for key in (1, 2):
+            transaction.execute(insert(new_digest).values(content_key=key, digest=bytes(16)))
+            transaction.execute(insert(content_text).values(content_key=key, text=b"text"))
+        retire(transaction, documents.remove(transaction, [1]), PARAMS)
+        for table in (content, content_text, unlinked, new_digest):
+            assert transaction.execute(select(table.c.content_key)).scalars().all() == [2]
+        assert set(transaction.execute(select(band_bucket.c.content_key)).scalars()) == {2}
 
 
 def state_of(uri: str) -> sources.SourceState:

@@ -15,9 +15,11 @@ from sqlalchemy import Connection, event, insert, select, text
 from lshdb import Document, Index
 from lshdb.errors import IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable
 from lshdb.model.progress import Progress
+from lshdb.model.values import Counts
 from lshdb.store import retrying
 from lshdb.store.schema import band_bucket, run, unlinked
 from lshdb.store.store import Store
+from lshdb.store.tables import runs
 from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
 from tests.store.conftest import add, count, link, new_store_at
@@ -112,6 +114,92 @@ def test_it_gives_up_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(StoreFailed):
         retrying.persist(attempt, Heard().noticed)
     assert time.monotonic() - started < 0.3
+
+
+class Clock:
+    """A clock that goes on only while someone sleeps."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.now, self.slept = 1_000.0, list[float]()
+        patch.setattr("lshdb.store.retrying.time.monotonic", lambda: self.now)
+        patch.setattr("lshdb.store.retrying.time.sleep", self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def test_it_pauses_twice_as_long_each_time_until_the_time_since_the_first_failure_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"FIRST_PAUSE": 1.0, "LONGEST_PAUSE": 4.0, "MAX_SECONDS": 11.0}.items():
+        monkeypatch.setattr(retrying, name, value)
+    monkeypatch.setattr("lshdb.store.retrying.random.uniform", max)
+    with monkeypatch.context() as patch:
+        clock = Clock(patch)
+
+        def attempt() -> None:
+            # The first attempt takes longer than all others may.
+            clock.now += 0.0 if clock.slept else 60.0
+            raise passing()
+
+        with pytest.raises(StoreFailed):
+            retrying.persist(attempt, Heard().noticed)
+    assert clock.slept == [1.0, 2.0, 4.0, 4.0]
+
+
+def test_pauses_are_random_between_half_and_all_of_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = [passing() for _ in range(15)]
+    with monkeypatch.context() as patch:
+        clock = Clock(patch)
+
+        def attempt() -> str:
+            clock.now = 1_000.0
+            if failures:
+                raise failures.pop()
+            return "done"
+
+        assert retrying.persist(attempt, Heard().noticed) == "done"
+    longest = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, *[10.0] * 8]
+    shares = [pause / most for pause, most in zip(clock.slept, longest, strict=True)]
+    assert 0.5 <= min(shares) < max(shares) <= 1.0
+
+
+class Calls:
+    """A function that adds to the counts of run 1. Its result is the number of the call."""
+
+    def __init__(self, num_added: int) -> None:
+        self.number, self.num_added = 0, num_added
+
+    def __call__(self, transaction: Transaction) -> int:
+        self.number += 1
+        runs.record(transaction, 1, Counts(num_added=self.num_added))
+        return self.number
+
+
+def test_what_was_committed_after_all_is_not_called_again(store: Store) -> None:
+    counted = retrying.Counted(Calls(1), 1)
+    for _ in range(3):
+        assert retrying.once(store.writing, counted) == 1
+
+
+def test_what_was_rolled_back_is_called_again(store: Store) -> None:
+    counted = retrying.Counted(Calls(1), 1)
+
+    def fail_afterwards(transaction: Transaction) -> None:
+        counted(transaction)
+        raise passing()
+
+    with pytest.raises(StoreFailed):
+        retrying.once(store.writing, fail_afterwards)
+    assert retrying.once(store.writing, counted) == 2
+    with store.reading() as transaction:
+        assert runs.counts(transaction, 1) == Counts(num_added=1)
+
+
+def test_what_counts_nothing_is_called_each_time(store: Store) -> None:
+    counted = retrying.Counted(Calls(0), 1)
+    assert [retrying.once(store.writing, counted) for _ in range(2)] == [1, 2]
 
 
 def test_what_is_written_once_is_never_repeated(store: Store, hasty: None) -> None:
