@@ -38,9 +38,9 @@ CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/
 
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
 TESTS: Mapping[str, Sequence[str]] = {
-    "lshdb/ingest/plan.py": INGEST,
+    "lshdb/ingest/plan.py": ("tests/ingest/test_plan.py",),
     "lshdb/ingest/make.py": (*INGEST, "tests/ingest/test_make.py", "tests/ingest/test_limit.py"),
-    "lshdb/ingest/write.py": (*INGEST, "tests/ingest/test_write.py", "tests/test_adding.py"),
+    "lshdb/ingest/write.py": ("tests/ingest/test_writer.py", "tests/ingest/test_write.py"),
     "lshdb/ingest/ingest.py": (*INGEST, "tests/ingest/test_ingest.py", "tests/ingest/test_limit.py"),
     "lshdb/ingest/removal.py": ("tests/ingest/test_removal.py",),
     "lshdb/linking/buckets.py": LINKING,

@@ -89,7 +89,7 @@ def pairs(
         more: pairs that are not stored, in the chosen order. By default they come last.
     """
     is_within = within is not None
-    there = {"left_collection": within, "right_collection": within} if is_within else {}
+    there = {"left_collection": within, "right_collection": within}
     repeated = document_pairs.identical_documents if expand else document_pairs.repeated_documents
     similar = document_pairs.expanded_pairs if expand else document_pairs.first_documents_pairs
     copies = _rows(transaction, repeated(chosen=is_within), chosen, there)
@@ -135,8 +135,7 @@ def pairs_of_documents(
         given = np.stack([found.keys, found.keys[:, ::-1]], axis=1).reshape(-1, 2)
     statement = document_pairs.given_documents_pairs(expand=expand, chosen=between is not None)
     left, right = between or (None, None)
-    there = {} if between is None else {"left_collection": left, "right_collection": right}
-    for begin, part in enumerate(transaction.parts(given, GIVEN_PAIRS, **there)):
+    for begin, part in enumerate(transaction.parts(given, GIVEN_PAIRS, left_collection=left, right_collection=right)):
         for one, other, place, *names in transaction.execute(statement, part):
             row = (begin * GIVEN_PAIRS + place) // (1 + is_turned)
             yield (one, other, float(found.similarity[row]), bool(found.exact[row]), *names)
@@ -149,8 +148,6 @@ def _similar(
     parameters = {**place, "min_sim": chosen.min_sim, "max_sim": chosen.max_sim}
     if chosen.max_sim < 1.0:
         statement = document_pairs.at_most(statement)
-    else:
-        del parameters["max_sim"]
     return _pair_rows(transaction.stream(_arranged(statement, chosen, turned=turned), parameters))
 
 
