@@ -39,7 +39,7 @@ CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
 TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/ingest/plan.py": ("tests/ingest/test_plan.py",),
-    "lshdb/ingest/make.py": (*INGEST, "tests/ingest/test_make.py", "tests/ingest/test_limit.py"),
+    "lshdb/ingest/make.py": ("tests/ingest/test_make.py",),
     "lshdb/ingest/write.py": ("tests/ingest/test_writer.py", "tests/ingest/test_write.py"),
     "lshdb/ingest/ingest.py": (*INGEST, "tests/ingest/test_ingest.py", "tests/ingest/test_limit.py"),
     "lshdb/ingest/removal.py": ("tests/ingest/test_removal.py",),

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lshdb.ingest.make import Chunk, Files, Records, Task, Work, cut, make
+from lshdb.ingest.make import (
+    Chunk,
+    Files,
+    Left,
+    Records,
+    SourceProgress,
+    Tally,
+    Task,
+    Work,
+    cut,
+    make,
+    make_first,
+)
 from lshdb.ingest.options import Budgets
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection
-from lshdb.readers import Deferred, ReadOptions, source_file
-from tests.readers.crawls import response
+from lshdb.readers import Deferred, ReadOptions, Skipped, digest, source_file
+from tests.readers.crawls import response, revisit
 
 SMALL = Budgets(chunk_bytes=1_000, chunk_items=10, chunk_chars=1_000)
 OPTIONS = ReadOptions()
@@ -27,6 +41,7 @@ def write_records(path: Path, count: int, num_words: int = 1) -> Task:
 
 
 def write_texts(folder: Path, count: int, size: int) -> list[Task]:
+    folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}.txt" for number in range(count)]
     for path in paths:
         path.write_text("x" * size)
@@ -93,6 +108,8 @@ def test_work_that_has_crossed_to_another_process_is_the_same(name: str, tmp_pat
     assert [chunk.sketches.texts for chunk in back] == [chunk.sketches.texts for chunk in here]
     assert [chunk.sketches.digests.tobytes() for chunk in back] == [c.sketches.digests.tobytes() for c in here]
     assert [(chunk.rejections, chunk.sources) for chunk in back] == [(c.rejections, c.sources) for c in here]
+    numbers = [(chunk.num_bytes, chunk.num_skipped, chunk.revisits) for chunk in here]
+    assert [(chunk.num_bytes, chunk.num_skipped, chunk.revisits) for chunk in back] == numbers
 
 
 FILES: dict[str, Callable[[Path], object]] = {
@@ -123,3 +140,180 @@ def test_a_deferred_item_is_made_where_its_range_is_made(tmp_path: Path) -> None
     [step] = work.steps
     assert isinstance(step, Deferred)
     assert isinstance(step.make(), Document)
+
+
+def test_a_file_of_just_the_size_of_a_chunk_is_small(tmp_path: Path) -> None:
+    below, above = write_texts(tmp_path / "b", 1, 1_000)[0], write_texts(tmp_path / "a", 1, 1_001)[0]
+    assert [type(work) for work in works([below, above])] == [Files, Records, Records]
+
+
+def test_ranges_end_after_so_many_bytes_of_records_or_characters_of_texts(tmp_path: Path) -> None:
+    task = write_records(tmp_path / "a.jsonl", 4, num_words=40)
+    [one, *_] = lines = task.source.path.read_text().splitlines()
+    for size, expected in ((len(one), [1, 1, 1, 1, 0]), (len(one) + 1, [2, 2, 0])):
+        ranges = works([task], Budgets(chunk_bytes=size))
+        assert [len(work.steps) for work in ranges if isinstance(work, Records)] == expected
+    assert len(lines) == 4
+
+
+def test_a_large_file_that_is_given_up_is_not_read_further(tmp_path: Path) -> None:
+    task = write_records(tmp_path / "a.jsonl", 45)
+    asked: list[str] = []
+
+    def is_given_up(uri: str) -> bool:
+        asked.append(uri)
+        return len(asked) == 2
+
+    ranges = list(cut([task], OPTIONS, SMALL, is_given_up))
+    assert [(len(one.steps), one.progress.position) for one in ranges if isinstance(one, Records)] == [
+        (10, 10),
+        (10, 20),
+    ]
+    assert asked == [task.source.uri] * 2
+
+
+def progress(task: Task, position: int, number: int, *, ended: bool = True, opened: bool = True) -> SourceProgress:
+    """What is expected of a file. Its digest is there if it was read to its end and there is something to read."""
+    known = digest(task.source.path) if ended and opened else None
+    return SourceProgress(task.source, position, number, known, ended, opened)
+
+
+def write_lines(path: Path, *lines: str) -> Task:
+    """Write JSON lines: a line that is a single word is a document with this id and text."""
+    made = [json.dumps({"id": line, "text": line}) if line.isalnum() else line for line in lines]
+    path.write_text("".join(f"{line}\n" for line in made))
+    return Task(source_file(path))
+
+
+def test_a_chunk_tells_what_every_file_has(tmp_path: Path) -> None:
+    tasks = [
+        write_lines(tmp_path / "a.jsonl", "ant", "{", "bee"),
+        write_lines(tmp_path / "b.jsonl", "cat"),
+        write_lines(tmp_path / "empty.jsonl"),
+        replace(write_lines(tmp_path / "c.jsonl", "x", "{", "dog"), position=2),
+    ]
+    [chunk] = chunks(tasks, Budgets())
+    assert [(one.doc_id, one.text, one.source, one.locator) for one in chunk.documents] == [
+        ("ant", "", tasks[0].source.uri, "line 1"), ("bee", "", tasks[0].source.uri, "line 3"),
+        ("cat", "", tasks[1].source.uri, "line 1"), ("dog", "", tasks[3].source.uri, "line 3"),
+    ]  # fmt: skip
+    expected = zip(tasks, (3, 1, 0, 3), (2, 1, 0, 1), strict=True)
+    assert chunk.sources == tuple(progress(*one) for one in expected)
+    assert [(one.source, one.locator) for one in chunk.rejections] == [(tasks[0].source.uri, "line 2")]
+    assert (chunk.num_bytes, chunk.num_skipped) == (sum(task.source.size for task in tasks), 0)
+    assert len(chunk.sketches) == 4
+
+
+def test_a_file_that_cannot_be_opened_is_neither_open_nor_ended(tmp_path: Path) -> None:
+    task = write_lines(tmp_path / "a.jsonl", "ant")
+    task.source.path.unlink()
+    [chunk] = chunks([task])
+    assert not chunk.sources[0].opened
+    assert chunk.num_bytes == 0
+    assert [one.source for one in chunk.rejections] == [task.source.uri]
+
+
+def test_a_file_without_a_reader_is_not_open_so_that_the_next_run_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and what follows")
+    monkeypatch.delitem(sys.modules, "lshdb.readers.rows", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    [chunk] = chunks([Task(source_file(tmp_path / "a.parquet"))], Budgets())
+    assert [one.kind for one in chunk.rejections] == ["no reader"]
+    assert not chunk.sources[0].opened
+
+
+def test_what_is_skipped_is_counted_and_revisits_are_kept(tmp_path: Path) -> None:
+    records = [
+        response("http://a.org/", b"<p>one"),
+        response("http://a.org/i", b"image", kind="image/png"),
+        revisit("http://a.org/2", refers_to=("http://a.org/", "2024-05-01T00:00:00Z")),
+    ]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    for budgets in (Budgets(), Budgets(chunk_bytes=1)):
+        made = chunks([Task(source_file(tmp_path / "a.warc"))], budgets)
+        assert [one.doc_id for chunk in made for one in chunk.documents] == ["http://a.org/"]
+        assert sum(chunk.num_skipped for chunk in made) == 1
+        [found] = [one for chunk in made for one in chunk.revisits]
+        assert (found.capture.doc_id, found.named) == ("http://a.org/2", "http://a.org/")
+        back = [one for chunk in made for one in pickle.loads(pickle.dumps(chunk)).revisits]
+        assert back == [found]
+
+
+def test_rejections_fill_a_chunk_too(tmp_path: Path) -> None:
+    task = write_lines(tmp_path / "a.jsonl", *["{"] * 30)
+    made = chunks([task], Budgets(chunk_chars=500))
+    assert len(made) > 2
+    size = len(task.source.uri) + len(made[0].rejections[0].reason)
+    assert {len(chunk.rejections) for chunk in made[:-1]} == {-(-500 // size)}
+    assert sum(len(chunk.rejections) for chunk in made) == 30
+    assert [chunk.sources[0].position for chunk in made][-1] == 30
+
+
+def test_a_small_file_of_rejections_is_given_up(tmp_path: Path) -> None:
+    tasks = [write_lines(tmp_path / "a.jsonl", *["{"] * 9), write_lines(tmp_path / "b.jsonl", "ant")]
+    for made in (
+        chunks(tasks, Budgets(source_rejections=4)),
+        list(make_first(tasks, Left(5), Params(), OPTIONS, Budgets(source_rejections=4))),
+    ):
+        [chunk] = made
+        assert len(chunk.rejections) == 5
+        assert chunk.sources == (progress(tasks[0], 5, 0, ended=False), progress(tasks[1], 1, 1))
+
+
+def test_a_source_is_given_up_beyond_a_number_and_a_share_of_rejections() -> None:
+    budgets = Budgets(source_rejections=20, rejected_share=0.5)
+    expected = {(0, 20): False, (0, 21): True, (20, 21): True, (21, 21): False, (22, 21): False, (60, 61): True}
+    assert {numbers: Tally(*numbers).is_flood(budgets) for numbers in expected} == expected
+
+
+def test_a_tally_counts_documents_and_rejections() -> None:
+    tally = Tally()
+    for item in (Document("a"), Rejection("a", "", "bad"), Document("b"), Skipped("a", "an image")):
+        tally.count(item)
+    assert tally == Tally(2, 1)
+
+
+def test_no_work_is_no_chunk() -> None:
+    assert chunks([]) == []
+    assert list(make_first([], Left(5), Params(), OPTIONS, SMALL)) == []
+
+
+def test_a_limit_is_taken_one_by_one_and_is_reached_when_more_is_wanted() -> None:
+    left = Left(2)
+    assert [left.take(), left.take(), left.is_reached, left.take(), left.is_reached] == [True, True, False, False, True]
+    assert (left.number, left.take(0)) == (0, False)
+    other = Left(3)
+    assert (other.take(3), other.take(0), other.number, other.is_reached) == (True, False, 0, True)
+
+
+def first(tasks: list[Task], number: int, budgets: Budgets = SMALL) -> tuple[list[Chunk], Left]:
+    left = Left(number)
+    return list(make_first(tasks, left, Params(), OPTIONS, budgets)), left
+
+
+def test_the_first_documents_end_in_the_middle_of_a_file_as_if_the_run_were_killed(tmp_path: Path) -> None:
+    tasks = [
+        write_lines(tmp_path / "a.jsonl", "ant", "{", "bee"),
+        write_lines(tmp_path / "b.jsonl", "cat", "{", "dog", "elk"),
+    ]
+    [chunk], left = first(tasks, 3)
+    assert left.is_reached
+    assert [one.doc_id for one in chunk.documents] == ["ant", "bee", "cat"]
+    assert [one.locator for one in chunk.rejections] == ["line 2", "line 2"]
+    assert chunk.sources == (progress(tasks[0], 3, 2), progress(tasks[1], 2, 1, ended=False))
+    assert chunk.num_bytes == sum(task.source.size for task in tasks)
+    [chunk], left = first(tasks, 5)
+    assert not left.is_reached
+    assert chunk.sources == (progress(tasks[0], 3, 2), progress(tasks[1], 4, 3))
+
+
+def test_the_first_documents_come_in_chunks_of_so_much_text(tmp_path: Path) -> None:
+    task = write_records(tmp_path / "a.jsonl", 5, num_words=200)
+    made, _ = first([task], 9, Budgets(chunk_chars=800))
+    assert [[one.doc_id for one in chunk.documents] for chunk in made] == [["d0", "d1"], ["d2", "d3"], ["d4"]]
+    assert [chunk.sources for chunk in made] == [
+        (progress(task, 2, 2, ended=False),), (progress(task, 4, 2, ended=False),), (progress(task, 5, 1),)
+    ]  # fmt: skip
+    assert sum(chunk.num_bytes for chunk in made) == task.source.size
