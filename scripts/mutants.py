@@ -31,7 +31,6 @@ WORK = ROOT / "build" / "mutants"
 FOLDERS = ("tests", "migrations", "sample_data", "docs", "scripts")
 
 # Tests of several modules. mutmut runs only those that call the function with the fault.
-INGEST = ("tests/ingest/test_plan.py", "tests/ingest/test_resuming.py", "tests/ingest/test_removing.py")
 LINKING = ("tests/linking", "tests/store/test_graph.py", "tests/test_thresholds.py")
 AUDIT = ("tests/audit", "tests/cli/test_check.py", "tests/test_thresholds.py", "-k", "not every_kind")
 CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/test_thresholds.py")
@@ -41,7 +40,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/ingest/plan.py": ("tests/ingest/test_plan.py",),
     "lshdb/ingest/make.py": ("tests/ingest/test_make.py",),
     "lshdb/ingest/write.py": ("tests/ingest/test_writer.py", "tests/ingest/test_write.py"),
-    "lshdb/ingest/ingest.py": (*INGEST, "tests/ingest/test_ingest.py", "tests/ingest/test_limit.py"),
+    "lshdb/ingest/ingest.py": ("tests/ingest/test_ingest.py",),
     "lshdb/ingest/removal.py": ("tests/ingest/test_removal.py",),
     "lshdb/linking/buckets.py": LINKING,
     "lshdb/linking/candidates.py": ("tests/linking",),
