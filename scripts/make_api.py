@@ -28,7 +28,7 @@ METHODS: Final = {
     "Ask": "pairs query query_many query_file query_files query_id clusters catalogue members explain captures",
     "Check for contamination": "contaminated contaminated_files nearest",
     "Deduplicate": "export filter filter_lines wanted_files delete_files",
-    "Look up": "get page meant collections stats runs hottest rejections",
+    "Look up": "get page meant collections stats histogram runs hottest rejections",
     "Tune and maintain": "measure outlook reband verify check repair backup copy vacuum",
 }
 # A parameter that begins a line of a section.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 
+from lshdb.errors import LshdbError
 from lshdb.index import Index
 from lshdb.web import problems, values
 from lshdb.web.desk import Desk
@@ -16,6 +19,7 @@ from lshdb.web.guard import Guard
 from lshdb.web.kept import Kept
 from lshdb.web.lists import Lists
 from lshdb.web.options import ServeOptions
+from lshdb.web.pages import Pages
 from lshdb.web.questions import Questions
 
 __all__ = ["application"]
@@ -29,11 +33,14 @@ Errors are problems as in RFC 9457. The `type` of an error of lshdb is `urn:lshd
 def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
     """Return the application of an index. Args: opened: opens the index."""
     desk, kept = Desk(opened, options), Kept()
+    pages = Pages(desk, kept)
 
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
+        first = asyncio.create_task(_prepared(desk, pages))
         yield
-        desk.close()
+        first.cancel()
+        await asyncio.to_thread(desk.close)
 
     app = FastAPI(
         title="lshdb",
@@ -47,8 +54,16 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
     )
     for method, path, endpoint, answer in _routes(Questions(desk), Lists(desk, kept)):
         app.add_api_route(path, endpoint, methods=[method], response_model=answer, responses=PROBLEMS)
+    for methods, path, page in _pages(pages):
+        app.add_api_route(path, page, methods=methods, include_in_schema=False)
     app.add_middleware(Guard, options=options)
     return app
+
+
+async def _prepared(desk: Desk, pages: Pages) -> None:
+    """Compute what the overview shows, and compile the kernels, before somebody waits for it."""
+    with suppress(LshdbError, HTTPException):
+        await desk.list(pages.figures)
 
 
 PROBLEM: Final = {
@@ -77,4 +92,18 @@ def _routes(ask: Questions, lists: Lists) -> list[tuple[str, str, Callable[..., 
         ("GET", "/v1/runs", lists.runs, values.Runs),
         ("GET", "/healthz", lists.healthz, dict[str, str]),
         ("GET", "/metrics", lists.metrics, None),
+    ]
+
+
+def _pages(pages: Pages) -> list[tuple[list[str], str, Callable[..., Any]]]:
+    """Return (methods, path, endpoint)."""
+    return [
+        (["GET"], "/", pages.overview),
+        (["GET"], "/clusters", pages.clusters),
+        (["GET"], "/cluster", pages.cluster),
+        (["GET"], "/document", pages.document),
+        (["GET"], "/compare", pages.compare),
+        (["GET", "POST"], "/ask", pages.ask),
+        (["GET"], "/boilerplate", pages.boilerplate),
+        (["GET"], "/static/{name}", pages.asset),
     ]

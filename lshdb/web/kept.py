@@ -1,7 +1,8 @@
 """Answers that are kept until the index changes, so that a page does not compute them at every visit.
 
-An index has changed if its last runs have. An answer is computed at most once in `SECONDS`, however often the index
-changes, and again after `OLD_SECONDS`, because a link outside of a run leaves no trace.
+An index has changed if its last runs have, which is looked up at most once in `SECONDS`. An answer is also computed
+again after `OLD_SECONDS`, because a link outside of a run leaves no trace. If that takes long, nobody waits: the old
+answer is given until the new one is there.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar, cast
 
+from lshdb.errors import LshdbError
 from lshdb.index import Index
 
 __all__ = ["Kept"]
@@ -21,16 +24,30 @@ _Made = TypeVar("_Made")
 
 SECONDS: Final = 5.0
 OLD_SECONDS: Final = 600.0
+SLOW_SECONDS: Final = 0.2
 # Answers that are kept. A catalogue of a million clustered documents takes 40 MB.
 ANSWERS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
+    """An answer, when it was computed and last found to be current, and how long computing it took."""
+
     value: Any
     state: Hashable
     made_at: float
     seen_at: float
+    seconds: float
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the index was asked for its runs just now."""
+        return time.monotonic() - self.seen_at < SECONDS
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether nobody should wait until it is computed again."""
+        return self.seconds > SLOW_SECONDS
 
 
 class Kept:
@@ -38,23 +55,44 @@ class Kept:
 
     def __init__(self) -> None:
         self._answers: OrderedDict[Hashable, _Answer] = OrderedDict()
-        self._lock = threading.Lock()
         self._locks: dict[Hashable, threading.Lock] = {}
+        self._lock = threading.Lock()
 
     def get(self, index: Index, name: Hashable, question: Callable[[Index], _Made]) -> _Made:
         """Return the answer to a question by its name. Threads that ask the same question wait for one answer."""
         with self._lock:
-            mine = self._locks.setdefault(name, threading.Lock())
-        with mine:
-            found, now = self._answers.get(name), time.monotonic()
-            if found is not None and now - found.seen_at < SECONDS:
-                return cast(_Made, found.value)
-            state = (index.params, tuple(index.runs(5)))
-            if found is None or found.state != state or now - found.made_at > OLD_SECONDS:
-                found = _Answer(question(index), state, now, now)
-            with self._lock:
-                self._answers[name] = replace(found, seen_at=time.monotonic())
-                self._answers.move_to_end(name)
-                while len(self._answers) > ANSWERS:
-                    self._locks.pop(self._answers.popitem(last=False)[0], None)
+            mine, found = self._locks.setdefault(name, threading.Lock()), self._answers.get(name)
+        if found is not None and (found.is_fresh or (found.is_slow and mine.locked())):
             return cast(_Made, found.value)
+        if found is None or not found.is_slow:
+            with mine:
+                return cast(_Made, self._renewed(index, name, question).value)
+        threading.Thread(target=self._renew, args=(mine, index, name, question), daemon=True).start()
+        return cast(_Made, found.value)
+
+    def _renew(self, mine: threading.Lock, index: Index, name: Hashable, question: Callable[[Index], object]) -> None:
+        # An error is that of the next one who asks: the answer stays as old as it is.
+        with mine, suppress(LshdbError):
+            self._renewed(index, name, question)
+
+    def _renewed(self, index: Index, name: Hashable, question: Callable[[Index], object]) -> _Answer:
+        """Return the answer to a question, computed again if the index has changed. The caller holds its lock."""
+        found, now = self._answers.get(name), time.monotonic()
+        if found is not None and found.is_fresh:
+            return found
+        state = (index.params, tuple(index.runs(5)))
+        if found is None or found.state != state or now - found.made_at > OLD_SECONDS:
+            value = question(index)
+            made_at = time.monotonic()
+            found = _Answer(value, state, made_at, made_at, made_at - now)
+        else:
+            found = replace(found, seen_at=now)
+        self._keep(name, found)
+        return found
+
+    def _keep(self, name: Hashable, answer: _Answer) -> None:
+        with self._lock:
+            self._answers[name] = answer
+            self._answers.move_to_end(name)
+            while len(self._answers) > ANSWERS:
+                self._locks.pop(self._answers.popitem(last=False)[0], None)

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import func, select
+from sqlalchemy import Integer, cast, func, select
 
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys
@@ -27,6 +27,7 @@ __all__ = [
     "first_document",
     "hottest",
     "num_documents",
+    "num_pairs_by_similarity",
     "origin",
     "oversized_bands",
     "oversized_mates",
@@ -67,6 +68,14 @@ def stored_pair(transaction: Transaction, one: int, other: int) -> StoredPair | 
     mine = (pair.c.left_key == min(one, other), pair.c.right_key == max(one, other))
     row = transaction.execute(select(pair.c.similarity, pair.c.exact, pair.c.run_key).where(*mine)).one_or_none()
     return None if row is None else StoredPair(row.similarity, bool(row.exact), row.run_key)
+
+
+def num_pairs_by_similarity(transaction: Transaction) -> dict[int, int]:
+    """Return the number of stored pairs for each thousandth of similarity that has some."""
+    # Postgres rounds, and SQLite cuts off.
+    thousandth = cast(pair.c.similarity * 1_000, Integer)
+    rows = transaction.execute(select(thousandth, func.count()).group_by(thousandth))
+    return {int(step): int(number) for step, number in rows}
 
 
 def first_document(transaction: Transaction, content_key: int) -> str | None:

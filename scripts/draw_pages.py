@@ -1,0 +1,79 @@
+"""Draw the screenshots of docs/serve.md: ``python -m scripts.draw_pages``.
+
+Needs chromium, chromium-driver and Pillow.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import chdir
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+from lshdb import Index
+from lshdb.ingest.options import IngestOptions
+from lshdb.readers import ReadOptions
+from lshdb.web.options import ServeOptions
+from tests.web.conftest import Service, serving
+
+ROOT: Final = Path(__file__).parents[1]
+FIGURES: Final = ROOT / "docs" / "figures"
+INSTALL: Final = {"a": "crawl/docs/1.0/install.html", "b": "crawl/docs/2.0/install.html"}
+PAGES: Final = {"overview": "/", "clusters": "/clusters", "compare": f"/compare?{urlencode(INSTALL)}", "ask": "/ask"}
+# Width and height.
+SCREENS: Final = ((1280, 900), (390, 844))
+# Text on plain ground needs few; the files take a third.
+COLOURS: Final = 48
+
+
+def main() -> None:
+    """Write a file for each page, width and colour scheme."""
+    out = Path(sys.argv[1]).absolute() if len(sys.argv) > 1 else FIGURES
+    sample = ROOT / "sample_data"
+    # The pages show the name of the index as it was given.
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        with Index.create("crawl.db") as index:
+            index.ingest([sample / "crawl"], IngestOptions(read=ReadOptions(base=sample)))
+            asked = index.get("crawl/recipes/plum-cake.md")
+        with serving("crawl.db", ServeOptions()) as service:
+            draw(service, "" if asked is None else asked.text.replace("September", "August"), out)
+
+
+def draw(service: Service, asked: str, out: Path) -> None:
+    """Write the screenshots of a service."""
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium") or ""
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    for name, path in PAGES.items():
+        for scheme in ("light", "dark"):
+            for width, height in SCREENS:
+                _show(browser, width, height, scheme)
+                browser.get(f"{service.address}{path}")
+                if name == "ask":
+                    browser.find_element(By.NAME, "text").send_keys(asked)
+                    time.sleep(2)
+                picture = Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
+                picture.quantize(COLOURS).save(out / f"page-{name}-{width}-{scheme}.png", optimize=True)
+    browser.quit()
+
+
+def _show(browser: webdriver.Chrome, width: int, height: int, scheme: str) -> None:
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 400}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The pages in a real Chromium: a visit with the keyboard and the mouse, without an error, and without other hosts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("selenium", reason="needs selenium")
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from lshdb import Document, Index
+from lshdb.web.options import ServeOptions
+from tests.web.conftest import ELEVEN, TEN, Service, serving
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+pytestmark = [
+    pytest.mark.sqlite,
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="needs chromium and chromium-driver"),
+]
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+)
+SECONDS = 20
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of an index with 60 clusters."""
+    path = str(tmp_path_factory.mktemp("browser") / "index.db")
+    with Index.create(path) as index:
+        for number in range(60):
+            text = " ".join(f"word{number}x{place}" for place in range(30))
+            index.add(
+                [Document(f"page {number} left", text), Document(f"page {number} right", f"{text} more")], link=False
+            )
+        index.add([Document("<img src=x onerror=alert(1)>", ELEVEN), Document("b", TEN)])
+    with serving(path, ServeOptions()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    """A Chromium without a window."""
+    options = webdriver.ChromeOptions()
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.binary_location = CHROMIUM or ""
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.set_page_load_timeout(SECONDS)
+    yield driver
+    driver.quit()
+
+
+def requested(browser: webdriver.Chrome) -> set[str]:
+    """Return the hosts that the browser has sent requests to."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+    return {urlsplit(url).netloc for url in sent if urlsplit(url).scheme in ("http", "https")}
+
+
+def test_a_visit(browser: webdriver.Chrome, service: Service) -> None:
+    wait = WebDriverWait(browser, SECONDS)
+    browser.get(service.address)
+    assert browser.find_element(By.TAG_NAME, "h1").text == "Overview"
+    # By keyboard: the first stop is the link that skips the navigation.
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    assert browser.switch_to.active_element.text == "Skip to the content"
+    browser.find_element(By.LINK_TEXT, "Clusters").click()
+    browser.find_element(By.LINK_TEXT, "Next").click()
+    assert "51 to " in browser.find_element(By.TAG_NAME, "caption").text
+    browser.find_element(By.NAME, "holding").send_keys("onerror", Keys.ENTER)
+    wait.until(lambda found: "1 cluster" in found.find_element(By.TAG_NAME, "caption").text)
+    browser.find_element(By.LINK_TEXT, "<img src=x onerror=alert(1)>").click()
+    browser.find_element(By.LINK_TEXT, "compare").click()
+    assert browser.find_element(By.TAG_NAME, "del").text == "eleven"
+    browser.find_element(By.LINK_TEXT, "Inline").click()
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".diff")) == 1
+    browser.find_element(By.LINK_TEXT, "Ask").click()
+    browser.find_element(By.NAME, "text").send_keys(f"{TEN} twelve")
+    wait.until(lambda found: found.find_elements(By.CSS_SELECTOR, "#answer tbody tr"))
+    assert "near-duplicate" in browser.find_element(By.ID, "answer").text
+    assert browser.get_log("browser") == []
+    assert requested(browser) == {urlsplit(service.address).netloc}
+
+
+@pytest.mark.parametrize("path", ["/", "/clusters", "/compare?a=b&b=page+1+left", "/ask", "/boilerplate"])
+def test_a_page_fits_a_telephone(browser: webdriver.Chrome, service: Service, path: str) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get(f"{service.address}{path}")
+    assert browser.execute_script("return document.documentElement.scrollWidth") == 390
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
