@@ -36,9 +36,10 @@ class Runs:
         self._automaton = kernels.link_runs(numbers, np.array([0, len(numbers)]))
 
     def shared_with(self, other: OtherText) -> tuple[SharedRun, ...]:
-        """Return the runs that cannot be extended in the sought text, in its order."""
+        """Return the runs that cannot be extended in the sought text, in its order; see `SharedRun`."""
         longest = longest_runs(self._automaton, other.hits)
-        return tuple(self._run(longest, place, other) for place in _last_places(longest.lengths).tolist())
+        ends = _last_places(longest.lengths)
+        return tuple(self._run(longest, end, other) for end in _needed(ends, longest.lengths[ends], self._size))
 
     def _run(self, longest: Longest, place: int, other: OtherText) -> SharedRun:
         length, size = int(longest.lengths[place]), self._size
@@ -67,6 +68,20 @@ def _last_places(lengths: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the places at which a run ends that does not go on at the next place."""
     goes_on = np.append(lengths[1:] > lengths[:-1], False)
     return np.flatnonzero((lengths > 0) & ~goes_on)
+
+
+def _needed(ends: NDArray[np.int64], lengths: NDArray[np.int32], size: int) -> list[int]:
+    """Return the ends of the first longest run, and of those that have a word which is in no other.
+
+    Texts of 10,000 words that repeat one phrase can share 5,000 runs of 5,000 words. Each word stays in three.
+    """
+    firsts, stops, longest = ends - lengths + 1, ends + size, int(np.argmax(lengths)) if len(lengths) else 0
+    kept: list[int] = []
+    for run in range(len(ends)):
+        if len(kept) > 1 and kept[-1] != longest and firsts[run] <= stops[kept[-2]]:
+            kept.pop()
+        kept.append(run)
+    return [int(ends[run]) for run in kept]
 
 
 def _span(places: NDArray[np.int64], first_word: int, num_words: int) -> Span:

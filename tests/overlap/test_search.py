@@ -84,6 +84,21 @@ def test_a_text_that_repeats_itself_a_thousand_times_takes_no_longer() -> None:
     assert [match.longest for match in found.matches] == [30_000, 20_000]
 
 
+def test_runs_that_others_cover_are_left_out_except_for_the_longest() -> None:
+    ((found,),) = [one.matches for one in search(["a b c d e f g h i"], ["a b c d x b c d e x d e f g h x e f g h i"])]
+    assert [run.passage for run in found.runs] == ["a b c d", "d e f g h", "e f g h i"]
+    assert (found.longest, found.num_covered) == (5, 9)
+    ((found,),) = [one.matches for one in search(["a b c d e f g"], ["a b c d x b c d e x c d e f x d e f g"])]
+    assert [run.passage for run in found.runs] == ["a b c d", "d e f g"]
+
+
+def test_a_phrase_that_both_sides_repeat_is_listed_a_few_times() -> None:
+    (found,) = search(["na " * 3_000], ["na " * 1_000] * 50, ngram=13)
+    assert (found.longest, found.num_covered, found.num_train) == (1_000, 3_000, 50)
+    for match in found.matches:
+        assert sum(run.num_words for run in match.runs) <= 3 * 3_000
+
+
 @pytest.mark.parametrize("arguments", [{"ngram": 0}, {"ngram": 101}, {"k": 0}, {"k": True}, {"workers": 0}])
 def test_options_out_of_range_are_refused(arguments: dict[str, int]) -> None:
     with pytest.raises(InvalidParams):
