@@ -64,13 +64,11 @@ staged_digest = Table(
 staged_document = Table(
     "staged_document",
     _metadata,
-    Column("ordinal", Key, nullable=False),
     Column("doc_id", Name, nullable=False),
     Column("source_key", BigInteger, nullable=True),
     Column("locator", Name, nullable=False),
     Column("content_key", BigInteger, nullable=True),
     Column("dated_at", BigInteger, nullable=True),
-    PrimaryKeyConstraint("ordinal"),
     prefixes=_TEMPORARY,
 )
 

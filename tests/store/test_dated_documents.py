@@ -75,9 +75,9 @@ def test_an_older_record_in_its_own_file_is_seen_and_found_where_it_stands_now(f
 def test_of_several_older_records_in_a_batch_the_newest_tells_the_place(filed: Store) -> None:
     with filed.writing() as transaction:
         put(transaction, 1, (record("a", 5), ONE))
-        older = [(record("a", date, locator=f"at {date}"), ONE) for date in (3, 4, 2)]
+        older = [(record("a", date, locator=f"{number} at {date}"), ONE) for number, date in enumerate((3, 4, 4, 2))]
         put(transaction, 2, *older)
-        assert stored(transaction) == {"a": (1, "at 4", 1, 5, 2)}
+        assert stored(transaction) == {"a": (1, "2 at 4", 1, 5, 2)}
 
 
 def test_an_older_record_before_a_newer_one_in_a_batch_is_forgotten(filed: Store) -> None:

@@ -251,6 +251,19 @@ def test_a_hot_bucket_stays_connected_when_its_hubs_go(store: Store) -> None:
     assert stored(store) == naive({0: members}, set(members), 3, 1)
 
 
+@pytest.mark.parametrize("gone", [1, 2, 3, 4], ids=str)
+def test_a_hot_bucket_has_the_pairs_of_those_that_moved_up(gone: int, store: Store) -> None:
+    """With a cap of three and one hub, the first three meet each other, and the others meet the first one."""
+    store.expansion = Expansion(3, 1)
+    add(store, crowd(6))
+    link(store)
+    with store.writing() as transaction:
+        retire(transaction, documents.remove(transaction, [gone]), PARAMS)
+    link(store)
+    members = [key for key in range(1, 7) if key != gone]
+    assert stored(store) >= naive({0: members}, set(members), 3, 1)
+
+
 def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store) -> None:
     store.expansion = Expansion(3, 1)
     add(store, crowd(6))

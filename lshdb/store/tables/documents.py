@@ -265,8 +265,7 @@ def _stage_documents(
     place: Place,
     indices: Sequence[int],
 ) -> None:
-    columns = _document_columns(documents, content_keys, place, indices)
-    transaction.stage(staged_document, {"ordinal": indices, **columns})
+    transaction.stage(staged_document, _document_columns(documents, content_keys, place, indices))
 
 
 def _insert_documents(
