@@ -22,7 +22,8 @@
     │   ├── IndexDamaged           24
     │   ├── IndexRebanded          25
     │   ├── IndexFaulty            26
-    │   └── SessionsPooled         27
+    │   ├── SessionsPooled         27
+    │   └── IndexNotEmpty          28
     ├── SourceError                30   what should be read
     │   ├── PathMissing            31
     │   ├── NothingToRead          32
@@ -45,6 +46,9 @@
     ├── SpillFailed                52   a temporary file that cannot be written or read
     ├── SearchIncomplete           53   texts that the index does not keep, and whose sources are gone
     ├── PassagesMissing            54
+    ├── FolderUnusable             55   a work folder
+    ├── VersionsDiffer             56
+    ├── EngineFailed               57
     └── OutputError                60   what should be written
         ├── OutputExists           61
         ├── OutputFailed           62
@@ -72,13 +76,16 @@ __all__ = [
     "CollectionUnknown",
     "CopyDiffers",
     "DocumentUnknown",
+    "EngineFailed",
     "FileUnusable",
+    "FolderUnusable",
     "IdConflict",
     "IndexBusy",
     "IndexDamaged",
     "IndexExists",
     "IndexFaulty",
     "IndexMissing",
+    "IndexNotEmpty",
     "IndexOutdated",
     "IndexReadOnly",
     "IndexRebanded",
@@ -113,6 +120,7 @@ __all__ = [
     "TextsNotKept",
     "TooManyRejected",
     "UsageError",
+    "VersionsDiffer",
     "WorkerLost",
 ]
 
@@ -299,6 +307,13 @@ class SessionsPooled(StoreError):
     to the server itself, or to a pool in session mode."""
 
     exit_code = 27
+
+
+class IndexNotEmpty(StoreError):
+    """The index {url} has documents already. load needs an empty one. To complete a load that was killed, delete the
+    index and load again, or ingest the same files."""
+
+    exit_code = 28
 
 
 class FileUnusable(StoreError):
@@ -529,6 +544,30 @@ class PassagesMissing(LshdbError):
 
     exit_code = 54
     url: str
+
+
+class FolderUnusable(LshdbError):
+    """The work folder {path} cannot be used: {reason}."""
+
+    exit_code = 55
+    path: _Path
+    reason: str
+
+
+class EngineFailed(LshdbError):
+    """Spark failed: {reason}. The stages before are complete; the same call continues."""
+
+    exit_code = 57
+    reason: str
+
+
+class VersionsDiffer(LshdbError):
+    """A machine has other versions than the work folder: {found} instead of {expected}. Install the same lshdb and the
+    same Python on every machine."""
+
+    exit_code = 56
+    found: str
+    expected: str
 
 
 class TextTooShort(LshdbError):

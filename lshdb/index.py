@@ -26,6 +26,7 @@ from lshdb.errors import (
     BelowFloor,
     DocumentUnknown,
     IndexExists,
+    IndexNotEmpty,
     ParamsMismatch,
     PassagesMissing,
     UsageError,
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.members import Cluster, Member
     from lshdb.clusters.rows.options import DeletionReport, FilterOptions, FilterReport
     from lshdb.ingest.buffer import Buffer
+    from lshdb.ingest.ingest import Ingestion
     from lshdb.ingest.options import IngestOptions
     from lshdb.readers import ReadOptions
 
@@ -285,21 +287,28 @@ class Index:
             ingestion = Ingestion(self._store, run_key, options, self._progress)
             ingestion.ingest(named)
             num_pairs = self._link(run_key) if link else 0
-        return IngestReport(
-            run=run_key,
-            counts=ingestion.counts,
-            num_skipped=ingestion.num_skipped,
-            pairs_added=num_pairs,
-            seconds=time.monotonic() - started,
-            conflicts=ingestion.conflicts,
-            is_limited=ingestion.is_limited,
-            rejected_by_reason=ingestion.reasons.as_dict(),
-            num_rejected_sources=ingestion.rejected_sources.number,
-            rejected_sources=tuple(ingestion.rejected_sources.named),
-            num_unfollowed=ingestion.num_unfollowed,
-            num_given_up=ingestion.given_up.number,
-            given_up=tuple(ingestion.given_up.named),
-        )
+        return _report(run_key, ingestion, num_pairs, started)
+
+    def load(self, folder: str | Path, collection: str = "default", *, pairs: bool = True) -> IngestReport:
+        """Fill an empty index from a work folder of `lshdb.spark`, as an ingest of the same files would have filled it.
+
+        The index gets the parameters of the folder. Later ingests continue it.
+
+        Args: pairs: load the pairs, too; otherwise the first question for pairs computes them.
+        Raises: IndexNotEmpty; FolderUnusable: the folder is not complete; IndexBusy: an ingest is running.
+        """
+        from lshdb.stages.folder import WorkFolder
+        from lshdb.stages.load import load_documents, load_pairs
+
+        work, name, started = WorkFolder(folder), arguments.name("a collection", collection), time.monotonic()
+        work.require("sketches", *(["contents", "occurrences", "pairs"] if pairs else []))
+        with self._store.sole_ingest(False):
+            if not self._store.replace_params(work.params):
+                raise IndexNotEmpty(url=self.url)
+            with recorded_run(self._store, "load", name) as run_key:
+                ingestion = load_documents(self._store, work, run_key, name, self._progress)
+                num_pairs = load_pairs(self._store, work, run_key, self._progress) if pairs else 0
+        return _report(run_key, ingestion, num_pairs, started)
 
     def add(self, added: Documents, collection: str = "default", *, link: bool = True) -> IngestReport:
         """Add or refresh a document, or several, from memory; their `source` is not stored.
@@ -1191,6 +1200,25 @@ class Index:
 
     def _asked(self, min_sim: float | None) -> float:
         return self.params.min_sim if min_sim is None else arguments.similarity(min_sim)
+
+
+def _report(run_key: int, ingestion: Ingestion, num_pairs: int, started: float) -> IngestReport:
+    """Return what a run did. Args: started: when, by `time.monotonic`."""
+    return IngestReport(
+        run=run_key,
+        counts=ingestion.counts,
+        num_skipped=ingestion.num_skipped,
+        pairs_added=num_pairs,
+        seconds=time.monotonic() - started,
+        conflicts=ingestion.conflicts,
+        is_limited=ingestion.is_limited,
+        rejected_by_reason=ingestion.reasons.as_dict(),
+        num_rejected_sources=ingestion.rejected_sources.number,
+        rejected_sources=tuple(ingestion.rejected_sources.named),
+        num_unfollowed=ingestion.num_unfollowed,
+        num_given_up=ingestion.given_up.number,
+        given_up=tuple(ingestion.given_up.named),
+    )
 
 
 def _agree(store: Store, chosen: Mapping[str, Any]) -> None:

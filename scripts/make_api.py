@@ -24,7 +24,7 @@ This page is generated from the docstrings by `python scripts/make_api.py`. [pyt
 # The methods of Index by purpose.
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
-    "Change": "ingest add put buffered remove remove_collection link",
+    "Change": "ingest load add put buffered remove remove_collection link",
     "Ask": "pairs query query_many query_file query_files query_id clusters catalogue members explain captures",
     "Check for contamination": "contaminated contaminated_files nearest",
     "Deduplicate": "export filter filter_lines wanted_files delete_files",

@@ -24,12 +24,14 @@ from lshdb.cli import (
     ingest,
     init,
     link,
+    load,
     passages,
     query,
     reband,
     remove,
     runs,
     serve,
+    spark,
     stats,
     tune,
     upgrade,
@@ -44,7 +46,7 @@ __all__ = ["app", "main"]
 
 # The verbs, by the panel of the help that lists them. A module has the name of its verb.
 PANELS: Final = {
-    "Put in": (ingest, link, init),
+    "Put in": (ingest, link, init, spark, load),
     "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs, serve),
     "Clean up": (export, filter, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),

@@ -17,7 +17,7 @@ from lshdb.model.choices import OnConflict
 if TYPE_CHECKING:
     from lshdb.model.reports import IngestReport
 
-__all__ = ["EPILOG", "ingest"]
+__all__ = ["EPILOG", "ingest", "show"]
 
 # Paths that a message names.
 MAX_NAMED: Final = 3
@@ -113,7 +113,7 @@ def ingest(
     wanted = _paths(paths or [], from_file)
     with ensure_index(context, making) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
-    _show(context, report, json)
+    show(context, report, json)
     if (error := verdict(report, ", ".join(map(str, wanted[:MAX_NAMED])), index.url, allowed)) is not None:
         raise error
 
@@ -129,7 +129,8 @@ def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
     return [*named, *map(Path, found)]
 
 
-def _show(context: typer.Context, report: IngestReport, json: bool) -> None:
+def show(context: typer.Context, report: IngestReport, json: bool) -> None:
+    """Print the report of an ingest, and its warnings."""
     from lshdb.cli.display import display_of
 
     display, summary, quiet = display_of(context), _summary(report), settings_of(context).quiet

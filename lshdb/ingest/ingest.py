@@ -91,6 +91,18 @@ class Ingestion:
         if len(empty) == len(roots):
             raise NothingToRead(path=", ".join(map(str, paths)) or "an empty list of paths", reason=self._emptiness())
 
+    def write_made(self, step: Plan, chunks: Iterable[Chunk]) -> None:
+        """Write a plan and chunks that were made elsewhere, in their order. Raises: StoreError."""
+
+        def put_all(put: Callable[[Plan | Chunk], None]) -> None:
+            put(step)
+            for chunk in self.given_up.limited(chunks):
+                put(chunk)
+
+        with Ahead[Plan | Chunk](put_all) as ahead:
+            self._write(ahead, self._store.dialect.load_seconds)
+        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
+
     def _emptiness(self) -> str:
         if self.num_unfollowed:
             return f"only symbolic links that lead out of it, {self.num_unfollowed:,}; --follow-links reads them"

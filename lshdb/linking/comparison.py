@@ -1,7 +1,7 @@
 """Compute the similarity of pairs of stored contents: estimates from signatures, exact values from texts.
 
-The constants below bound the memory for any number of pairs. Pairs are passed in sorted order, so that neighbours
-share contents. Each content of a group is read, normalised and shingled once.
+Memory is bounded for any number of pairs. Pairs are passed in sorted order, so that neighbours share contents. Each
+content of a group is read, normalised and shingled once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.jaccard import jaccard, min_agreement
+from lshdb.linking.jaccard import groups, jaccard, min_agreement
 from lshdb.linking.spool import Spool
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
@@ -23,9 +23,6 @@ from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
-
-# Shingles of the contents of a group: 64 MB of hashes, and half as much for their numbers.
-GROUP_SHINGLES: Final = 8_000_000
 
 # Pairs estimated at a time: 2 * 100,000 signatures of 400 bytes.
 ESTIMATED_PAIRS: Final = 100_000
@@ -84,7 +81,7 @@ def compare(
     Args: spool: the texts; None takes those that the index keeps.
     """
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
-    for begin, end in _groups(contents, pairs.keys):
+    for begin, end in groups(contents.num_shingles, contents.rows(pairs.keys)):
         group = pairs.keys[begin:end]
         keys, encoded = encoded_texts(transaction, distinct(group), spool)
         known = np.isin(group, keys).all(axis=1)
@@ -114,17 +111,3 @@ def _equal_minima(contents: Contents, rows: NDArray[np.int64]) -> NDArray[np.int
 def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for begin in range(0, len(rows), ESTIMATED_PAIRS):
         yield rows[begin : begin + ESTIMATED_PAIRS]
-
-
-def _groups(contents: Contents, pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of pairs whose contents have at most GROUP_SHINGLES shingles; a single pair may have more."""
-    ranges = [(0, len(pairs))] if len(pairs) else []
-    while ranges:
-        begin, end = ranges.pop()
-        size = contents.num_shingles[contents.rows(distinct(pairs[begin:end]))].sum()
-        if size <= GROUP_SHINGLES or end - begin == 1:
-            yield begin, end
-        else:
-            middle = (begin + end) // 2
-            # Pushed in reverse, so that pairs stay in their order.
-            ranges += [(middle, end), (begin, middle)]

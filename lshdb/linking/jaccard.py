@@ -6,17 +6,22 @@ Knows no threshold and no storage.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import InvalidParams
+from lshdb.model.arrays import distinct
 from lshdb.model.values import ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.shingling import MULTIPLIER
 
-__all__ = ["containment", "jaccard", "min_agreement", "num_shared"]
+__all__ = ["containment", "groups", "jaccard", "min_agreement", "num_shared"]
+
+# Shingles of the sets of a group: 64 MB of hashes, and half as much for their numbers.
+GROUP_SHINGLES: Final = 8_000_000
 
 # 8 MB of bits: more would not stay in the cache.
 MATRIX_WORDS: Final = 1 << 20
@@ -75,6 +80,26 @@ def num_shared(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int
         sets.hashes, sets.offsets, texts, families, pairs, ends, MULTIPLIER, MATRIX_WORDS, LOOKUP_WORDS
     )
     return shared
+
+
+def groups(
+    num_shingles: NDArray[np.int64], pairs: NDArray[np.int64], most: int = GROUP_SHINGLES
+) -> Iterator[tuple[int, int]]:
+    """Yield ranges of pairs whose sets have at most `most` shingles together; a single pair may have more.
+
+    Args:
+        num_shingles: int64, shape (n,), of each set.
+        pairs: int64, shape (m, 2), of rows of `num_shingles`.
+    """
+    ranges = [(0, len(pairs))] if len(pairs) else []
+    while ranges:
+        begin, end = ranges.pop()
+        if end - begin == 1 or num_shingles[distinct(pairs[begin:end])].sum() <= most:
+            yield begin, end
+        else:
+            middle = (begin + end) // 2
+            # Pushed in reverse, so that pairs stay in their order.
+            ranges += [(middle, end), (begin, middle)]
 
 
 def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:

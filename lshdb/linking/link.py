@@ -40,7 +40,7 @@ SCANNED_CONTENTS: Final = 30
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 10_000
 
-# Threads that compute pairs. Each holds up to comparison.GROUP_SHINGLES shingles, about 150 MB.
+# Threads that compute pairs. Each holds up to jaccard.GROUP_SHINGLES shingles, about 150 MB.
 MAX_THREADS: Final = 4
 
 # Pairs stored in one transaction: 50 MB. They arrive ordered by their right content, but the table is ordered by the

@@ -38,6 +38,7 @@ from lshdb.readers.registry import (
 from lshdb.readers.walk import (
     Found,
     listed,
+    path_at,
     path_uri,
     require_existing,
     source_at,
@@ -68,6 +69,7 @@ __all__ = [
     "made",
     "may_hold_pages",
     "meant_ids",
+    "path_at",
     "path_uri",
     "read_stream",
     "reader_named",

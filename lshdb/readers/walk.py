@@ -48,6 +48,7 @@ __all__ = [
     "Found",
     "Globs",
     "listed",
+    "path_at",
     "path_uri",
     "require_existing",
     "source_at",
@@ -117,9 +118,14 @@ def source_at(uri: str) -> SourceFile | None:
     if uri == STDIN_URI:
         return None
     try:
-        return source_file(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
+        return source_file(path_at(uri))
     except (OSError, PathMissing):
         return None
+
+
+def path_at(uri: str) -> Path:
+    """Return the path of a URI that the walk wrote; the reverse of `path_uri`."""
+    return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
 
 
 def source_file(path: str | Path) -> SourceFile:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb.ingest.removal import retire
-from lshdb.linking.buckets import complete_buckets, expand, oversized_among
+from lshdb.linking.buckets import complete_buckets, expand, expand_piece, oversized_among, pieces
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import oversized_bucket, pair
@@ -85,6 +85,22 @@ def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
     np.testing.assert_array_equal(np.concatenate(blocks), rows)
     ends = [(before[-1, 0], after[0, 0]) for before, after in pairwise(blocks)]
     assert all(before != after for before, after in ends)
+
+
+@settings(max_examples=200, deadline=None)
+@given(bucket_sizes, st.integers(1, 6), st.integers(1, 6), st.integers(1, 9), st.integers(0, 60))
+def test_buckets_cut_into_pieces_expand_as_whole_ones_do(
+    sizes: list[int], cap: int, hubs: int, block: int, first_new: int
+) -> None:
+    rows = np.array([(hashed, key) for hashed, size in enumerate(sizes) for key in range(size)], dtype=np.int64)
+    rule = Expansion(cap, min(hubs, cap))
+    cut = list(pieces((rows[i : i + block] for i in range(0, len(rows), block)), rule))
+    assert max(len(piece.rows) for piece in cut) <= block + cap
+    found = [pairs for piece in cut for pairs in expand_piece(piece, piece.rows[:, 1] >= first_new, rule)]
+    whole = list(expand(rows, rows[:, 1] >= first_new, rule))
+    assert sorted(np.concatenate(found).tolist()) == sorted(np.concatenate(whole).tolist())
+    hot = np.concatenate([piece.oversized(rule) for piece in cut])
+    assert hot.tolist() == oversized_among(0, rows, rule)[:, 1:].tolist()
 
 
 def test_a_hot_bucket_gives_a_linear_number_of_candidates() -> None:

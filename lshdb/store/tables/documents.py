@@ -28,6 +28,7 @@ __all__ = [
     "confirm",
     "delete_buckets",
     "delete_contents",
+    "known_contents",
     "orphans",
     "put",
     "put_known",
@@ -205,7 +206,7 @@ def _put_contents(
     filled = np.flatnonzero(sketches.num_shingles)
     identities = np.ascontiguousarray(sketches.digests[filled]).view("V16").ravel()
     digests, first, which = np.unique(identities, return_index=True, return_inverse=True)
-    keys = _known_contents(transaction, digests)
+    keys = known_contents(transaction, digests)
     fresh = np.flatnonzero(keys == 0)
     # In reading order, so that keys ascend in the order of reading and not of the digests.
     fresh = fresh[np.argsort(first[fresh])]
@@ -217,8 +218,8 @@ def _put_contents(
     return content_keys, len(fresh)
 
 
-def _known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return the content_key of each digest; 0 if it is new."""
+def known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
+    """Return the content_key of each digest, int64, shape (n,); 0 if it is new. Args: digests: V16, shape (n,)."""
     transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": [d.tobytes() for d in digests]})
     keys = np.zeros(len(digests), dtype=np.int64)
     for ordinal, key in transaction.execute(_KNOWN_CONTENTS):

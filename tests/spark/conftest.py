@@ -1,0 +1,39 @@
+"""One Spark session for all tests; they are skipped where Java is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.driver.memory": "1g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests in this folder, and keep them in one process, because they share a session."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session with two cores in this process."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is none: apt-get install default-jre-headless")
+    from lshdb.spark.engine import session
+
+    started = session("local[2]", SETTINGS)
+    yield started
+    started.stop()

@@ -1,0 +1,75 @@
+"""On Spark, a work folder gives the index that an ingest gives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lshdb import EngineFailed, Index
+from lshdb.model.params import Params
+from lshdb.model.values import Document
+from lshdb.readers import ReadOptions
+from lshdb.stages import pipeline
+from lshdb.stages.work import work_folder
+from tests.stages.crawl import SMALL, ingested, loaded, rows_of, write_crawl
+
+
+@pytest.mark.parametrize("num_tasks", [1, 7])
+def test_any_number_of_partitions_gives_the_index_of_an_ingest(
+    spark: Any, tmp_path: Path, new_url: Callable[[], str], num_tasks: int
+) -> None:
+    from lshdb.spark.engine import SparkEngine
+
+    write_crawl(tmp_path / "crawl")
+    work = work_folder(tmp_path / "work", [tmp_path / "crawl"], Params(), ReadOptions())
+    spark.conf.set("spark.sql.shuffle.partitions", num_tasks)
+    pipeline.run(SparkEngine(spark), work, expansion=SMALL)
+    with ingested(new_url(), [tmp_path / "crawl"]) as index:
+        expected = rows_of(index)
+    with loaded(new_url(), work) as index:
+        assert rows_of(index) == expected
+        assert not list(index.check())
+        assert index.ingest([tmp_path / "crawl"]).counts.num_bytes == 0
+
+
+def test_what_fails_in_a_task_is_named_in_one_line(spark: Any, tmp_path: Path) -> None:
+    from lshdb.spark import run
+
+    (tmp_path / "a.txt").write_text("one two three")
+    work = work_folder(tmp_path / "work", [tmp_path / "a.txt"], Params(), ReadOptions())
+    os.utime(tmp_path / "a.txt", (1, 1))
+    with pytest.raises(EngineFailed, match=r"a\.txt: it has changed since the work began") as raised:
+        run(spark, work)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_data_frame_has_the_pairs_and_clusters_of_an_index(spark: Any, tmp_path: Path) -> None:
+    from lshdb.spark import clusters, deduplicated, pairs
+
+    words = [f"word{number}" for number in range(60)]
+    texts = {f"d{number}": " ".join([*words, f"end{number // 2}"]) for number in range(6)} | {"x": "a b c", "y": ""}
+    frame = spark.createDataFrame(
+        [(doc_id, text) for doc_id, text in reversed(texts.items())], "id string, text string"
+    )
+    with Index.ensure(tmp_path / "index.db") as index:
+        index.add(Document(doc_id, text) for doc_id, text in texts.items())
+        expected = {(pair.left, pair.right): pair.similarity for pair in index.pairs(min_sim=0.5)}
+    found = {(row.left, row.right): row.similarity for row in pairs(frame, tmp_path / "work").collect()}
+    # An index lists the pairs of all documents, a DataFrame those of the first ones and their copies.
+    assert len(found) == 6
+    assert found == {ids: expected[ids] for ids in found}
+    clustered = {row.id: row.cluster for row in clusters(frame, tmp_path / "work").collect()}
+    assert clustered == {f"d{number}": "d0" for number in range(6)}
+    assert sorted(row.id for row in deduplicated(frame, tmp_path / "work").collect()) == ["d0", "x", "y"]
+
+
+def test_an_id_that_occurs_twice_is_refused(spark: Any, tmp_path: Path) -> None:
+    from lshdb.spark import pairs
+
+    frame = spark.createDataFrame([("a", "one two"), ("b", "three"), ("a", "four")], "id string, text string")
+    with pytest.raises(EngineFailed, match="its id occurs twice"):
+        pairs(frame, tmp_path / "work")
