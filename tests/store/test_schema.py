@@ -20,6 +20,8 @@ from lshdb.store.store import Store
 from lshdb.store.url import parse
 from tests.store.conftest import PARAMS, add
 
+pytestmark = pytest.mark.usefixtures("revisions")
+
 TABLES = list(metadata.tables.values())
 
 # Everything that Postgres knows about our tables, including what later versions might declare.

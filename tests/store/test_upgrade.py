@@ -35,6 +35,8 @@ from tests.store.released import answers_of, restore
 
 __all__ = ["lshdb"]
 
+pytestmark = pytest.mark.usefixtures("revisions")
+
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 PLUM_CAKE = SAMPLE / "crawl" / "recipes" / "plum-cake.md"
 
