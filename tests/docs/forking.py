@@ -28,7 +28,7 @@ with socket.socket(socket.AF_UNIX) as server:
 
 def serve(address: str) -> None:
     """Fork for each client."""
-    _warm_up()
+    warm_up()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
@@ -43,7 +43,7 @@ def serve(address: str) -> None:
             client.close()
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Load what every call loads."""
     import lshdb.cli.app
     import lshdb.readers

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Timer
 from types import TracebackType
 from typing import Final
 
+from tests.recovery import forked
 from tests.recovery.small_batches import (
     COMMITTED,
     LINKING,
@@ -29,7 +26,6 @@ from tests.recovery.small_batches import (
 
 __all__ = ["Call", "Ended", "Moment", "ingest", "struck"]
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 # A call takes two or three seconds. If it hangs, it is killed and the test fails.
 LIMIT_SECONDS: Final = 60.0
 
@@ -80,24 +76,22 @@ class Call:
         url: str,
         *arguments: object,
         verb: str = "ingest",
-        limit: Callable[[], None] | None = None,
+        file_bytes: int | None = None,
         slow: float = 0.0,
         load: float = 0.0,
         at: tuple[Moment, signal.Signals] | None = None,
     ) -> None:
-        command = [sys.executable, "-m", "tests.recovery.small_batches", "--db", url, "--quiet", verb]
+        command = ["--db", url, "--quiet", verb, *map(str, arguments)]
+        environment = {SECONDS_A_CHUNK: str(slow), LOAD_SECONDS: str(load), **_trap(at)}
         self._started = time.monotonic()
-        self._err = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [*command, *map(str, arguments)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=self._err,
-            text=True,
-            start_new_session=True,
-            preexec_fn=limit,
-            env={**os.environ, SECONDS_A_CHUNK: str(slow), LOAD_SECONDS: str(load), **_trap(at)},
-        )
+        self._err = tempfile.NamedTemporaryFile()  # noqa: SIM115
+        self._process, out = forked.start(command, environment, self._err.name, file_bytes)
+        self._out = os.fdopen(os.dup(out.fileno()))
+        out.close()
+        assert self._process.pid is not None
+        self._group = self._process.pid
+        # Before this line, the group does not exist.
+        assert self._out.readline() == "started\n"
         self._lines: list[str] = []
         self._guard = Timer(LIMIT_SECONDS, self.send, [signal.SIGKILL])
         self._guard.start()
@@ -109,15 +103,16 @@ class Call:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.send(signal.SIGKILL)
-        self._process.__exit__(kind, error, trace)
+        self._process.join()
         self._guard.cancel()
         self._guard.join()
+        self._out.close()
         self._err.close()
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the group if it still exists."""
         try:
-            os.killpg(self._process.pid, number)
+            os.killpg(self._group, number)
         except ProcessLookupError:
             return
 
@@ -152,13 +147,13 @@ class Call:
         """Wait for the end of the group: stdout is open while a worker lives."""
         while self._next_line():
             pass
-        code = self._process.wait()
+        self._process.join()
         self._err.seek(0)
-        return Ended(code, self._lines, self._err.read().decode(), time.monotonic() - self._started)
+        assert self._process.exitcode is not None
+        return Ended(self._process.exitcode, self._lines, self._err.read().decode(), time.monotonic() - self._started)
 
     def _next_line(self) -> bool:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self._out.readline()
         if line:
             self._lines.append(line.strip())
         return bool(line)

@@ -43,7 +43,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     place = tmp_path_factory.mktemp("crawl")
     folder, url = place / "folder", str(place / "index.db")
     crawls.write(folder, SEED)
-    ended = ingest(url, folder, "--workers", 2)
+    ended = ingest(url, folder, "--workers", 1)
     return Crawl(folder, facts_of(url), ended)
 
 
@@ -54,8 +54,8 @@ def edited_crawl(tmp_path_factory: pytest.TempPathFactory) -> EditedCrawl:
     folder, url = place / "folder", str(place / "index.db")
     crawls.write(folder, SEED)
     shutil.copytree(folder, place / "yesterday")
-    ingest(url, folder, "--workers", 2)
+    ingest(url, folder, "--workers", 1)
     crawls.edit(folder, SEED)
     shutil.copytree(folder, place / "today")
-    ended = ingest(url, folder, "--prune", "--workers", 2)
+    ended = ingest(url, folder, "--prune", "--workers", 1)
     return EditedCrawl(folder, facts_of(url), ended, place / "yesterday", place / "today")

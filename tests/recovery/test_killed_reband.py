@@ -33,8 +33,8 @@ class Rebanded:
 def expected(crawl: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Rebanded:
     folder = tmp_path_factory.mktemp("rebanded")
     built, changed = str(folder / "built.db"), str(folder / "changed.db")
-    ingest(built, crawl.folder, "--workers", 2, *WANTED, "--num-perm", 100)
-    ingest(changed, crawl.folder, "--workers", 2)
+    ingest(built, crawl.folder, "--workers", 1, *WANTED, "--num-perm", 100)
+    ingest(changed, crawl.folder, "--workers", 1)
     return Rebanded(facts_of(built), ingest(changed, *WANTED, verb="reband"))
 
 
@@ -51,7 +51,7 @@ def near_duplicates(url: str) -> set[tuple[str, str, float]]:
 def test_a_reband_that_is_killed_four_times_ends_as_an_index_with_those_bands_from_its_start(
     crawl: Crawl, expected: Rebanded, url: str
 ) -> None:
-    ingest(url, crawl.folder, "--workers", 2)
+    ingest(url, crawl.folder, "--workers", 1)
     before, seen = near_duplicates(url), []
     for moment in moments(expected.ended, random.Random(SEED)):
         ended = struck(url, moment, signal.SIGKILL, *WANTED, verb="reband")
