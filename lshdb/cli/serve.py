@@ -26,9 +26,8 @@ def serve(
     context: typer.Context,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen at.")] = 8080,
-    writable: Annotated[
-        bool, typer.Option("--writable", help="Let clients add and remove documents, and decide about pairs.")
-    ] = False,
+    writable: Annotated[bool, typer.Option("--writable", help="Let clients add and remove documents.")] = False,
+    workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Processes that answer.")] = 1,
     max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest request, such as 16MB.")] = "16MB",
     timeout: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long an answer may take.")] = 30.0,
 ) -> None:
@@ -45,5 +44,5 @@ def serve(
     from lshdb.web.service import serve
 
     limits = Limits(body=size("--max-body", max_body), seconds=timeout)
-    options = ServeOptions(host, port, writable, os.environ.get(TOKEN_VARIABLE) or None, limits)
+    options = ServeOptions(host, port, writable, os.environ.get(TOKEN_VARIABLE) or None, workers, limits)
     serve(settings_of(context).db, options, lambda line: typer.echo(line, err=True))

@@ -105,7 +105,7 @@ class Pages:
 
     @_shown
     async def overview(self, request: Request) -> Response:
-        """The size of the index, its similarities, what it finds, and its runs."""
+        """The size of the index, its similarities, its recall and its runs."""
         return self._page("overview", "Overview", "/", await self._desk.list(self.figures))
 
     def figures(self, index: Index) -> dict[str, Any]:

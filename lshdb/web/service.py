@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import uvicorn
 
+from lshdb.errors import UsageError
 from lshdb.index import Index
 from lshdb.model.progress import Progress
 from lshdb.store import interrupts
 from lshdb.web.app import application
 from lshdb.web.options import ServeOptions
+from lshdb.web.workers import supervise
 
 __all__ = ["serve"]
 
@@ -21,6 +25,7 @@ __all__ = ["serve"]
 GRACE_SECONDS: Final = 10
 # Connections at a time. More of them than requests that may wait is normal: browsers keep theirs open.
 CONNECTIONS: Final = 1_000
+BACKLOG: Final = 2_048
 
 _log = logging.getLogger("lshdb")
 
@@ -39,18 +44,31 @@ def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None
     """Serve the index at a URL or path. Returns when SIGINT or SIGTERM has come, and all requests are answered.
 
     Args: ready: is called with a line about the service before it begins.
-    Raises: as `Index.open`.
+    Raises: as `Index.open`; UsageError: the address is not free; WorkerLost.
     """
     # Progress is without state, so all threads can share it.
-    progress = _Logged()
-    app = application(lambda: Index.open(url, progress, read_only=not options.writable), options)
-    access = "writable" if options.writable else "read-only"
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    ready(f"{access} at http://{host}:{options.port}/")
+    opened = partial(Index.open, url, _Logged(), read_only=not options.writable)
+    alone = options.workers == 1
+    with _listening(options) as listening:
+        host, port = listening.getsockname()[:2]
+        if not alone:
+            # Here, an error is still a line. The processes open the index again: no connection survives a fork.
+            opened().close()
+            listening.close()
+        access = "writable" if options.writable else "read-only"
+        ready(f"{access} at http://{f'[{host}]' if ':' in host else host}:{port}/")
+        # uvicorn raises the signal again after it has stopped.
+        with suppress(KeyboardInterrupt):
+            if alone:
+                _run(opened, options, listening)
+            else:
+                supervise(options.workers, lambda: _run(opened, options, _listening(options, shared=True)))
+        interrupts.heard()
+
+
+def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.socket) -> None:
     config = uvicorn.Config(
-        app,
-        host=options.host,
-        port=options.port,
+        application(opened, options),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -58,7 +76,19 @@ def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    # uvicorn raises the signal again after it has stopped.
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run()
-    interrupts.heard()
+    uvicorn.Server(config).run([listening])
+
+
+def _listening(options: ServeOptions, *, shared: bool = False) -> socket.socket:
+    """Return a socket at the address.
+
+    Args: shared: several processes listen there, and the system spreads the connections. If they shared one socket, the
+        first process to wake up would take all waiting connections.
+    Raises: UsageError: the address is not free, or not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        return socket.create_server((options.host, options.port), family=family, backlog=BACKLOG, reuse_port=shared)
+    except OSError as error:
+        reason = f"cannot listen at {options.host}, port {options.port}: {error.strerror}"
+        raise UsageError(reason=reason) from None
