@@ -32,8 +32,12 @@ FOLDERS = ("tests", "migrations", "sample_data", "docs", "scripts")
 
 # Tests of several modules. mutmut runs only those that call the function with the fault.
 LINKING = ("tests/linking", "tests/store/test_graph.py", "tests/test_thresholds.py")
-AUDIT = ("tests/audit", "tests/cli/test_check.py", "tests/test_thresholds.py", "-k", "not every_kind")
+AUDIT = ("tests/audit/test_faults.py", "tests/cli/test_check.py", "tests/test_thresholds.py")
+SOURCES = ("tests/audit/test_sources.py", "tests/audit/test_faults.py", "-k", "not restores")
+VERIFY = ("tests/cli/test_verify.py", "tests/test_thresholds.py", "-k", "verify or verified")
 CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/test_thresholds.py")
+MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py")
+FILTERED = ("tests/clusters/test_filter.py", "tests/clusters/test_deleted_files.py", "-k", "not killed")
 
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
 TESTS: Mapping[str, Sequence[str]] = {
@@ -46,12 +50,12 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/linking/candidates.py": ("tests/linking",),
     "lshdb/linking/comparison.py": LINKING,
     "lshdb/linking/components.py": ("tests/linking",),
-    "lshdb/linking/few.py": ("tests/linking/test_few.py",),
+    "lshdb/linking/few.py": ("tests/linking/test_few.py", "tests/test_thresholds.py", "-k", "test_few or stored"),
     "lshdb/linking/jaccard.py": ("tests/linking/test_jaccard.py", "tests/linking/test_families.py"),
-    "lshdb/linking/link.py": LINKING,
-    "lshdb/linking/pending.py": LINKING,
-    "lshdb/linking/rereading.py": ("tests/cli/test_verify.py",),
-    "lshdb/linking/spool.py": ("tests/linking", "tests/cli/test_verify.py"),
+    "lshdb/linking/link.py": ("tests/linking/test_link.py", "tests/test_thresholds.py", "-k", "test_link or stored"),
+    "lshdb/linking/pending.py": ("tests/linking/test_pending.py",),
+    "lshdb/linking/rereading.py": ("tests/linking/test_rereading.py",),
+    "lshdb/linking/spool.py": ("tests/linking/test_spool.py",),
     "lshdb/store/retrying.py": ("tests/store/test_retrying.py",),
     "lshdb/store/tables/documents.py": ("tests/store/test_documents.py", "tests/store/test_dated_documents.py"),
     "lshdb/store/tables/claims.py": ("tests/store/test_claims.py", "tests/store/test_dated_documents.py"),
@@ -64,18 +68,38 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/store/tables/answers.py": ("tests/store/test_answers.py",),
     "lshdb/audit/audit.py": AUDIT,
     "lshdb/audit/contents.py": AUDIT,
+    "lshdb/audit/digests.py": ("tests/audit/test_digests.py", "-k", "not killed and not older"),
     "lshdb/audit/missing.py": AUDIT,
+    "lshdb/audit/origin.py": SOURCES,
     "lshdb/audit/pairs.py": AUDIT,
+    "lshdb/audit/passages.py": ("tests/passages/test_incremental.py", "-k", "wrong_fingerprints"),
     "lshdb/audit/repair.py": AUDIT,
     "lshdb/audit/rows.py": AUDIT,
-    "lshdb/audit/verify.py": ("tests/cli/test_verify.py", "tests/test_thresholds.py"),
+    "lshdb/audit/sources.py": SOURCES,
+    "lshdb/audit/verify.py": VERIFY,
     "lshdb/clusters/arrange.py": CLUSTERS,
     "lshdb/clusters/clusters.py": CLUSTERS,
+    "lshdb/clusters/export.py": ("tests/cli/test_export.py",),
     "lshdb/clusters/keep.py": CLUSTERS,
+    "lshdb/clusters/members.py": MEMBERS,
+    "lshdb/clusters/tabular.py": ("tests/clusters/test_tabular.py",),
+    "lshdb/clusters/rows/compression.py": ("tests/clusters/test_compression.py",),
+    "lshdb/clusters/rows/delimited.py": FILTERED,
+    "lshdb/clusters/rows/files.py": FILTERED,
+    "lshdb/clusters/rows/filtering.py": FILTERED,
+    "lshdb/clusters/rows/folder.py": FILTERED,
+    "lshdb/clusters/rows/judging.py": FILTERED,
+    "lshdb/clusters/rows/lines.py": ("tests/clusters/test_filtered_lines.py",),
+    "lshdb/clusters/rows/opened.py": FILTERED,
+    "lshdb/clusters/rows/parquet.py": ("tests/clusters/test_filtered_parquet.py",),
+    "lshdb/clusters/rows/shards.py": FILTERED,
+    "lshdb/clusters/rows/stream.py": FILTERED,
+    "lshdb/clusters/rows/verdicts.py": ("tests/clusters/test_verdicts.py",),
+    "lshdb/clusters/rows/warc.py": ("tests/clusters/test_filtered_warc.py",),
     "lshdb/readers/fields.py": ("tests/readers/test_fields.py", "tests/readers/test_jsonl.py"),
     "lshdb/readers/jsonl.py": ("tests/readers/test_jsonl.py", "tests/readers/test_fields.py"),
     "lshdb/readers/naming.py": ("tests/readers/test_naming.py",),
-    "lshdb/readers/rows.py": ("tests/readers/test_delimited.py", "tests/readers/test_fields.py"),
+    "lshdb/readers/rows.py": ("tests/readers/test_parquet.py", "tests/readers/test_fields.py", "-k", "not memory"),
     "lshdb/readers/walk.py": ("tests/readers/test_folder.py", "tests/readers/test_naming.py"),
 }
 
