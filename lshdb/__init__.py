@@ -89,7 +89,15 @@ if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
-    from lshdb.clusters.rows.options import Deletion, DeletionReport, FilterOptions, FilterReport, RecordCounts
+    from lshdb.clusters.rows.options import (
+        Deletion,
+        DeletionReport,
+        FilterOptions,
+        FilterReport,
+        RecordCounts,
+        Taken,
+        TakenPassage,
+    )
     from lshdb.index import Index
     from lshdb.ingest.buffer import Buffer
     from lshdb.ingest.options import Budgets, IngestOptions
@@ -234,6 +242,8 @@ __all__ = [
     "StoreFailed",
     "StoreUnreachable",
     "StoredPair",
+    "Taken",
+    "TakenPassage",
     "TextTooShort",
     "TextsNotKept",
     "Thoroughness",
@@ -293,7 +303,15 @@ _CLASSES: Final = {
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "DigestReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
-    "lshdb.clusters.rows.options": ("Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"),
+    "lshdb.clusters.rows.options": (
+        "Deletion",
+        "DeletionReport",
+        "FilterOptions",
+        "FilterReport",
+        "RecordCounts",
+        "Taken",
+        "TakenPassage",
+    ),
 }
 _HOMES: Final = {name: module for module, names in _CLASSES.items() for name in names}
 

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from lshdb.answers.explain import Explanation
     from lshdb.answers.hot_buckets import Hottest
     from lshdb.answers.many import Answer
+    from lshdb.answers.pairs import Listed
     from lshdb.answers.query import Arrival, Match
     from lshdb.audit import Auditing, Thoroughness
     from lshdb.audit.verify import Scope
@@ -89,6 +90,9 @@ ADDED_DOCUMENTS: Final = 5_000
 
 # Documents expire by the start of the run that saw them last, so a run of single documents must not last for days.
 SMALL_RUN_SECONDS: Final = 600.0
+
+# The least containment, if none is given.
+MIN_CONTAINMENT: Final = 0.9
 
 STAY_REMOVED: Final = (
     "the next ingest does not bring these documents back unless their files change; with --forget-source it does"
@@ -610,16 +614,11 @@ class Index:
         Raises: BelowFloor: such pairs are not stored; CollectionUnknown; UsageError: `between` names one collection
             twice, or is given together with `within`.
         """
-        from lshdb.answers.pairs import Listed, pairs
+        from lshdb.answers.pairs import pairs
 
-        if between is not None and (within is not None or between[0] == between[1]):
-            raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
-        least = self._checked(min_sim)
-        chosen = Chosen(least, arguments.similarity(max_sim, "max_sim"), sort, arguments.count("limit", limit))
-        if chosen.max_sim < least:
-            raise UsageError(reason=f"no similarity is at least {least} and at most {max_sim}")
+        listed = _listed(expand, between, within, complete=complete)
+        chosen = _chosen(self._checked(min_sim), arguments.similarity(max_sim, "max_sim"), sort, limit)
         self._complete(within, *(between or ()))
-        listed = Listed(expand, between, within, complete)
         return self._stream(lambda snapshot: pairs(snapshot, chosen, listed, self.params, self._progress))
 
     def contaminated(
@@ -734,7 +733,8 @@ class Index:
         from lshdb.clusters.catalogue import catalogue_of
         from lshdb.clusters.clusters import ClusterOptions, Deduplication
 
-        least, chosen = self._checked(min_sim), options or ClusterOptions()
+        chosen = options or ClusterOptions()
+        least = self._least(min_sim, chosen)
         self._complete(chosen.within)
         with self._store.reading() as snapshot:
             found = Deduplication(snapshot, self.params, least, chosen, self._progress).clusters()
@@ -759,7 +759,8 @@ class Index:
         """
         from lshdb.clusters.export import Exporting, ExportOptions
 
-        chosen, least = options or ExportOptions(), self._checked(min_sim)
+        chosen = options or ExportOptions()
+        least = self._least(min_sim, chosen.clusters)
         target = Path(out) if isinstance(out, str) else out
         exporting = Exporting(self._store, least, chosen, target, self._progress)
         self._complete(chosen.clusters.within)
@@ -777,13 +778,16 @@ class Index:
 
         Args: paths: files and folders that were ingested, and have not changed since.
         Raises: PathMissing, NotIngested, NothingToRead, OutputExists, OutputFailed: nothing was written; OutputStopped:
-            the same call continues; RecordsUnknown; BelowFloor, CollectionUnknown.
+            the same call continues; RecordsUnknown; BelowFloor, CollectionUnknown, PassagesMissing.
         """
         from lshdb.clusters.rows.filtering import Filtering
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.readers import ReadOptions
 
-        chosen, least = options or FilterOptions(), self._checked(min_sim)
+        chosen = options or FilterOptions()
+        least = self._least(min_sim, chosen.clusters)
+        if chosen.without_boilerplate is not None:
+            self._require_passages()
         filtering = Filtering(self._store, least, chosen, self._suited(ReadOptions()), self._progress)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
@@ -800,7 +804,8 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.stream import filter_stream
 
-        chosen, least = options or FilterOptions(), self._checked(min_sim)
+        chosen = options or FilterOptions()
+        least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within, chosen.collection)
         with self._store.reading() as snapshot:
             dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
@@ -821,7 +826,8 @@ class Index:
         from lshdb.clusters.rows.verdicts import wanted
         from lshdb.readers import ReadOptions
 
-        chosen, least, named = options or FilterOptions(), self._checked(min_sim), arguments.paths(paths)
+        chosen, named = options or FilterOptions(), arguments.paths(paths)
+        least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within)
 
         def ask(snapshot: Transaction) -> Iterator[Path]:
@@ -852,7 +858,8 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.shards import Shards
 
-        chosen, least, named = options or FilterOptions(), self._checked(min_sim), arguments.paths(paths)
+        chosen, named = options or FilterOptions(), arguments.paths(paths)
+        least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
             shards = Shards(snapshot, named, chosen, self._store.files)
@@ -885,7 +892,7 @@ class Index:
         return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
 
     def containing(
-        self, document: Document, min_containment: float = 0.9, *, reverse: bool = False
+        self, document: Document, min_containment: float = MIN_CONTAINMENT, *, reverse: bool = False
     ) -> list[Containing]:
         """Return the documents that contain a document, in the index or not; those that contain most of it first.
 
@@ -917,7 +924,7 @@ class Index:
     def containing_file(
         self,
         path: str | Path,
-        min_containment: float = 0.9,
+        min_containment: float = MIN_CONTAINMENT,
         options: ReadOptions | None = None,
         *,
         reverse: bool = False,
@@ -933,7 +940,12 @@ class Index:
         return self.containing(document, min_containment, reverse=reverse)
 
     def containing_id(
-        self, doc_id: str, min_containment: float = 0.9, collection: str = "default", *, reverse: bool = False
+        self,
+        doc_id: str,
+        min_containment: float = MIN_CONTAINMENT,
+        collection: str = "default",
+        *,
+        reverse: bool = False,
     ) -> list[Containing]:
         """Return the documents that contain a document of the index, without itself.
 
@@ -946,24 +958,36 @@ class Index:
         found = self.containing(document, min_containment, reverse=reverse)
         return [one for one in found if (one.id, one.collection) != (doc_id, collection)]
 
-    def contained_pairs(self, min_containment: float = 0.9) -> Iterator[Contained]:
-        """Return the pairs of documents of which one contains the other. Each text is named by its first document.
+    def contained_pairs(
+        self,
+        min_containment: float = MIN_CONTAINMENT,
+        *,
+        expand: bool = False,
+        between: tuple[str, str] | None = None,
+        within: str | None = None,
+        max_containment: float = 1.0,
+        sort: PairOrder | None = None,
+        limit: int | None = None,
+    ) -> Iterator[Contained]:
+        """Return the pairs of documents of which one contains the other.
 
-        Args: min_containment: the least share of the shingles of the smaller one that the larger one has too.
-        Raises: PassagesMissing: the index has no passages.
+        Args:
+            min_containment: the least share of the shingles of the smaller one that the larger one has too.
+            expand: every pair of documents. Otherwise each text is named by its first document.
+            between: two collections: the small document is in the first, the large one in the second.
+            within, sort, limit: as in `pairs`.
+            max_containment: the largest share.
+
+        Raises: PassagesMissing: the index has no passages; CollectionUnknown; UsageError.
         """
-        from lshdb.passages.containment import contained_pairs
+        from lshdb.answers.pairs import contained_pairs
 
         self._require_passages()
         least = arguments.similarity(min_containment, "min_containment")
-
-        def left_out(number: int) -> None:
-            self._progress.warned(
-                f"up to {number:,} pairs share passages that more than {self._store.expansion.cap} texts have, and "
-                "were not compared"
-            )
-
-        return self._stream(lambda snapshot: contained_pairs(snapshot, least, self.params, left_out))
+        most = arguments.similarity(max_containment, "max_containment")
+        chosen, listed = _chosen(least, most, sort, limit), _listed(expand, between, within)
+        self._require(*(one for one in (within, *(between or ())) if one is not None))
+        return self._stream(lambda snapshot: contained_pairs(snapshot, chosen, listed, self.params, self._progress))
 
     def passages(self, doc_id: str, collection: str = "default") -> list[Passage]:
         """Return the passages of a document that other documents contain, in reading order.
@@ -1146,7 +1170,7 @@ class Index:
     ) -> Iterator[_Row]:
         from lshdb.clusters.clusters import Deduplication
 
-        least = self._checked(min_sim)
+        least = self._least(min_sim, options)
         self._complete(options.within)
 
         def ask(snapshot: Transaction) -> Iterator[_Row]:
@@ -1182,6 +1206,13 @@ class Index:
     def _suited(self, options: ReadOptions) -> ReadOptions:
         """Return the options with the values that the index decides: the text of a page, and texts or sets."""
         return replace(options, html=self.params.html, kind=self.params.shingling.kind)
+
+    def _least(self, min_sim: float | None, options: ClusterOptions) -> float:
+        """Return the least similarity, or the least containment. Raises: BelowFloor, PassagesMissing."""
+        if options.measure == "jaccard":
+            return self._checked(min_sim)
+        self._require_passages()
+        return MIN_CONTAINMENT if min_sim is None else arguments.similarity(min_sim)
 
     def _checked(self, min_sim: float | None) -> float:
         """Return the least similarity. Raises: BelowFloor."""
@@ -1219,6 +1250,22 @@ def _report(run_key: int, ingestion: Ingestion, num_pairs: int, started: float) 
         num_given_up=ingestion.given_up.number,
         given_up=tuple(ingestion.given_up.named),
     )
+
+
+def _listed(expand: bool, between: tuple[str, str] | None, within: str | None, *, complete: bool = False) -> Listed:
+    """Return which documents of pairs are listed. Raises: UsageError."""
+    from lshdb.answers.pairs import Listed
+
+    if between is not None and (within is not None or between[0] == between[1]):
+        raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
+    return Listed(expand, between, within, complete)
+
+
+def _chosen(least: float, most: float, sort: PairOrder | None, limit: int | None) -> Chosen:
+    """Return which pairs are listed. Raises: UsageError."""
+    if most < least:
+        raise UsageError(reason=f"no similarity is at least {least} and at most {most}")
+    return Chosen(least, most, sort, arguments.count("limit", limit))
 
 
 def _agree(store: Store, chosen: Mapping[str, Any]) -> None:

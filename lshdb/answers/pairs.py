@@ -1,20 +1,29 @@
-"""List pairs of near-duplicate documents: those that are stored, and those that linking left out of large buckets."""
+"""List pairs of near-duplicate documents, and pairs of which one contains the other.
+
+Near-duplicates are stored, except for those that linking left out of large buckets. Containments are computed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
 
 from lshdb.answers.families import families_of, left_out
 from lshdb.answers.sorting import in_order
 from lshdb.model.params import Params
+from lshdb.model.passages import Contained
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Pair
+from lshdb.model.values import VerifiedPairs
+from lshdb.passages.containment import contained_contents
 from lshdb.store.tables import answers
 from lshdb.store.tables.answers import Chosen, PairRow
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Listed", "pairs"]
+__all__ = ["Listed", "contained_pairs", "pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,28 @@ def pairs(snapshot: Transaction, chosen: Chosen, listed: Listed, params: Params,
     else:
         rows = answers.pairs_between(snapshot, chosen, *listed.between, expand=listed.expand, more=more)
     return (Pair(*row) for row in rows)
+
+
+def contained_pairs(
+    snapshot: Transaction, chosen: Chosen, listed: Listed, params: Params, progress: Progress
+) -> Iterator[Contained]:
+    """Yield the chosen pairs of a small document and a large one that contains it. Copies of one text are no pair."""
+    parts = contained_contents(snapshot, chosen.min_sim, params, progress)
+    rows = (
+        row
+        for part in parts
+        for row in answers.pairs_of_documents(
+            snapshot,
+            VerifiedPairs(part.keys, part.containment, np.ones(len(part.keys), np.bool_)),
+            expand=listed.expand,
+            between=listed.collections,
+            both_ways=False,
+        )
+        if row[2] <= chosen.max_sim
+    )
+    if chosen.order is None:
+        return (Contained(*row) for row in islice(rows, chosen.limit))
+    return (Contained(*row) for row in in_order(rows, answers.order_key(chosen.order), chosen.limit))
 
 
 def _left_out(

@@ -8,14 +8,15 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index
-from lshdb.cli.render import Listing, Output, print_records, print_rows
+from lshdb.cli.render import Listing, Output, print_rows
 
 __all__ = ["EPILOG", "clusters"]
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb clusters --min-sim 0.9 --min-size 10\n
   lshdb clusters --keep newest --prefer '^https://www[.]' --format jsonl\n
-  lshdb clusters --members --linkage complete-to-keep --format csv > members.csv"""
+  lshdb clusters --members --linkage complete-to-keep --format csv > members.csv\n
+  lshdb clusters --measure containment"""
 
 
 def clusters(
@@ -37,6 +38,9 @@ def clusters(
     The largest cluster comes first. The name of a cluster comes from the id of its first document. It stays the
     same when other documents come or go, and whichever document is kept. If the index has several collections and
     you choose none, --members prints two more columns with the collections of the ids.
+
+    With --measure containment, a cluster is a document and those that it contains; --members prints the share of the
+    shingles of each that the kept one has. The index must have passages (lshdb passages --build).
     """
     chosen = clustering.options(min_size=min_size, limit=limit)
     with open_index(context) as index:
@@ -46,7 +50,9 @@ def clusters(
             listing = Listing(("cluster", "keep", "size", "members"), ("keep", "members"), "cluster", limit)
             print_rows(listing, rows, output)
             return
-        columns = ["cluster", "keep", "document", "similarity", "exact"]
+        names = ["cluster", "keep", "document", "similarity", "exact"]
         if chosen.within is None and len(index.collections()) > 1:
-            columns += ["collection", "keep_collection"]
-        print_records(Listing(columns, ("keep", "document"), "document"), index.members(min_sim, chosen), output)
+            names += ["collection", "keep_collection"]
+        columns = [options.compared(clustering.measure) if name == "similarity" else name for name in names]
+        rows = (tuple(getattr(member, name) for name in names) for member in index.members(min_sim, chosen))
+        print_rows(Listing(columns, ("keep", "document"), "document"), rows, output)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
@@ -67,33 +67,21 @@ def dupes(
 
     With --measure containment, the index must have passages (lshdb passages --build). A line holds the small document,
     the large one, and the share of the small one's shingles that the large one has, from --min-sim on (default: 0.9).
+    Documents with the same text are no pair. --between names the collections of the small and of the large document.
     """
-    if measure == "containment":
-        if expand or between or within or sort or complete or max_sim < 1.0:
-            raise UsageError(reason="--measure containment takes --min-sim and --limit only")
-        _print_contained(context, 0.9 if min_sim is None else min_sim, limit, output)
-        return
-    columns = ["left", "right", "similarity", "exact"]
+    chosen: dict[str, Any] = {
+        "expand": expand, "between": between, "within": within, "sort": sort, "limit": limit,
+    }  # fmt: skip
+    sides = ("left", "right") if measure == "jaccard" else ("small", "large")
     with open_index(context) as index:
+        columns = [*sides, options.compared(measure), "exact"]
         if between is None and within is None and len(index.collections()) > 1:
-            columns += ["left_collection", "right_collection"]
-        found = index.pairs(
-            min_sim,
-            expand=expand,
-            between=between,
-            within=within,
-            max_sim=max_sim,
-            sort=sort,
-            limit=limit,
-            complete=complete,
-        )
-        print_records(Listing(columns, ("left", "right"), "pair", limit), found, output)
-
-
-def _print_contained(context: typer.Context, min_containment: float, limit: int | None, output: Output) -> None:
-    columns = ["small", "large", "containment", "exact"]
-    with open_index(context) as index:
-        if len(index.collections()) > 1:
-            columns += ["small_collection", "large_collection"]
-        found = islice(index.contained_pairs(min_containment), limit)
-        print_records(Listing(columns, ("small", "large"), "pair", limit), found, output)
+            columns += [f"{side}_collection" for side in sides]
+        found: Iterator[object]
+        if measure == "containment":
+            if complete:
+                raise UsageError(reason="--complete is for oversized buckets, and --measure containment uses none")
+            found = index.contained_pairs(0.9 if min_sim is None else min_sim, max_containment=max_sim, **chosen)
+        else:
+            found = index.pairs(min_sim, max_sim=max_sim, complete=complete, **chosen)
+        print_records(Listing(columns, sides, "pair", limit), found, output)

@@ -30,8 +30,10 @@ a file in any case, use --files."""
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
 
-# Passages whose lengths are shown.
+# Passages that are shown, and words at both ends of a long one.
 SHOWN_RUNS = 5
+RUN_WORDS = 12
+RUN_STYLE = "cyan"
 
 # Why two documents are not a pair.
 REASONS = {
@@ -70,6 +72,8 @@ def explain(
             left, right = index.meant(left, both[0]), index.meant(right, both[1])
         found = index.explain(left, right, both, ways, files=files, with_diff=not no_diff)
     print_report(found, "\n".join(_lines(found)), as_json=json)
+    if not json:
+        _print_runs(found)
     if found.word_diff is not None and not json:
         typer.echo()
         _print_diff(found.word_diff)
@@ -112,6 +116,20 @@ def _passages(found: Explanation) -> str:
     lengths = sorted((run.num_words for run in found.shared_runs), reverse=True)
     more = f" and {len(lengths) - SHOWN_RUNS:,} more" if len(lengths) > SHOWN_RUNS else ""
     return f"runs of {', '.join(f'{length:,}' for length in lengths[:SHOWN_RUNS])} words{more} are in both"
+
+
+def _print_runs(found: Explanation) -> None:
+    """Print the longest passages that both have, in colour; nothing where there are no colours."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=sys.stdout, highlight=False)
+    if console.color_system is None or console.no_color:
+        return
+    for run in sorted(found.shared_runs, key=lambda run: -run.num_words)[:SHOWN_RUNS]:
+        words = visible(run.text).split()
+        shown = words if len(words) <= 2 * RUN_WORDS else [*words[:RUN_WORDS], "[...]", *words[-RUN_WORDS:]]
+        console.print(Text(" " * 13) + Text(" ".join(shown), RUN_STYLE), soft_wrap=True)
 
 
 def _named(side: Side) -> str:

@@ -23,6 +23,7 @@ __all__ = ["EPILOG", "export"]
 EPILOG = """[bold]Examples[/bold]\n
   lshdb export > keep.txt\n
   lshdb export --what dropped --out dropped.csv\n
+  lshdb export --measure containment > keep.txt\n
   lshdb export --what records --out corpus.parquet --min-sim 0.7 --keep longest\n
   lshdb export --what records | zstd > corpus.jsonl.zst"""
 
@@ -56,6 +57,9 @@ def export(
 
     It has one document of each cluster, and every document that is in no cluster. Empty documents have no
     duplicates and are kept. Nothing is deleted, neither from the index nor from your files.
+
+    With --measure containment, a document is dropped if a longer one that is kept contains it. The index must have
+    passages (lshdb passages --build).
     """
     from lshdb.clusters.export import ExportOptions
 

@@ -26,10 +26,13 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb filter shards --out deduplicated\n
   lshdb filter news.jsonl.zst --out deduplicated --min-sim 0.9 --keep longest\n
   lshdb filter shards --out duplicates --dropped\n
+  lshdb filter shards --out cleaned --without-boilerplate 20\n
   lshdb filter pages --delete --dry-run\n
   zstdcat news.jsonl.zst | lshdb filter - | wc -l"""
 
 STDIN = "-"
+SHOWN_PASSAGES = 5
+SHOWN_CHARACTERS = 80
 
 
 def filter(
@@ -49,6 +52,15 @@ def filter(
     print0: Annotated[bool, typer.Option("--print0", help="Only list whole files, for xargs -0.")] = False,
     delete: Annotated[bool, typer.Option("--delete", help="Delete the dropped whole files.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --delete, only list them.")] = False,
+    without_boilerplate: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="MIN_DOCS",
+            help="Take passages out of the texts that at least so many kept documents share.",
+            show_default=False,
+        ),
+    ] = None,
     min_sim: options.MinSim = None,
     include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only files that match this glob.")] = None,
     exclude: Annotated[
@@ -83,12 +95,18 @@ def filter(
 
     --delete deletes dropped files that are one document each. It spares a file if the document kept in its place
     no longer exists or has changed. Try it with --dry-run first.
+
+    --without-boilerplate takes every passage out of the texts of JSON lines, CSV, TSV and Parquet that at least
+    MIN_DOCS kept documents of the index share. Nothing else in a record changes. A record that has no words left is
+    not written. The index must have passages (lshdb passages --build).
     """
     from lshdb.clusters.rows.options import FilterOptions
     from lshdb.readers import ReadOptions
 
     _require_one_way(out, print0=print0, delete=delete, dry_run=dry_run)
     is_stream = not (print0 or delete) and _is_stream(paths, out)
+    if without_boilerplate is not None and (print0 or delete or is_stream):
+        raise UsageError(reason="--without-boilerplate writes to a folder: --out DIR")
     asked = FilterOptions(
         dropped=dropped,
         unknown=unknown,
@@ -101,6 +119,7 @@ def filter(
         collection=collection,
         read=ReadOptions(id_field=id_field, id_prefix=id_prefix),
         clusters=clustering.options(),
+        without_boilerplate=without_boilerplate,
     )
     with open_index(context) as index:
         if delete:
@@ -158,11 +177,29 @@ def _is_stream(paths: list[Path], out: Path | None) -> bool:
 def _show(report: FilterReport, unknown: Unknown, *, as_json: bool, quiet: bool) -> None:
     """Print the report. Raises: SourceUnreadable: a file could not be read."""
     if as_json or not quiet:
-        print_report(report, _summary(report, unknown), as_json=as_json)
+        print_report(report, _summary(report, unknown) + _taken(report), as_json=as_json)
     for one in report.failed[1:]:
         typer.echo(f"failed  {_path(one.source)}: {one.reason}", err=True)
     if report.failed:
         raise SourceUnreadable(path=_path(report.failed[0].source), reason=report.failed[0].reason)
+
+
+def _taken(report: FilterReport) -> str:
+    """Return lines about the boilerplate that was taken out, and the most frequent passages of it."""
+    taken = report.taken
+    if taken is None:
+        return ""
+    emptied = f"; {taken.num_emptied:,} of these had no words left" if taken.num_emptied else ""
+    summary = (
+        f"\nboilerplate: {taken.num_runs:,} passages, {taken.num_words:,} words, {taken.num_bytes / 1e6:,.1f} MB, from "
+        f"{taken.num_records:,} records{emptied}"
+    )
+    shown = taken.passages[:SHOWN_PASSAGES]
+    return summary + "".join(f"\n{one.num_records:7,} x {one.num_words:,} words: {_cut(one.text)}" for one in shown)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
 def _path(uri: str) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from lshdb.cli.settings import settings_of
 from lshdb.errors import UsageError
-from lshdb.model.choices import Captures, HtmlText, Keep, Linkage, Scheme, TextFormat
+from lshdb.model.choices import Captures, Comparing, HtmlText, Keep, Linkage, Scheme, TextFormat
 
 if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
@@ -36,6 +36,7 @@ __all__ = [
     "Recall",
     "Wait",
     "age",
+    "compared",
     "ensure_index",
     "open_index",
     "recall_line",
@@ -197,12 +198,21 @@ class Clustering:
     within: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only documents of this collection.", show_default=False)
     ] = None
+    measure: Annotated[
+        Comparing,
+        typer.Option(help="containment: drop documents that a longer one contains, from --min-sim on (default: 0.9)."),
+    ] = "jaccard"
 
     def options(self, **others: Any) -> ClusterOptions:
         """Return them in the form that an index expects. Raises: UsageError: a pattern is not a regular expression."""
         from lshdb.clusters.clusters import ClusterOptions
 
-        return ClusterOptions(self.keep, tuple(self.prefer), self.linkage, self.within, **others)
+        return ClusterOptions(self.keep, tuple(self.prefer), self.linkage, self.within, measure=self.measure, **others)
+
+
+def compared(measure: Comparing) -> str:
+    """Return the column of the value that compares two documents."""
+    return "similarity" if measure == "jaccard" else measure
 
 
 def open_index(context: typer.Context) -> Index:

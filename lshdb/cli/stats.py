@@ -73,6 +73,7 @@ def _lines(stats: Stats) -> list[str]:
         "contents": f"{figures.num_contents:,} ({figures.num_texts:,} texts kept, {figures.num_unlinked:,} not linked)",
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
         "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
+        **_passages(stats),
         **_forgeable(stats),
         "shingles": f"{params.shingle}{', multiset' if params.multiset else ''}",
         "signatures": f"{params.scheme}, {params.num_perm} minima, {params.bands} bands of {params.rows} rows",
@@ -98,6 +99,15 @@ def _recall(stats: Stats) -> str:
     if not stats.figures.num_skipped_pairs:
         return promised
     return f"{promised}, not counting the pairs that hot buckets left out; tune --measure counts them"
+
+
+def _passages(stats: Stats) -> dict[str, str]:
+    """Return a line for an index with passages; none for others."""
+    if not stats.params.passages:
+        return {}
+    frequent, skipped = stats.figures.num_frequent_fingerprints, stats.figures.num_skipped_containments
+    shown = f"of {stats.params.passages} words; {frequent:,} frequent fingerprints"
+    return {"passages": f"{shown}, with {skipped:,} pairs not compared by containment" if frequent else shown}
 
 
 def _forgeable(stats: Stats) -> dict[str, str]:

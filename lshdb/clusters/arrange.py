@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
+from lshdb.model.choices import Comparing
 
 __all__ = ["Clusters", "Ranked", "arrange", "repeated"]
 
@@ -24,12 +25,14 @@ class Clusters:
         doc_keys, content_keys: int64, shape (d,); a document and its content.
         offsets: int64, shape (n + 1,).
         first_keys: int64, shape (n,); the first document of each cluster, which names it.
+        measure: how documents compare with the kept one.
     """
 
     doc_keys: NDArray[np.int64]
     content_keys: NDArray[np.int64]
     offsets: NDArray[np.int64]
     first_keys: NDArray[np.int64]
+    measure: Comparing
 
     def __len__(self) -> int:
         return len(self.first_keys)
@@ -40,7 +43,8 @@ class Clusters:
         end = end if most is None else min(end, begin + most)
         here = slice(begin, end)
         offsets = np.asarray([0, end - begin])
-        return Clusters(self.doc_keys[here], self.content_keys[here], offsets, self.first_keys[place : place + 1])
+        first = self.first_keys[place : place + 1]
+        return Clusters(self.doc_keys[here], self.content_keys[here], offsets, first, self.measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ def arrange(
     documents: Ranked,
     min_size: int,
     limit: int | None,
+    measure: Comparing = "jaccard",
 ) -> Clusters:
     """Return the clusters of at least `min_size` documents, the largest first, at most `limit` of them.
 
@@ -97,4 +102,4 @@ def arrange(
     order = order[spot[order] >= 0]
     order = order[np.argsort(spot[order], kind="stable")]
     offsets = row_offsets(sizes[shown])
-    return Clusters(documents.doc_keys[order], keys[documents.rows[order]], offsets, first_keys[shown])
+    return Clusters(documents.doc_keys[order], keys[documents.rows[order]], offsets, first_keys[shown], measure)

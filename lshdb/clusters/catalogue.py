@@ -141,4 +141,4 @@ def _present(snapshot: Transaction, one: Clusters) -> Clusters:
     doc_keys = one.doc_keys[is_there]
     first = one.first_keys if np.isin(one.first_keys, there).all() else doc_keys[:1]
     size = np.asarray([0, len(doc_keys)]) if len(doc_keys) else np.asarray([0])
-    return Clusters(doc_keys, one.content_keys[is_there], size, first)
+    return Clusters(doc_keys, one.content_keys[is_there], size, first, one.measure)

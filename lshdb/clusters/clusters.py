@@ -7,6 +7,8 @@ With single linkage, a cluster is a connected component. With complete-to-keep, 
 to the kept document itself. Pairs that are not stored, because linking skipped them in a hot bucket or missed them, are
 then computed. Limitation: if a component is split into more than `keep.ROUNDS` clusters, the rest of it follows the
 stored pairs alone. A missing pair then costs an additional cluster, but never drops a document for a dissimilar one.
+
+With containment, a cluster is a kept document and documents that it contains; see `containers`.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from numpy.typing import NDArray
 
 from lshdb.clusters import keep
 from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
+from lshdb.clusters.containers import containers
+from lshdb.errors import UsageError
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows, components
 from lshdb.model.arrays import PairPlaces
-from lshdb.model.choices import Keep, Linkage
+from lshdb.model.choices import Comparing, Keep, Linkage
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
+from lshdb.passages.containment import ContainedPairs, contained_contents
 from lshdb.store.tables import clusters, graph
 from lshdb.store.transaction import Transaction
 
@@ -49,11 +54,14 @@ class ClusterOptions:
             the documents that match the first such expression.
         linkage: ``single``, or ``complete-to-keep``: each document is similar to the kept one itself. The default is
             single, but complete-to-keep for an export.
+        measure: ``jaccard``, or ``containment``: each document is contained in the kept one. A text is then kept unless
+            a longer kept one contains it, so `keep` and `prefer` only choose among texts of the same length, and among
+            documents with the same text.
         within: only documents of this collection.
         min_size: the least number of documents, at least 2.
         limit: return only this many clusters, the largest.
 
-    Raises: UsageError: `prefer` holds an invalid regular expression.
+    Raises: UsageError: `prefer` holds an invalid regular expression, or a linkage is given with containment.
     """
 
     keep: Keep = "first"
@@ -62,9 +70,18 @@ class ClusterOptions:
     within: str | None = None
     min_size: int = 2
     limit: int | None = None
+    measure: Comparing = "jaccard"
 
     def __post_init__(self) -> None:
         keep.compiled(self.prefer)
+        if self.measure == "containment" and self.linkage is not None:
+            raise UsageError(reason="--linkage is for --measure jaccard")
+
+    def close_to_kept(self) -> ClusterOptions:
+        """Return the options of an export: unless a linkage is chosen, drop no document for a dissimilar one."""
+        if self.linkage is not None or self.measure == "containment":
+            return self
+        return replace(self, linkage="complete-to-keep")
 
 
 class Deduplication:
@@ -82,14 +99,31 @@ class Deduplication:
 
     def clusters(self) -> Clusters:
         """Return the clusters, the largest first."""
+        if self._options.measure == "containment":
+            return self._contained()
         keys, labels = self._clustered()
         documents = self._ranked(keys)
         if self._options.linkage == "complete-to-keep":
             kept = self._kept_near(keys, labels, documents.best)
         else:
             kept = keep.best_of_component(labels, documents.best)
+        return self._arranged(kept, keys, documents)
+
+    def _arranged(self, kept: NDArray[np.int64], keys: NDArray[np.int64], documents: Ranked) -> Clusters:
         self._progress.advanced("cluster", 1.0)
-        return arrange(kept, keys, documents, max(2, self._options.min_size), self._options.limit)
+        measure, least = self._options.measure, max(2, self._options.min_size)
+        return arrange(kept, keys, documents, least, self._options.limit, measure)
+
+    def _contained(self) -> Clusters:
+        """Return the clusters of kept documents and those that they contain."""
+        keys, num_documents = clusters.content_sizes(self._snapshot, self._options.within).T.copy()
+        parts = contained_contents(self._snapshot, self._min_sim, self._params, self._progress)
+        pairs = ContainedPairs.joined(parts).of_rows(Rows(keys))
+        is_shown = num_documents >= 2
+        is_shown[pairs.keys] = True
+        keys, pairs = keys[is_shown], replace(pairs, keys=(np.cumsum(is_shown) - 1)[pairs.keys])
+        documents = self._ranked(keys)
+        return self._arranged(containers(pairs, documents.best), keys, documents)
 
     def _clustered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the keys and components of the contents that are in a component of two or more documents."""

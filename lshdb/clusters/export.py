@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -54,7 +54,7 @@ SUFFIXES: Final[dict[str, ExportFormat]] = {
 }  # fmt: skip
 AUDIT_SUFFIX: Final = ".audit.jsonl"
 # The options and counts in the first line of the audit.
-AUDITED: Final = ("keep", "prefer", "linkage", "within")
+AUDITED: Final = ("measure", "keep", "prefer", "linkage", "within")
 COUNTED: Final = ("documents", "kept", "dropped", "empty", "clusters")
 
 # Documents whose compressed texts are held at a time.
@@ -116,8 +116,7 @@ class Exporting:
         self._store = store
         self._min_sim = min_sim
         self._options = options
-        # By default, drop no document for a dissimilar one.
-        self._clusters = replace(options.clusters, linkage=options.clusters.linkage or "complete-to-keep")
+        self._clusters = options.clusters.close_to_kept()
         self._out = out
         self._form = _form(options, out)
         self._audit = _audit(options, out)
@@ -175,10 +174,14 @@ class Exporting:
 
     def _write_rows(self, rows: Iterable[Row], opened: ExitStack) -> None:
         out = opened.enter_context(writing(self._out)) if isinstance(self._out, Path) else self._out
-        columns = COLUMNS[self._options.what]
+        columns = self._columns(self._options.what)
         if self._form == "lines":
             columns, rows = columns[:1], (row[:1] for row in rows)
         writer(self._form, raw=self._options.raw)(columns, rows, out)
+
+    def _columns(self, what: What) -> tuple[str, ...]:
+        named = {"similarity": "containment"} if self._clusters.measure == "containment" else {}
+        return tuple(named.get(name, name) for name in COLUMNS[what])
 
     def _with_features(self, records: Iterator[tuple[str, str]]) -> Iterator[Record]:
         """Return the records of an index of feature sets with their features instead of a text."""
@@ -207,10 +210,20 @@ class Exporting:
             **{name: value for name, value in report.as_json().items() if name in COUNTED},
         }
         out.write(json.dumps(header, ensure_ascii=False) + "\n")
+        columns = self._columns("dropped")
         for member in dropped:
-            row = (*_dropped_row(member), member.cluster, _reason(member, self._min_sim))
-            write_jsonl((*COLUMNS["dropped"], "cluster", "reason"), [row], out)
+            row = (*_dropped_row(member), member.cluster, self._reason(member))
+            write_jsonl((*columns, "cluster", "reason"), [row], out)
             yield member
+
+    def _reason(self, member: Member) -> str:
+        """Return why it was dropped: a ``copy``, ``similar`` to the kept one, only ``connected`` with it, or
+        ``contained`` in it."""
+        if self._clusters.measure == "containment":
+            return "contained"
+        if member.exact and member.similarity == 1.0:
+            return "copy"
+        return "similar" if member.similarity >= self._min_sim else "connected"
 
 
 def _form(options: ExportOptions, out: Path | TextIO) -> ExportFormat:
@@ -234,13 +247,6 @@ def _dropped_row(member: Member) -> Row:
     return (
         member.document, member.keep, member.similarity, member.exact, member.collection, member.keep_collection,
     )  # fmt: skip
-
-
-def _reason(member: Member, min_sim: float) -> str:
-    """Return why it was dropped: a ``copy``, ``similar`` to the kept one, or only ``connected`` with it."""
-    if member.exact and member.similarity == 1.0:
-        return "copy"
-    return "similar" if member.similarity >= min_sim else "connected"
 
 
 def _kept(snapshot: Transaction, found: Clusters, within: str | None) -> Iterator[list[DocumentRow]]:

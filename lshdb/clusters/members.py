@@ -18,6 +18,7 @@ from xxhash import xxh3_64_hexdigest
 from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.clusters import similarities
 from lshdb.model.params import Params
+from lshdb.passages.containment import containments
 from lshdb.sketch.texts import encode
 from lshdb.store.tables import clusters as stored
 from lshdb.store.transaction import Transaction
@@ -51,7 +52,10 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A document of a cluster and its similarity to the kept one; estimated from signatures if it is not `exact`."""
+    """A document of a cluster and its similarity to the kept one; estimated from signatures if it is not `exact`.
+
+    Args: similarity: in a cluster by containment, the share of its shingles that the kept document has.
+    """
 
     cluster: str
     keep: str
@@ -122,6 +126,9 @@ def _similarity_to_kept(
     different = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
     # Several documents may share the content that is compared.
     unique, place = np.unique(pairs[different], axis=0, return_inverse=True)
+    if clusters.measure == "containment":
+        similarity[different] = containments(snapshot, unique[:, ::-1], params)[place.ravel()]
+        return similarity, exact
     found = similarities(snapshot, unique, params, ANY)
     similarity[different], exact[different] = found.similarity[place.ravel()], found.exact[place.ravel()]
     return similarity, exact

@@ -13,6 +13,8 @@ Stage = Literal[
     "index",
     "link",
     "verify",
+    "contain",
+    "count",
     "cluster",
     "check",
     "reband",

@@ -257,7 +257,13 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The size of an index; `num_skipped_pairs` were skipped in `num_hot_buckets`."""
+    """The size of an index.
+
+    Args:
+        num_skipped_pairs: the pairs that were skipped in `num_hot_buckets`.
+        num_frequent_fingerprints: fingerprints of passages in more texts than the cap of a bucket.
+        num_skipped_containments: the pairs that they leave out of `contained_pairs`, counted for each fingerprint.
+    """
 
     num_documents: int
     num_empty: int
@@ -270,6 +276,8 @@ class Figures:
     num_estimated_pairs: int
     num_hot_buckets: int
     num_skipped_pairs: int
+    num_frequent_fingerprints: int
+    num_skipped_containments: int
     num_bytes: int
 
 

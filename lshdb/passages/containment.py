@@ -12,7 +12,7 @@ Source: Broder 1997, On the resemblance and containment of documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,19 +21,21 @@ from numpy.typing import NDArray
 
 from lshdb.errors import TextTooShort
 from lshdb.linking.comparison import encoded_texts
+from lshdb.linking.components import Rows
 from lshdb.linking.jaccard import containment
 from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
-from lshdb.model.passages import Contained, Containing
-from lshdb.model.values import Document
+from lshdb.model.passages import Containing
+from lshdb.model.progress import Progress
+from lshdb.model.values import Document, ShingleSets
 from lshdb.passages.candidates import candidates_among
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, fingerprints
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Found", "contained_pairs", "containing"]
+__all__ = ["ContainedPairs", "Found", "contained_contents", "containing", "containments"]
 
 # Texts of candidates held at a time, and pairs whose texts are held at a time.
 TEXTS_AT_A_TIME: Final = 500
@@ -46,6 +48,34 @@ class Found:
 
     documents: tuple[Containing, ...]
     num_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContainedPairs:
+    """Pairs of contents of which the large one contains most of the small one.
+
+    Args:
+        keys: int64, shape (m, 2): small, large. The small one has fewer distinct shingles, or as many.
+        containment: float64, shape (m,); exact.
+        num_shingles: int64, shape (m, 2).
+    """
+
+    keys: NDArray[np.int64]
+    containment: NDArray[np.float64]
+    num_shingles: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Iterable[ContainedPairs]) -> ContainedPairs:
+        """Return the pairs of all parts."""
+        found = [cls(np.empty((0, 2), np.int64), np.empty(0), np.empty((0, 2), np.int64)), *parts]
+        columns = zip(*((one.keys, one.containment, one.num_shingles) for one in found), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def of_rows(self, rows: Rows) -> ContainedPairs:
+        """Return the pairs whose contents have rows, with these rows for their keys."""
+        found = rows.of(self.keys)
+        known = (found >= 0).all(axis=1)
+        return ContainedPairs(found[known], self.containment[known], self.num_shingles[known])
 
 
 def containing(
@@ -78,41 +108,54 @@ def containing(
     return Found(tuple(sorted(named, key=lambda one: -one.containment)), found.num_left_out)
 
 
-def contained_pairs(
-    transaction: Transaction, min_containment: float, params: Params, left_out: Callable[[int], None]
-) -> Iterator[Contained]:
-    """Yield the pairs of texts of which one contains the other, in the order of their keys.
+def contained_contents(
+    transaction: Transaction, min_containment: float, params: Params, progress: Progress
+) -> Iterator[ContainedPairs]:
+    """Yield the pairs of contents of which one contains the other, in parts.
 
-    The text with fewer distinct shingles is the small one. Each text is named by its first document. A fingerprint in
-    more contents than the cap of a bucket pairs all of them with the first ones only, as a bucket does.
-
-    Args: left_out: is called first with the number of pairs that this leaves out, if there are any.
+    A fingerprint in more contents than the cap of a bucket pairs all of them with the first ones only, as a bucket
+    does. `progress` is warned of the number of pairs that this leaves out.
 
     Limitation: the candidate pairs are in memory, 16 bytes each.
     """
     pairs, num_skipped = _candidate_pairs(transaction)
     if num_skipped:
-        left_out(num_skipped)
+        progress.warned(
+            f"up to {num_skipped:,} pairs share passages that more than {transaction.expansion.cap} texts have, and "
+            "were not compared"
+        )
     for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
-        part = pairs[begin : begin + PAIRS_AT_A_TIME]
-        keys, texts = encoded_texts(transaction, distinct(part))
-        part = part[np.isin(part, keys).all(axis=1)]
-        sets = shingle_sets_utf8(texts, params)
-        rows = np.searchsorted(keys, part)
+        keys, sets, rows = _with_sets(transaction, pairs[begin : begin + PAIRS_AT_A_TIME], params)
         turned = sets.sizes[rows[:, 0]] > sets.sizes[rows[:, 1]]
         rows[turned] = rows[turned][:, ::-1]
         shares = containment(sets, rows[:, 0], rows[:, 1])
         near = shares >= min_containment
-        yield from _named(transaction, keys[rows[near]], shares[near])
+        yield ContainedPairs(keys[rows[near]], shares[near], sets.sizes[rows[near]])
+        progress.advanced("contain", min(1.0, (begin + PAIRS_AT_A_TIME) / len(pairs)))
 
 
-def _named(transaction: Transaction, pairs: NDArray[np.int64], shares: NDArray[np.float64]) -> Iterator[Contained]:
-    names: dict[int, tuple[str, str]] = {}
-    for key, doc_id, collection in answers.documents_of(transaction, distinct(pairs)):
-        names.setdefault(key, (doc_id, collection))
-    for (small, large), share in zip(pairs.tolist(), shares.tolist(), strict=True):
-        (small_id, small_in), (large_id, large_in) = names[small], names[large]
-        yield Contained(small_id, large_id, share, True, small_in, large_in)
+def containments(transaction: Transaction, pairs: NDArray[np.int64], params: Params) -> NDArray[np.float64]:
+    """Return the containment of the first content of each pair in the second, float64; 0 if a text is missing.
+
+    Args: pairs: int64, shape (m, 2), content keys.
+    """
+    shares = np.zeros(len(pairs))
+    for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
+        part = pairs[begin : begin + PAIRS_AT_A_TIME]
+        keys, sets, rows = _with_sets(transaction, part, params)
+        shares[begin : begin + PAIRS_AT_A_TIME][np.isin(part, keys).all(axis=1)] = containment(
+            sets, rows[:, 0], rows[:, 1]
+        )
+    return shares
+
+
+def _with_sets(
+    transaction: Transaction, pairs: NDArray[np.int64], params: Params
+) -> tuple[NDArray[np.int64], ShingleSets, NDArray[np.int64]]:
+    """Return the contents of some pairs whose texts are there, ascending, their shingles, and the pairs as rows."""
+    keys, texts = encoded_texts(transaction, distinct(pairs))
+    known = pairs[np.isin(pairs, keys).all(axis=1)]
+    return keys, shingle_sets_utf8(texts, params), np.searchsorted(keys, known)
 
 
 def _candidate_pairs(transaction: Transaction) -> tuple[NDArray[np.int64], int]:

@@ -21,7 +21,7 @@ from lshdb.readers.fields import field, joined, paged, quoted
 from lshdb.readers.lines import checked_doc_id
 from lshdb.readers.naming import file_doc_id, record_doc_id
 
-__all__ = ["read_rows"]
+__all__ = ["Column", "bytes_of", "find_column", "read_rows"]
 
 # The path of a column, and its type.
 _Typed: TypeAlias = tuple[tuple[str, ...], pa.DataType]
@@ -104,11 +104,11 @@ class _Columns:
         self._options = options
         self._file = file
         self._names_rows = options.id_field is None
-        id_column = _column(schema, options.id_name, required=not self._names_rows)
+        id_column = find_column(schema, options.id_name, required=not self._names_rows)
         if id_column is not None:
             _check(id_column, _is_id, "strings or integers")
         self._ids = [id_column] if id_column is not None else []
-        self._texts = [column for name in options.text_names if (column := _column(schema, name)) is not None]
+        self._texts = [column for name in options.text_names if (column := find_column(schema, name)) is not None]
         for column in self._texts:
             if options.kind == "set":
                 _check(column, _is_features, "lists of strings or integers")
@@ -124,8 +124,8 @@ class _Columns:
 
     def values(self, batch: pa.RecordBatch) -> Iterator[tuple[object, list[object]]]:
         """Yield the id and contents of every row. Strings are bytes, because some writers do not check their UTF-8."""
-        ids = [_bytes_of(column.of(batch)).to_pylist() for column in self._ids] or [repeat(None, len(batch))]
-        contents = [_bytes_of(column.of(batch)).to_pylist() for column in self._texts]
+        ids = [bytes_of(column.of(batch)).to_pylist() for column in self._ids] or [repeat(None, len(batch))]
+        contents = [bytes_of(column.of(batch)).to_pylist() for column in self._texts]
         for doc_id, *values in zip(*ids, *contents, strict=True):
             yield doc_id, values
 
@@ -165,7 +165,7 @@ class _Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class Column:
     """A column, which may be a field of structs.
 
     Args:
@@ -186,7 +186,7 @@ class _Column:
         return array
 
 
-def _column(schema: pa.Schema, name: str, *, required: bool = True) -> _Column | None:
+def find_column(schema: pa.Schema, name: str, *, required: bool = True) -> Column | None:
     """Return a column; None if it is missing and not required. Raises: Unfit: it is missing, or there are several."""
     if schema.names.count(name) > 1:
         raise Unfit(f'more than one column "{name}"; the columns are: {column_names(schema.names)}')
@@ -197,7 +197,7 @@ def _column(schema: pa.Schema, name: str, *, required: bool = True) -> _Column |
         if required:
             raise Unfit(f'no column "{name}"; the columns are: {column_names(schema.names)}') from None
         return None
-    return _Column(name, path, kind)
+    return Column(name, path, kind)
 
 
 def _inner(column: _Typed) -> dict[str, _Typed] | None:
@@ -208,7 +208,7 @@ def _inner(column: _Typed) -> dict[str, _Typed] | None:
     return {one.name: ((*path, one.name), one.type) for one in (kind.field(at) for at in range(kind.num_fields))}
 
 
-def _check(column: _Column, is_fit: Callable[[pa.DataType], bool], expected: str) -> None:
+def _check(column: Column, is_fit: Callable[[pa.DataType], bool], expected: str) -> None:
     if not is_fit(_values_type(column.kind)):
         raise Unfit(f'column "{column.name}" holds {column.kind}, not {expected}')
 
@@ -231,13 +231,14 @@ def _is_features(kind: pa.DataType) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind)) and _is_id(_values_type(kind.value_type))
 
 
-def _bytes_of(column: pa.Array) -> pa.Array:
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if types.is_list(column.type) or types.is_large_list(column.type):
-        values = _binary_type(column.type.value_type)
-        return column.cast(pa.list_(values) if types.is_list(column.type) else pa.large_list(values))
-    return column.cast(_binary_type(column.type))
+def bytes_of(values: pa.Array) -> pa.Array:
+    """Return values with bytes for their strings, and without a dictionary."""
+    if types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if types.is_list(values.type) or types.is_large_list(values.type):
+        elements = _binary_type(values.type.value_type)
+        return values.cast(pa.list_(elements) if types.is_list(values.type) else pa.large_list(elements))
+    return values.cast(_binary_type(values.type))
 
 
 def _binary_type(kind: pa.DataType) -> pa.DataType:

@@ -73,7 +73,48 @@ def test_a_query_prints_what_contains_a_text_and_what_it_contains(db: Path, tmp_
 def test_pairs_of_which_one_contains_the_other_are_listed(db: Path, lshdb: Run) -> None:
     header = "small\tlarge\tcontainment\texact\n"
     assert lshdb(db, "dupes", "--measure", "containment").out == f"{header}quote\tplay\t1.0\ttrue\n"
-    assert lshdb(db, "dupes", "--measure", "containment", "--expand").code == 2
+    assert lshdb(db, "dupes", "--measure", "containment", "--max-sim", "0.95").out == header
+    assert lshdb(db, "dupes", "--measure", "containment", "--sort", "id", "--limit", "1").out.count("\n") == 2
+    assert lshdb(db, "dupes", "--measure", "containment", "--complete").code == 2
+
+
+def test_what_a_longer_document_contains_is_dropped(db: Path, lshdb: Run) -> None:
+    members = lshdb(db, "clusters", "--measure", "containment", "--members")
+    header, kept, dropped = members.out.splitlines()
+    assert header == "cluster\tkeep\tdocument\tcontainment\texact"
+    assert (kept.split("\t")[1:], dropped.split("\t")[1:]) == (
+        ["play", "play", "1.0", "true"],
+        ["play", "quote", "1.0", "true"],
+    )
+    assert lshdb(db, "export", "--measure", "containment").out == "play\nother\n"
+    assert lshdb(db, "export").out == "quote\nplay\nother\n"
+    refused = lshdb(db, "clusters", "--measure", "containment", "--linkage", "single")
+    assert (refused.code, refused.err) == (2, "lshdb: --linkage is for --measure jaccard\n")
+
+
+def test_a_filter_says_what_it_took_out(db: Path, tmp_path: Path, lshdb: Run) -> None:
+    source, out = str(tmp_path / "texts.jsonl"), str(tmp_path / "out")
+    filtered = lshdb(db, "filter", source, "--out", out, "--without-boilerplate", "2")
+    assert filtered.out.split("\n", 2)[2] == (
+        "boilerplate: 2 passages, 38 words, 0.0 MB, from 2 records; 1 of these had no words left\n"
+        f"      2 x 19 words: {QUOTE[:80]}...\n"
+    )
+    assert [json.loads(line) for line in (tmp_path / "out" / "texts.jsonl").read_text().splitlines()] == [
+        {"id": "play", "text": "Hamlet said: , and sat down"},
+        {"id": "other", "text": "nothing of this kind is in here"},
+    ]
+    again = json.loads(lshdb(db, "filter", source, "--out", out, "--without-boilerplate", "2", "--json").out)
+    assert again["boilerplate"] == {
+        "records": 2,
+        "runs": 2,
+        "words": 38,
+        "bytes": 2 * len(QUOTE),
+        "emptied": 1,
+        "passages": [{"text": QUOTE, "num_words": 19, "num_records": 2}],
+    }
+    for others in (["--print0"], ["--delete"], ["--out", out, "--dropped"]):
+        assert lshdb(db, "filter", source, "--without-boilerplate", "2", *others).code == 2
+    assert lshdb(db, "filter", "-", "--without-boilerplate", "2").code == 2
 
 
 def test_passages_can_be_dropped(db: Path, lshdb: Run) -> None:
@@ -87,3 +128,16 @@ def test_an_explanation_shows_the_passages_that_both_documents_have(db: Path, ls
     found = json.loads(lshdb(db, "explain", "play", "quote", "--no-diff", "--json").out)
     assert found["shared_runs"] == [{"text": QUOTE, "start": 2, "num_words": 19}]
     assert "passages     no run of 13 words is in both\n" in lshdb(db, "explain", "play", "other").out
+
+
+def test_on_a_terminal_an_explanation_shows_the_passages_in_colour(
+    db: Path, lshdb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert f"\x1b[36m{QUOTE}\x1b[0m\n" in lshdb(db, "explain", "play", "quote", "--no-diff").out
+
+
+def test_the_figures_count_frequent_fingerprints(db: Path, lshdb: Run) -> None:
+    assert "passages    of 13 words; 0 frequent fingerprints\n" in lshdb(db, "stats").out

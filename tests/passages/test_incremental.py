@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
@@ -63,19 +65,13 @@ def expected(url: str) -> dict[bytes, set[int]]:
     return {made.digests[row].tobytes(): set(rows[row].tolist()) for row in range(len(texts))}
 
 
-@settings(max_examples=10, deadline=None)
+# A new place for each example.
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
-def test_after_any_steps_the_fingerprints_are_those_of_the_texts(steps: list[tuple[str, object]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        url = str(Path(folder) / "index.db")
-        play(url, steps)
-
-
-@pytest.mark.postgres
-def test_after_some_steps_the_fingerprints_are_those_of_the_texts(url: str) -> None:
-    words = "one two three four five six seven eight nine ten eleven twelve"
-    first = [("a", words), ("b", f"{words} 水火木金土"), ("c", ""), ("d", words)]
-    play(url, [("add", first), ("remove", "a"), ("add", [("b", "two"), ("a", f"x {words}")]), ("vacuum", "")])
+def test_after_any_steps_the_fingerprints_are_those_of_the_texts(
+    new_url: Callable[[], str], steps: list[tuple[str, object]]
+) -> None:
+    play(new_url(), steps)
 
 
 def play(url: str, steps: list[tuple[str, object]]) -> None:
@@ -135,7 +131,47 @@ def test_passages_that_are_built_later_are_those_that_an_ingest_writes(
     assert entries(later) == entries(at_once)
 
 
-def test_a_build_that_is_broken_off_continues(url: str, tmp_path: Path) -> None:
+def built(url: str, folder: Path) -> dict[bytes, set[int]]:
+    """The fingerprints of an index that was made with them."""
+    with Index.create(url, {"passages": N}) as index:
+        index.ingest(folder)
+    return entries(url)
+
+
+@pytest.mark.parametrize("step", ["begin", "put", "advance", "finish"])
+def test_a_build_that_fails_at_any_step_continues_and_equals_a_fresh_one(
+    step: str, new_url: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, url = corpus(tmp_path), new_url()
+    with Index.create(url) as index:
+        index.ingest(folder)
+    done, num_calls = getattr(fingerprints, step), 0
+
+    def broken(*arguments: object) -> None:
+        nonlocal num_calls
+        num_calls += 1
+        done(*arguments)
+        # In the third of five parts, or at the only call.
+        if num_calls == 3 or step in ("begin", "finish"):
+            raise KeyboardInterrupt
+
+    with Store.open(url) as store:
+        monkeypatch.setattr(fingerprints, step, broken)
+        with pytest.raises(KeyboardInterrupt):
+            build(store, N, Progress(), written_texts=70)
+        monkeypatch.undo()
+        assert store.params.passages == 0
+    with Index.open(url) as index:
+        assert list(index.check(ALL)) == []
+    with Store.open(url) as store:
+        build(store, N, Progress(), written_texts=70)
+    assert entries(url) == built(new_url(), folder)
+    with Index.open(url) as index:
+        assert index.params.passages == N
+        assert list(index.check(ALL)) == []
+
+
+def test_between_the_parts_of_a_build_documents_come_and_go(url: str, tmp_path: Path) -> None:
     folder = corpus(tmp_path)
     with Index.create(url) as index:
         index.ingest(folder)
@@ -143,20 +179,46 @@ def test_a_build_that_is_broken_off_continues(url: str, tmp_path: Path) -> None:
         with store.writing() as transaction:
             fingerprints.begin(transaction, N)
         assert not _write_part(store, replace(store.params, passages=N), Progress(), 100)
-        with store.reading() as transaction:
-            assert fingerprints.building(transaction) == fingerprints.Build(N, 100)
-            assert store.params.passages == 0
     with Index.open(url) as index:
-        assert list(index.check(ALL)) == []
         index.remove("50")
         index.add(Document("more", "a b c d e f g h i j"))
     with Store.open(url) as store:
         build(store, N, Progress(), written_texts=70)
-        with store.reading() as transaction:
-            assert fingerprints.building(transaction) is None
     with Index.open(url) as index:
-        assert index.params.passages == N
         assert list(index.check(ALL)) == []
+
+
+KILLED = """
+import os, signal, sys
+from lshdb.model.progress import Progress
+from lshdb.passages.build import build
+from lshdb.store.store import Store
+from lshdb.store.tables import fingerprints
+
+advance = fingerprints.advance
+
+def killing(transaction, position):
+    advance(transaction, position)
+    if position > 150:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+fingerprints.advance = killing
+with Store.open(sys.argv[1]) as store:
+    build(store, 6, Progress(), written_texts=70)
+"""
+
+
+def test_a_build_that_is_killed_continues_and_equals_a_fresh_one(new_url: Callable[[], str], tmp_path: Path) -> None:
+    folder, url = corpus(tmp_path), new_url()
+    with Index.create(url) as index:
+        index.ingest(folder)
+    assert subprocess.run([sys.executable, "-c", KILLED, url], check=False).returncode == -signal.SIGKILL
+    with Store.open(url) as store, store.reading() as transaction:
+        assert fingerprints.building(transaction) == fingerprints.Build(N, 140)
+    with Index.open(url) as index:
+        assert index.build_passages(N).passages == N
+        assert list(index.check(ALL)) == []
+    assert entries(url) == built(new_url(), folder)
 
 
 def test_passages_of_another_length_replace_those_there_were(url: str, tmp_path: Path) -> None:

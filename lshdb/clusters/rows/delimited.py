@@ -34,16 +34,16 @@ class WholeRows:
         self._taken: list[bytes] = []
         self._rows = Rows(self._lines(), delimiter, task.options)
 
-    def chosen(self) -> Iterator[bytes]:
-        """Yield the header and the wanted rows. Raises: SourceUnreadable."""
+    def chosen(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the header and the wanted rows, with their verdicts. Raises: SourceUnreadable."""
         self._is_blank_row()
-        yield self._row()
+        yield self._row(), OTHER
         while (is_blank := self._is_blank_row()) is not None:
             verdict = OTHER if is_blank else int(self._task.verdicts.of_numbers(self._rows.number, 1)[0])
             self.counts[verdict] += not is_blank
             row = self._row()
             if self._task.is_wanted[verdict]:
-                yield row
+                yield row, verdict
 
     def _is_blank_row(self) -> bool | None:
         """Consume the lines of the next row, and return whether it is blank; None at the end."""

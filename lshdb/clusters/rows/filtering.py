@@ -17,7 +17,6 @@ import shutil
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -26,19 +25,22 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
 from lshdb.clusters.clusters import Deduplication
+from lshdb.clusters.rows.boilerplate import FrequentPassages
 from lshdb.clusters.rows.folder import OutFolder
 from lshdb.clusters.rows.judging import Judged, Judging, Records
 from lshdb.clusters.rows.opened import Task
-from lshdb.clusters.rows.options import FilterOptions, FilterReport, RecordCounts
+from lshdb.clusters.rows.options import FilterOptions, FilterReport, RecordCounts, Taken
 from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
 from lshdb.errors import NothingToRead, NotIngested, OutputFailed, RecordsUnknown, SourceUnreadable, UsageError
 from lshdb.model.progress import Progress
 from lshdb.model.values import Rejection
+from lshdb.passages.frequent import frequent_ngrams
 from lshdb.readers import ReadOptions
 from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.streams import StreamDamaged, open_regular
 from lshdb.store.store import Store
+from lshdb.store.tables import clusters
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Filtering", "dropped_documents"]
@@ -52,7 +54,7 @@ def dropped_documents(
     snapshot: Transaction, store: Store, min_sim: float, options: FilterOptions, progress: Progress
 ) -> Dropped:
     """Return the dropped documents. By default, each is similar to the document kept for it, as in an export."""
-    chosen = replace(options.clusters, linkage=options.clusters.linkage or "complete-to-keep")
+    chosen = options.clusters.close_to_kept()
     found = Deduplication(snapshot, store.params, min_sim, chosen, progress).clusters()
     progress.done()
     return Dropped(found)
@@ -76,6 +78,8 @@ class Filtering:
         self._counts = RecordCounts()
         self._num_files = self._num_present = self._num_left_out = 0
         self._failed: list[Rejection] = []
+        self._passages: FrequentPassages | None = None
+        self._taken = Taken()
 
     def filter(self, snapshot: Transaction, paths: Sequence[str | Path], out: Path) -> FilterReport:
         """Write the wanted records of all files under the paths.
@@ -89,6 +93,7 @@ class Filtering:
         shards = Shards(snapshot, paths, self._options, self._store.files)
         num_bytes = _check(shards, folder, paths)
         dropped = dropped_documents(snapshot, self._store, self._min_sim, self._options, self._progress)
+        self._passages = self._frequent_passages(snapshot, dropped)
         with folder:
             self._write_all(snapshot, shards, folder, dropped, num_bytes)
         self._progress.done()
@@ -101,7 +106,17 @@ class Filtering:
             failed=tuple(self._failed),
             out=out,
             seconds=time.monotonic() - started,
+            taken=self._taken if self._passages else None,
         )
+
+    def _frequent_passages(self, snapshot: Transaction, dropped: Dropped) -> FrequentPassages | None:
+        """Return what to take out of the records: the passages that many kept documents share."""
+        least, params = self._options.without_boilerplate, self._store.params
+        if least is None:
+            return None
+        every = clusters.content_sizes(snapshot, self._options.clusters.within)[:, 0]
+        kept = np.setdiff1d(every, dropped.content_keys, assume_unique=True)
+        return FrequentPassages(frequent_ngrams(snapshot, params, kept, least, self._progress), params)
 
     def _write_all(
         self, snapshot: Transaction, shards: Shards, folder: OutFolder, dropped: Dropped, num_bytes: int
@@ -119,6 +134,8 @@ class Filtering:
                 self._progress.advanced("filter", num_done / max(num_bytes, 1))
 
     def _write(self, folder: OutFolder, shard: Shard, judged: Judged) -> None:
+        if self._passages is not None:
+            _require_rewritable(shard, judged)
         if isinstance(judged, Records):
             with closing(judged.file):
                 counts = self._write_records(folder, shard, judged)
@@ -129,17 +146,19 @@ class Filtering:
 
     def _write_records(self, folder: OutFolder, shard: Shard, records: Records) -> RecordCounts:
         made_of = self._made_of(shard, records.verdicts)
-        if (before := folder.counts(shard, made_of)) is not None:
+        if (before := folder.before(shard, made_of)) is not None:
             self._num_present += 1
-            return before
+            self._taken += before.taken
+            return before.counts
+        task = Task(records.verdicts, self._is_wanted, records.options, self._options.level, self._passages)
         with folder.writing(shard) as out:
             found = self._copied(shard, records, out)
             if found is None:
-                task = Task(records.verdicts, self._is_wanted, records.options, self._options.level)
                 found = records.format.write(records.file, task, out)
-        counts = counted(found)
+        counts, taken = counted(found), task.tally.taken()
         self._require_fit(shard, records.verdicts, counts)
-        folder.complete(shard, made_of, counts)
+        folder.complete(shard, made_of, counts, taken)
+        self._taken += taken
         return counts
 
     def _copied(self, shard: Shard, records: Records, out: BinaryIO) -> NDArray[np.int64] | None:
@@ -147,6 +166,8 @@ class Filtering:
 
         The index knows the counts, because the file has not changed since it was ingested.
         """
+        if self._passages is not None:
+            return None
         if records.format.unit is None or records.verdicts.count(DROPPED) or not self._is_wanted[UNKNOWN]:
             return None
         found = records.verdicts.counts.copy()
@@ -173,7 +194,13 @@ class Filtering:
 
     def _made_of(self, shard: Shard, about: Verdicts) -> str:
         """Return a digest of everything that determines the output for a file."""
-        parts = [about.digest(), self._is_wanted.tobytes(), *(source.digest or b"" for source in shard.sources)]
+        taken_out = b"" if self._passages is None else self._passages.digest()
+        parts = [
+            about.digest(),
+            self._is_wanted.tobytes(),
+            taken_out,
+            *(source.digest or b"" for source in shard.sources),
+        ]
         return xxh3_128_hexdigest(b"\0".join(parts))
 
     def _require_fit(self, shard: Shard, about: Verdicts, counts: RecordCounts) -> None:
@@ -189,6 +216,20 @@ class Filtering:
         number = counts.num_unknown + counts.num_rejected
         if number and self._options.unknown == "error":
             raise RecordsUnknown(path=shard.file.path, number=number)
+
+
+def _require_rewritable(shard: Shard, judged: Judged) -> None:
+    """Raises: UsageError: passages cannot be taken out of this file."""
+    way_out = "leave it out with --exclude"
+    if not isinstance(judged, Records):
+        if judged in (KEPT, DROPPED):
+            raise UsageError(
+                reason=f"--without-boilerplate takes files of many records, not {shard.file.path}; {way_out}"
+            )
+    elif judged.format.unit is None or judged.options.text_format != "text" or judged.options.kind == "set":
+        judged.file.close()
+        reason = f"--without-boilerplate cannot rewrite the texts of {shard.file.path}, which are not plain text"
+        raise UsageError(reason=f"{reason}; {way_out}")
 
 
 def _check(shards: Shards, folder: OutFolder, paths: Sequence[str | Path]) -> int:

@@ -18,24 +18,26 @@ from urllib.parse import quote_from_bytes
 
 import msgspec
 
-from lshdb.clusters.rows.options import RecordCounts
+from lshdb.clusters.rows.options import RecordCounts, Taken
 from lshdb.clusters.rows.shards import Shard
 from lshdb.errors import NotIngested, OutputExists, OutputFailed, OutputStopped
 from lshdb.readers.naming import uri_path
 
-__all__ = ["OutFolder"]
+__all__ = ["OutFolder", "Written"]
 
 OWN_FOLDER: Final = ".lshdb"
+NOTHING: Final = Taken()
 
 
-class _Written(msgspec.Struct, frozen=True):
-    """A complete file: its name, a digest of its inputs, and its size and time on completion."""
+class Written(msgspec.Struct, frozen=True):
+    """A complete file: its name, a digest of its inputs, its size and time on completion, and what it is made of."""
 
     name: str
     made_of: str
     size: int
     mtime_ns: int
     counts: RecordCounts
+    taken: Taken = NOTHING
 
 
 class OutFolder:
@@ -90,8 +92,8 @@ class OutFolder:
             return False
         return (found.st_size, found.st_mtime_ns) == (shard.file.size, shard.file.mtime_ns)
 
-    def counts(self, shard: Shard, made_of: str) -> RecordCounts | None:
-        """Return the counts of a complete file whose inputs have not changed; None if it must be written."""
+    def before(self, shard: Shard, made_of: str) -> Written | None:
+        """Return what is known of a complete file whose inputs have not changed; None if it must be written."""
         before = self._written.get(_name(shard))
         if before is None or before.made_of != made_of:
             return None
@@ -99,7 +101,7 @@ class OutFolder:
             found = (self._place(shard)).lstat()
         except OSError:
             return None
-        return before.counts if (found.st_size, found.st_mtime_ns) == (before.size, before.mtime_ns) else None
+        return before if (found.st_size, found.st_mtime_ns) == (before.size, before.mtime_ns) else None
 
     @contextmanager
     def writing(self, shard: Shard) -> Iterator[BinaryIO]:
@@ -115,10 +117,10 @@ class OutFolder:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def complete(self, shard: Shard, made_of: str, counts: RecordCounts) -> None:
+    def complete(self, shard: Shard, made_of: str, counts: RecordCounts, taken: Taken) -> None:
         """Move the written file into place."""
         with self._stopping(shard):
-            self._note(shard, made_of, counts)
+            self._note(shard, made_of, counts, taken)
             assert self._list is not None
             os.fsync(self._list.fileno())
             self._part.replace(self._place(shard))
@@ -149,10 +151,10 @@ class OutFolder:
     def _place(self, shard: Shard) -> Path:
         return self._path / shard.relative
 
-    def _note(self, shard: Shard, made_of: str, counts: RecordCounts) -> None:
+    def _note(self, shard: Shard, made_of: str, counts: RecordCounts, taken: Taken = NOTHING) -> None:
         assert self._list is not None
         status = self._part.lstat()
-        entry = _Written(_name(shard), made_of, status.st_size, status.st_mtime_ns, counts)
+        entry = Written(_name(shard), made_of, status.st_size, status.st_mtime_ns, counts, taken)
         self._list.write(msgspec.json.encode(entry) + b"\n")
         self._list.flush()
 
@@ -186,12 +188,12 @@ def _locked(path: Path) -> BinaryIO:
     return file
 
 
-def _read(path: Path) -> dict[str, _Written]:
+def _read(path: Path) -> dict[str, Written]:
     """Return the complete files of a list by name."""
-    written: dict[str, _Written] = {}
+    written: dict[str, Written] = {}
     with suppress(FileNotFoundError), path.open("rb") as file:
         for line in file:
             with suppress(msgspec.DecodeError):
-                entry = msgspec.json.decode(line, type=_Written)
+                entry = msgspec.json.decode(line, type=Written)
                 written[entry.name] = entry
     return written

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from lshdb.clusters.rows.compression import compressing
 from lshdb.clusters.rows.delimited import WholeRows
-from lshdb.clusters.rows.lines import Lines
+from lshdb.clusters.rows.lines import Lines, judged_lines
 from lshdb.clusters.rows.opened import OpenedFile, Task
+from lshdb.clusters.rows.rewriting import csv_fields, json_fields, rewritten
 from lshdb.clusters.rows.warc import write_records
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.parquet import NO_PYARROW
@@ -38,15 +39,29 @@ class Format:
 def _write_lines(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
     lines = Lines(task.verdicts, task.is_wanted)
     with compressing(out, file.compression, task.level_of(file)) as write:
-        for piece in lines.chosen(file.blocks()):
-            write(piece)
+        if task.passages is None:
+            for piece in lines.chosen(file.blocks()):
+                write(piece)
+            return lines.counts
+        found = judged_lines(file.blocks(), task.verdicts, lines.counts)
+        wanted = ((line, verdict) for line, verdict in found if task.is_wanted[verdict])
+        for line in rewritten(wanted, partial(json_fields, options=task.options), task.passages, task.tally):
+            write(line)
     return lines.counts
 
 
 def _write_delimited(delimiter: str, file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
     rows = WholeRows(file, task, delimiter)
     with compressing(out, file.compression, task.level_of(file)) as write:
-        for row in rows.chosen():
+        chosen = rows.chosen()
+        if task.passages is None:
+            for row, _ in chosen:
+                write(row)
+            return rows.counts
+        header, _ = next(chosen)
+        write(header)
+        fields_of = csv_fields(header, delimiter, task.options)
+        for row in rewritten(chosen, fields_of, task.passages, task.tally):
             write(row)
     return rows.counts
 

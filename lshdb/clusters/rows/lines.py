@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Verdicts
 
-__all__ = ["Lines", "whole_lines"]
+__all__ = ["Lines", "judged_lines", "whole_lines"]
 
 LF = ord("\n")
 
@@ -103,6 +103,16 @@ class Lines:
 def _is_blank(line: bytes, *, is_first: bool) -> bool:
     bare = line.removeprefix(codecs.BOM_UTF8) if is_first else line
     return not bare or bare.isspace()
+
+
+def judged_lines(blocks: Iterator[bytes], verdicts: Verdicts, counts: NDArray[np.int64]) -> Iterator[tuple[bytes, int]]:
+    """Yield the lines with their line ends and verdicts. Args: counts: as of `Lines`; they are increased."""
+    for number, line in enumerate(whole_lines(blocks), 1):
+        verdict = int(verdicts.of_numbers(number, 1)[0])
+        if verdict == UNKNOWN and _is_blank(line, is_first=number == 1):
+            verdict = OTHER
+        counts[verdict] += verdict != OTHER
+        yield line, verdict
 
 
 def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.clusters.rows.boilerplate import FrequentPassages, Tally
 from lshdb.clusters.rows.compression import usual_level
 from lshdb.clusters.rows.verdicts import Verdicts
 from lshdb.errors import SourceUnreadable
@@ -77,12 +78,16 @@ class Task:
         is_wanted: bool, shape (5,); whether records with a verdict are written.
         options: how the file was read.
         level: the compression level; None for that of the file, or the usual one.
+        passages: what to take out of the texts of kept records; None for nothing.
+        tally: counts what was taken.
     """
 
     verdicts: Verdicts
     is_wanted: NDArray[np.bool_]
     options: ReadOptions
     level: int | None
+    passages: FrequentPassages | None = None
+    tally: Tally = field(default_factory=Tally)
 
     def level_of(self, file: OpenedFile) -> int:
         """Return the level at which the output is compressed."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lshdb.clusters.clusters import ClusterOptions
+from lshdb.errors import UsageError
 from lshdb.model.choices import Unknown
 from lshdb.model.values import Rejection
 from lshdb.readers import ReadOptions
 
-__all__ = ["Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts"]
+__all__ = ["Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts", "Taken", "TakenPassage"]
+
+# Passages that are reported, and that are held while the files are added up.
+SHOWN_PASSAGES: Final = 10
+HELD_PASSAGES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,10 @@ class FilterOptions:
         collection: the collection of the ids on standard input.
         read: how standard input is read.
         clusters: which documents are duplicates, and which of them is kept.
+        without_boilerplate: take the passages out of the kept records that at least so many kept documents of the index
+            share; None takes nothing.
+
+    Raises: UsageError: the dropped records are written, which have no boilerplate of their own.
     """
 
     dropped: bool = False
@@ -43,6 +53,13 @@ class FilterOptions:
     collection: str = "default"
     read: ReadOptions = field(default_factory=ReadOptions)
     clusters: ClusterOptions = field(default_factory=ClusterOptions)
+    without_boilerplate: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.without_boilerplate is not None and self.dropped:
+            raise UsageError(reason="--without-boilerplate is for the kept records, not for --dropped")
+        if self.without_boilerplate is not None and self.without_boilerplate < 2:
+            raise UsageError(reason="boilerplate is what at least 2 documents share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +94,53 @@ class RecordCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenPassage:
+    """A passage that was taken out of records.
+
+    Args:
+        text: its words, at most the first 40.
+        num_words: how many it has.
+        num_records: how many records it was taken out of.
+    """
+
+    text: str
+    num_words: int
+    num_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What was taken out of records.
+
+    Args:
+        num_records: records that lost a passage.
+        num_runs, num_words, num_bytes: the passages, their words, and their bytes in UTF-8.
+        num_emptied: records that had no words left, and were not written.
+        passages: the most frequent ones, among the twenty most frequent of each file.
+    """
+
+    num_records: int = 0
+    num_runs: int = 0
+    num_words: int = 0
+    num_bytes: int = 0
+    num_emptied: int = 0
+    passages: tuple[TakenPassage, ...] = ()
+
+    def __add__(self, other: Taken) -> Taken:
+        passages = Counter[tuple[str, int]]()
+        for one in (*self.passages, *other.passages):
+            passages[one.text, one.num_words] += one.num_records
+        most = tuple(TakenPassage(*key, number) for key, number in passages.most_common(HELD_PASSAGES))
+        mine, theirs = asdict(self), asdict(other)
+        return Taken(**{name: mine[name] + theirs[name] for name in mine if name != "passages"}, passages=most)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return them as an object."""
+        counts = {name.removeprefix("num_"): value for name, value in asdict(self).items() if name != "passages"}
+        return {**counts, "passages": [asdict(one) for one in self.passages[:SHOWN_PASSAGES]]}
+
+
+@dataclass(frozen=True, slots=True)
 class FilterReport:
     """The counts of a filter.
 
@@ -86,6 +150,7 @@ class FilterReport:
         num_files: the files that were read; an earlier run had already written `num_present` of them.
         num_left_out: files that are one document each and were not written, because the document is not wanted.
         failed: the files that could not be read. Nothing was written for them.
+        taken: the boilerplate that was taken out of kept records; None if that was not requested.
     """
 
     counts: RecordCounts
@@ -96,9 +161,11 @@ class FilterReport:
     failed: tuple[Rejection, ...]
     out: Path | None
     seconds: float
+    taken: Taken | None = None
 
     def as_json(self) -> dict[str, object]:
         """Return the object that ``filter --json`` prints."""
+        taken = {} if self.taken is None else {"boilerplate": self.taken.as_json()}
         return {
             "records": self.counts.as_json(),
             "elsewhere": self.num_elsewhere,
@@ -106,6 +173,7 @@ class FilterReport:
             "present": self.num_present,
             "left_out": self.num_left_out,
             "failed": [asdict(one) for one in self.failed],
+            **taken,
             "out": None if self.out is None else str(self.out),
             "seconds": self.seconds,
         }

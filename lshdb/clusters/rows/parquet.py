@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from lshdb.clusters.rows.columns import without_passages
 from lshdb.clusters.rows.opened import OpenedFile, Task
-from lshdb.clusters.rows.verdicts import NUM_VERDICTS
+from lshdb.clusters.rows.verdicts import KEPT, NUM_VERDICTS
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.bytes.streams import PositionedFile
 
@@ -39,6 +40,9 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
             for table, found in _groups(opened, task):
                 counts += np.bincount(found, minlength=NUM_VERDICTS)
                 is_wanted = task.is_wanted[found]
+                if task.passages is not None:
+                    table, is_emptied = without_passages(table, found == KEPT, task.options, task.passages, task.tally)
+                    is_wanted &= ~is_emptied
                 if is_wanted.any():
                     rows = table if is_wanted.all() else table.filter(pa.array(is_wanted))
                     writer.write_table(rows, row_group_size=len(rows))

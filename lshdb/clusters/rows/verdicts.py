@@ -45,7 +45,10 @@ NUM_VERDICTS: Final = 5
 
 
 class Dropped:
-    """The dropped documents of an index, and which of them, and of the documents kept for them, have been met."""
+    """The dropped documents of an index, and which of them, and of the documents kept for them, have been met.
+
+    Attributes: content_keys: int64, ascending; the contents that no kept document has.
+    """
 
     def __init__(self, clusters: Clusters) -> None:
         is_dropped = np.ones(len(clusters.doc_keys), dtype=np.bool_)
@@ -53,6 +56,7 @@ class Dropped:
         places = np.flatnonzero(is_dropped)
         cluster = np.searchsorted(clusters.offsets, places, side="right") - 1
         order = np.argsort(clusters.doc_keys[places])
+        self.content_keys = np.setdiff1d(clusters.content_keys, clusters.content_keys[clusters.offsets[:-1]])
         self._keys = clusters.doc_keys[places][order]
         self._kept, self._kept_for = np.unique(clusters.doc_keys[clusters.offsets[cluster]][order], return_inverse=True)
         self._is_met = np.zeros(len(self._keys), dtype=np.bool_)

@@ -30,6 +30,7 @@ from lshdb.store.schema import (
 from lshdb.store.statements import document_pairs, statements
 from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
+from lshdb.store.tables import fingerprints
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -123,14 +124,21 @@ def pairs_between(
 
 
 def pairs_of_documents(
-    transaction: Transaction, found: VerifiedPairs, *, expand: bool, between: tuple[str, str] | None = None
+    transaction: Transaction,
+    found: VerifiedPairs,
+    *,
+    expand: bool,
+    between: tuple[str, str] | None = None,
+    both_ways: bool = True,
 ) -> Iterator[PairRow]:
     """Yield the documents of pairs of contents, pair by pair.
 
-    Args: between: the collections of the left and the right document, which may be one; None for all collections.
+    Args:
+        between: the collections of the left and the right document, which may be one; None for all collections.
+        both_ways: with two collections, the documents of a left content may also be on the right.
     """
     given = found.keys
-    if is_turned := between is not None and between[0] != between[1]:
+    if is_turned := both_ways and between is not None and between[0] != between[1]:
         # Each pair in both directions, one after the other.
         given = np.stack([found.keys, found.keys[:, ::-1]], axis=1).reshape(-1, 2)
     statement = document_pairs.given_documents_pairs(expand=expand, chosen=between is not None)
@@ -210,6 +218,7 @@ def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int
 def figures(transaction: Transaction) -> Figures:
     """Return the number of documents, contents, pairs and so on in the index, and its size."""
     skipped = select(func.coalesce(func.sum(oversized_bucket.c.num_pairs), 0))
+    num_frequent, num_skipped = fingerprints.frequent(transaction)
     return Figures(
         num_documents=_count(transaction, document),
         num_empty=_count(transaction, document, document.c.content_key.is_(None)),
@@ -222,6 +231,8 @@ def figures(transaction: Transaction) -> Figures:
         num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
         num_hot_buckets=_count(transaction, oversized_bucket),
         num_skipped_pairs=int(transaction.execute(skipped).scalar_one()),
+        num_frequent_fingerprints=num_frequent,
+        num_skipped_containments=num_skipped,
         num_bytes=transaction.dialect.size(transaction.connection),
     )
 

@@ -24,7 +24,7 @@ from lshdb.store.tables.entries import Entries, packed, unpacked
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Build", "advance", "all_entries", "begin", "building", "clear", "entries_of", "finish", "next_texts"]
-__all__ += ["documents_in", "occurrences", "put", "replace", "sweep"]
+__all__ += ["documents_in", "frequent", "occurrences", "put", "replace", "sweep"]
 
 NUM_PREFIXES: Final = 65_536
 # Blocks that are held at a time when all are read: 15 MB.
@@ -66,6 +66,20 @@ def all_entries(transaction: Transaction) -> Iterator[Entries]:
     """Yield all entries, those of each fingerprint together, in the order of the fingerprints' high 16 bits."""
     for _, rows in _pages(transaction):
         yield _unpacked(rows)
+
+
+def frequent(transaction: Transaction) -> tuple[int, int]:
+    """Return how many fingerprints more contents have than the cap of a bucket, and how many pairs that leaves out.
+
+    A pair counts for each such fingerprint. Deleted contents count until `sweep`. Reads the whole table.
+    """
+    number = num_skipped = 0
+    for entries in all_entries(transaction):
+        sizes = np.unique(entries.hashes, return_counts=True)[1]
+        sizes = sizes[transaction.expansion.is_oversized(sizes)]
+        number += len(sizes)
+        num_skipped += int(transaction.expansion.num_skipped(sizes).sum())
+    return number, num_skipped
 
 
 def sweep(transaction: Transaction) -> None:
