@@ -57,7 +57,7 @@ def filter(
         typer.Option(
             min=2,
             metavar="MIN_DOCS",
-            help="Take passages out of the texts that at least so many kept documents share.",
+            help="Take passages out of the texts if at least this many kept documents share them.",
             show_default=False,
         ),
     ] = None,

@@ -30,7 +30,7 @@ NOTHING: Final = Taken()
 
 
 class Written(msgspec.Struct, frozen=True):
-    """A complete file: its name, a digest of its inputs, its size and time on completion, and what it is made of."""
+    """A complete file: its name, a digest of its inputs, its size and time on completion, and its counts."""
 
     name: str
     made_of: str
@@ -93,7 +93,7 @@ class OutFolder:
         return (found.st_size, found.st_mtime_ns) == (shard.file.size, shard.file.mtime_ns)
 
     def before(self, shard: Shard, made_of: str) -> Written | None:
-        """Return what is known of a complete file whose inputs have not changed; None if it must be written."""
+        """Return the entry of a complete file whose inputs have not changed; None if it must be written."""
         before = self._written.get(_name(shard))
         if before is None or before.made_of != made_of:
             return None

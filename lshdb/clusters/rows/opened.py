@@ -79,7 +79,7 @@ class Task:
         options: how the file was read.
         level: the compression level; None for that of the file, or the usual one.
         passages: what to take out of the texts of kept records; None for nothing.
-        tally: counts what was taken.
+        tally: receives the counts of it.
     """
 
     verdicts: Verdicts

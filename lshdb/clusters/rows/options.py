@@ -36,10 +36,10 @@ class FilterOptions:
         collection: the collection of the ids on standard input.
         read: how standard input is read.
         clusters: which documents are duplicates, and which of them is kept.
-        without_boilerplate: take the passages out of the kept records that at least so many kept documents of the index
-            share; None takes nothing.
+        without_boilerplate: take passages out of the kept records if at least this many kept documents of the index
+            share them; None takes nothing.
 
-    Raises: UsageError: the dropped records are written, which have no boilerplate of their own.
+    Raises: UsageError: boilerplate would be taken out of dropped records, or has fewer than two documents.
     """
 
     dropped: bool = False

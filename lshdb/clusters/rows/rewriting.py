@@ -1,7 +1,7 @@
-"""Rewrite the texts of records where they stand in their lines, and leave all other bytes as they are.
+"""Rewrite the texts of records in their lines, and leave all other bytes unchanged.
 
-A field keeps its notation: escapes in JSON and doubled quotes in CSV stay as they were written, in the part that is not
-taken out. Bytes that are not UTF-8 stay, too.
+A field keeps its notation. In the part that stays, no escape of JSON and no doubled quote of CSV is written in another
+way, and bytes that are not UTF-8 stay.
 """
 
 from __future__ import annotations
