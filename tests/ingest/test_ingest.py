@@ -28,6 +28,8 @@ from lshdb.store.schema import document
 from lshdb.store.schema import run as run_table
 from lshdb.store.store import Store
 from lshdb.store.tables import runs
+from tests.readers.crawls import page, response
+from tests.readers.crawls import revisit as seen_again
 from tests.store.conftest import commits_are_lost, new_store_at
 
 
@@ -54,6 +56,8 @@ def test_as_many_workers_as_were_asked_for_unless_there_is_little_to_read() -> N
     assert num_workers(["a.jsonl", "b.html"], 5) == 5
     assert num_workers(["a.html"] * 300, 5, size=100) == 1
     assert num_workers([], None) == 1
+    least = Budgets().pool_bytes
+    assert [num_workers(["a.html"], 5, size=size) for size in (least - 1, least)] == [1, 5]
 
 
 @pytest.mark.sqlite
@@ -245,12 +249,22 @@ def test_a_source_that_is_read_on_does_not_count_as_rejected(store: Store, tmp_p
         run(
             store,
             path,
-            options=IngestOptions(budgets=Budgets(chunk_bytes=1, chunk_items=2, batch_documents=1)),
+            options=IngestOptions(budgets=Budgets(chunk_bytes=1, batch_documents=1, load_seconds=0.0)),
             progress=Stopping(),
         )
-    assert ids(store) == ["a1", "a2"]
+    assert ids(store) == ["a1"]
     assert run(store, path, key=3).rejected_sources.number == 0
     assert run(store, write_records(tmp_path / "b.jsonl", "", ""), key=4).rejected_sources.number == 1
+
+
+def test_a_source_whose_pages_come_later_does_not_count_as_rejected(store: Store, tmp_path: Path) -> None:
+    address, date = "http://a.org/", "2024-05-01T00:00:00Z"
+    early = seen_again(address, refers_to=(address, date), date="2024-06-01T00:00:00Z")
+    (tmp_path / "1.warc.gz").write_bytes(early)
+    (tmp_path / "2.warc.gz").write_bytes(response(address, page(1), date=date))
+    read = ReadOptions(captures="all")
+    done = run(store, tmp_path, options=IngestOptions(read=read, budgets=TINY))
+    assert (done.counts.num_added, done.rejected_sources.number) == (2, 0)
 
 
 class Stopped(Exception):

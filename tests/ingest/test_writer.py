@@ -14,17 +14,18 @@ from lshdb.ingest.batches import Batch
 from lshdb.ingest.make import Chunk, SourceProgress
 from lshdb.ingest.options import Budgets, IngestOptions
 from lshdb.ingest.plan import Plan
-from lshdb.ingest.write import Writer, Written, add_documents
+from lshdb.ingest.write import Writer, Written, add_document, add_documents
 from lshdb.model.choices import OnConflict
 from lshdb.model.params import Params
 from lshdb.model.values import Conflicts, Counts, Document, Rejection
 from lshdb.readers import Revisit, SourceFile
 from lshdb.sketch.sketch import sketch
-from lshdb.store.schema import band_bucket, content, document, source
+from lshdb.store.schema import band_bucket, content, document, pair, source
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, fingerprints, runs, sources
 from lshdb.store.tables.sources import DONE, READING, SourceState
-from tests.store.conftest import Minima, commits_are_lost, count, new_store_at, sketches_of
+from lshdb.store.transaction import Transaction
+from tests.store.conftest import PARAMS, Minima, commits_are_lost, count, new_store_at, sketches_of
 
 ROOT = "file:///crawl"
 A, B = f"{ROOT}/a", f"{ROOT}/b"
@@ -131,7 +132,7 @@ def test_a_batch_is_written_and_counted_as_a_whole(store: Store) -> None:
     written = run.write(
         plan(unchanged=(state(B, 4, 3, 1),), unwalked=(unwalked,), num_skipped=2),
         plan(num_skipped=1),
-        chunk({"a": ONE, "b": None}, step(A, 2, 2, ended=False), num_skipped=4, num_replaced=3),
+        chunk({"a": ONE, "b": None}, step(A, 2, 2, ended=False), num_skipped=4, num_replaced=1),
         chunk({"c": ONE, "d": TWO}, step(A, 5, 2), rejections=(bad,), num_skipped=1),
     )
     counts = Counts(
@@ -353,6 +354,14 @@ def test_a_load_writes_its_batches_together(store: Store) -> None:
         assert (count(transaction, content), count(transaction, band_bucket)) == (2, 6)
 
 
+def test_the_buckets_of_a_rebanded_index_have_its_bands(url: str) -> None:
+    with new_store_at(url, replace(PARAMS, first_band=-3)) as store:
+        Run(store, 2).write(chunk({"a": ONE}, step(A, 1, 1)))
+        with store.reading() as transaction:
+            bands = transaction.execute(select(band_bucket.c.band).order_by(band_bucket.c.band)).scalars().all()
+    assert bands == [-3, -2, -1]
+
+
 @pytest.mark.parametrize("passages", [0, 2])
 @pytest.mark.parametrize("keep_text", [True, False])
 def test_chunks_of_a_batch_are_written_with_their_texts_and_fingerprints(
@@ -405,11 +414,31 @@ def test_added_documents_are_linked_if_asked(words: Store) -> None:
         assert [runs.counts(transaction, key).num_contents for key in (1, 2, 3, 4)] == [0, 1, 1, 1]
 
 
+def test_a_document_is_added_unless_something_is_like_it(words: Store) -> None:
+    text = "ant bee cat dog"
+
+    def meet(transaction: Transaction) -> list[str]:
+        return ["like it"] * count(transaction, document)
+
+    added = Counts(num_added=1, num_contents=1)
+    assert add_document(words, Document("a", text), 2, "news", meet, only_new=True) == (added, [])
+    longer = Document("b", f"{text} elk")
+    assert add_document(words, longer, 3, "news", meet, only_new=True) == (Counts(), ["like it"])
+    assert add_document(words, longer, 4, "news", meet, only_new=False) == (added, ["like it"])
+    with words.reading() as transaction:
+        assert [runs.counts(transaction, key) for key in (2, 3, 4)] == [added, Counts(), added]
+        assert answers.content_of(transaction, "news", "b") == (True, 2)
+        rows = transaction.execute(select(pair.c.left_key, pair.c.right_key, pair.c.run_key))
+        assert [tuple(row) for row in rows] == [(1, 2, 4)]
+
+
 def test_an_addition_whose_commit_got_no_answer_is_not_repeated(words: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     commits_are_lost(monkeypatch)
     assert add_documents(words, [Document("a", "ant")], 2, "default", link=True) == (
         Counts(num_added=1, num_contents=1),
         0,
     )
+    assert add_document(words, Document("b", "bee"), 3, "default", lambda _: [], only_new=True)[0].num_added == 1
     with words.reading() as transaction:
+        assert runs.counts(transaction, 3).num_added == 1
         assert runs.counts(transaction, 2) == Counts(num_added=1, num_contents=1)

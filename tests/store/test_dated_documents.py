@@ -62,6 +62,16 @@ def test_a_newer_record_of_another_file_takes_the_document_and_an_older_one_does
         assert (outcome.num_updated, outcome.num_unchanged, outcome.released.tolist()) == (1, 1, [1])
 
 
+def test_of_the_records_of_a_batch_the_newest_stays_and_of_two_of_one_date_the_later(filed: Store) -> None:
+    records = [
+        (record("a", date, locator=f"{number}"), ONE if date < 5 else TWO)
+        for number, date in enumerate((2, 5, 3, 5, 4))
+    ]
+    with filed.writing() as transaction:
+        put(transaction, 1, *records)
+        assert stored(transaction) == {"a": (1, "3", 2, 5, 1)}
+
+
 def test_an_older_record_in_its_own_file_is_seen_and_found_where_it_stands_now(filed: Store) -> None:
     """A revisit has made the documents newer than the records of their texts."""
     with filed.writing() as transaction:
