@@ -29,7 +29,18 @@ SERVER_VARIABLE = "LSHDB_TEST_POSTGRES_URL"
 
 
 # Tests in these folders work on an index, also where they take no URL from a fixture.
-WITH_AN_INDEX = ("audit", "benchmarking", "cli", "docs", "oracle", "recovery", "store", "test_imports.py")
+WITH_AN_INDEX = (
+    "audit",
+    "benchmarking",
+    "cli",
+    "docs",
+    "oracle",
+    "recovery",
+    "spark",
+    "stages",
+    "store",
+    "test_imports.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

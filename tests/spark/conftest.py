@@ -1,4 +1,4 @@
-"""One Spark session for all tests; they are skipped where Java is missing."""
+"""One Spark session for the tests of a process; they are skipped where Java is missing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ SETTINGS = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests in this folder, and keep them in one process, because they share a session."""
+    """Mark the tests in this folder."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.spark)
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -18,15 +18,15 @@ from lshdb.stages.work import work_folder
 from tests.stages.crawl import SMALL, ingested, loaded, rows_of, write_crawl
 
 
-@pytest.mark.parametrize("num_tasks", [1, 7])
 def test_any_number_of_partitions_gives_the_index_of_an_ingest(
-    spark: Any, tmp_path: Path, new_url: Callable[[], str], num_tasks: int
+    spark: Any, tmp_path: Path, new_url: Callable[[], str]
 ) -> None:
     from lshdb.spark.engine import SparkEngine
 
     write_crawl(tmp_path / "crawl")
     work = work_folder(tmp_path / "work", [tmp_path / "crawl"], Params(), ReadOptions())
-    spark.conf.set("spark.sql.shuffle.partitions", num_tasks)
+    # Each database gets the result of another number, because a run takes seconds.
+    spark.conf.set("spark.sql.shuffle.partitions", 1 if new_url().startswith("postgres") else 7)
     pipeline.run(SparkEngine(spark), work, expansion=SMALL)
     with ingested(new_url(), [tmp_path / "crawl"]) as index:
         expected = rows_of(index)
