@@ -1,4 +1,4 @@
-"""Documents of clusters by name, however many are named at a time."""
+"""Documents of clusters have the same names for any size of a batch."""
 
 from __future__ import annotations
 

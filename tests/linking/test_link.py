@@ -72,7 +72,7 @@ def test_texts_wait_to_be_linked(new_url: Callable[[], str]) -> None:
 
 
 def verified(*sizes: int) -> list[VerifiedPairs]:
-    """Return parts of so many pairs."""
+    """Return parts with these numbers of pairs."""
     rights = iter(range(2, 100))
     keys = [np.array([[1, next(rights)] for _ in range(size)], dtype=np.int64).reshape(-1, 2) for size in sizes]
     return [VerifiedPairs.estimated(part, np.ones(len(part))) for part in keys]
