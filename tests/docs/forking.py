@@ -1,4 +1,4 @@
-"""A process that has imported lshdb and forks for each call of it, because an import takes most of the time of a call.
+"""A process that has imported lshdb and forks for each call, because an import takes most of the time of a call.
 
 ``python forking.py SOCKET`` serves the socket. Each client sends its arguments, folder and environment with its three
 standard streams, and receives the exit status.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import signal
 import socket
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-# The program `lshdb` of the examples. It starts in 20 ms.
+# The program `lshdb` of the examples, and under any other name one that runs a Python script. It starts in 20 ms.
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
@@ -22,7 +23,8 @@ with socket.socket(socket.AF_UNIX) as server:
     call = json.dumps([sys.argv, os.getcwd(), dict(os.environ)]).encode()
     socket.send_fds(server, [len(call).to_bytes(4, "big")], [0, 1, 2])
     server.sendall(call)
-    sys.exit(int.from_bytes(server.recv(4), "big") if server else 1)
+    ended = server.recv(4)
+    sys.exit(int.from_bytes(ended, "big") if ended else 1)
 """
 
 
@@ -58,8 +60,6 @@ def warm_up() -> None:
 
 
 def _answer(client: socket.socket) -> None:
-    from lshdb.cli.app import main
-
     size, streams, *_ = socket.recv_fds(client, 4, 3)
     received = b""
     while len(received) < int.from_bytes(size, "big"):
@@ -72,12 +72,22 @@ def _answer(client: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(environment)
     try:
-        main()
+        _run()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 0
         sys.stdout.flush()
         client.sendall(code.to_bytes(4, "big"))
         raise
+
+
+def _run() -> None:
+    from lshdb.cli.app import main
+
+    if Path(sys.argv[0]).name == "lshdb":
+        main()
+    _, script = sys.argv
+    runpy.run_path(str(Path(script).resolve()), run_name="__main__")
+    sys.exit(0)
 
 
 if __name__ == "__main__":

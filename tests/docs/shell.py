@@ -55,14 +55,15 @@ class Shell:
 
 @contextmanager
 def started(folder: Path) -> Iterator[Shell]:
-    """Start a shell whose ``lshdb`` starts quickly; `folder` is for its programs."""
+    """Start a shell whose ``lshdb`` and ``run-script FILE`` start quickly; `folder` is for its programs."""
     address = str(folder / "socket")
     with subprocess.Popen([sys.executable, forking.__file__, address], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
-        client = folder / "lshdb"
-        client.write_text(forking.CLIENT.format(python=sys.executable, address=address))
-        client.chmod(0o755)
+        for name in ("lshdb", "run-script"):
+            client = folder / name
+            client.write_text(forking.CLIENT.format(python=sys.executable, address=address))
+            client.chmod(0o755)
         yield Shell(folder)
         server.kill()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -55,14 +53,14 @@ def test_what_a_console_example_prints_is_what_it_shows(section: list[Block], sh
 
 
 @pytest.mark.parametrize(("program", "shown"), programs())
-def test_a_python_example_runs_and_prints_what_it_shows(program: str, shown: str | None, tmp_path: Path) -> None:
+def test_a_python_example_runs_and_prints_what_it_shows(
+    program: str, shown: str | None, shell: Shell, tmp_path: Path
+) -> None:
     (tmp_path / "example.py").write_text(program)
-    done = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-    assert shown is None or agree(shown, done.stdout), done.stdout
+    printed, status = shell.run(["run-script example.py", "echo $?"], tmp_path)
+    assert status == "0\n", printed
+    assert printed
+    assert shown is None or agree(shown, printed), printed
 
 
 def test_there_are_examples_to_run() -> None:
