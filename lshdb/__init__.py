@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, DigestReport, Upgrade, VacuumReport
     from lshdb.model.values import Conflicts, Counts, Document, Rejection
     from lshdb.readers import ReadOptions
+    from lshdb.web.client import Client
 
 __all__ = [
     "AccessDenied",
@@ -142,6 +143,7 @@ __all__ = [
     "Capture",
     "CaptureUnknown",
     "Catalogue",
+    "Client",
     "Cluster",
     "ClusterOptions",
     "CollectionUnknown",
@@ -303,6 +305,7 @@ _CLASSES: Final = {
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "DigestReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
+    "lshdb.web.client": ("Client",),
     "lshdb.clusters.rows.options": (
         "Deletion",
         "DeletionReport",
