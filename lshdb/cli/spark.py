@@ -53,7 +53,7 @@ def spark(
     """
     try:
         from lshdb.spark.engine import session
-        from lshdb.spark.run import run
+        from lshdb.spark.run import failures_named, run
     except ImportError:
         raise UsageError(reason="lshdb spark needs pyspark: pip install 'lshdb[spark]'") from None
     from lshdb.stages.work import params_and_options, work_folder
@@ -64,7 +64,7 @@ def spark(
     params, options = params_and_options(making.chosen(), reading.options(), against)
     folder = work_folder(work, paths, params, options, include=include or (), exclude=exclude or (), against=against)
     quiet = settings_of(context).quiet
-    with session(master, settings) as engine:
+    with failures_named(), session(master, settings) as engine:
         run(engine, folder, until, began=lambda stage: None if quiet else typer.echo(f"stage {stage}", err=True))
     if not quiet:
         counts = ", ".join(f"{number:,} {stage}" for stage, number in folder.manifest.counts.items())
