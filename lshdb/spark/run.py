@@ -50,7 +50,7 @@ def failures_named() -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, PySparkException) and not type(error).__module__.startswith("py4j"):
             raise
-        raise EngineFailed(reason=_reason(str(error))) from None
+        raise EngineFailed(reason=_reason(str(error)).rstrip(".")) from None
 
 
 def _reason(text: str) -> str:
