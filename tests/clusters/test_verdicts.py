@@ -21,7 +21,7 @@ def numbers(*values: int) -> NDArray[np.int64]:
 
 def dropped() -> Dropped:
     """Two clusters: 8 is kept for 5 and 7, and 6 for 1."""
-    return Dropped(Clusters(numbers(8, 5, 7, 6, 1), numbers(0, 0, 0, 0, 0), numbers(0, 3, 5), numbers(5, 1)))
+    return Dropped(Clusters(numbers(8, 5, 7, 6, 1), numbers(4, 4, 2, 3, 1), numbers(0, 3, 5), numbers(5, 1), "jaccard"))
 
 
 def test_documents_of_clusters_are_dropped_except_the_kept_one_and_all_others_are_kept() -> None:
@@ -32,6 +32,10 @@ def test_documents_of_clusters_are_dropped_except_the_kept_one_and_all_others_ar
 
 def test_each_dropped_document_has_one_that_is_kept_for_it() -> None:
     assert dropped().kept_for(numbers(1, 5, 7)).tolist() == [6, 8, 8]
+
+
+def test_contents_that_no_kept_document_has_are_dropped() -> None:
+    assert dropped().content_keys.tolist() == [1, 2]
 
 
 def test_dropped_documents_whose_kept_one_was_not_met_are_elsewhere() -> None:
@@ -48,7 +52,7 @@ def test_dropped_documents_whose_kept_one_was_not_met_are_elsewhere() -> None:
 
 
 def test_without_clusters_nothing_is_dropped() -> None:
-    none = Dropped(Clusters(numbers(), numbers(), numbers(0), numbers()))
+    none = Dropped(Clusters(numbers(), numbers(), numbers(0), numbers(), "jaccard"))
     assert none.verdicts(numbers(1, 2)).tolist() == [KEPT, KEPT]
     assert none.verdicts(numbers()).tolist() == []
     assert none.num_elsewhere == 0
