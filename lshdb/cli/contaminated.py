@@ -93,7 +93,8 @@ def contaminated(
     else:
         if min_sim is not None:
             raise UsageError(reason="--min-sim belongs to --measure jaccard; an overlap has --ngram")
-        chosen = _Chosen(train, test, _options(ngram, most, workers), reading)
+        listed = most if output.chosen == "jsonl" else 0
+        chosen = _Chosen(train, test, _options(ngram, listed, workers), reading)
         tallies = _print_overlaps(context, chosen, output, everything=everything, show=show)
     if any(tally.share > max_share for tally in tallies):
         raise typer.Exit(CONTAMINATED)

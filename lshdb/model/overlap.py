@@ -21,7 +21,8 @@ class OverlapOptions:
     Args:
         ngram: how many words in a row two documents must share. A test document of fewer words must be contained as a
             whole.
-        k: how many training documents to list for each test document. The others are counted.
+        k: how many training documents to list for each test document. The others are counted. With 0, no training
+            document is read again, so answers cost less.
         workers: processes that read training documents from files; None chooses the number.
 
     Raises: InvalidParams: a value is out of range.
@@ -33,7 +34,7 @@ class OverlapOptions:
 
     def __post_init__(self) -> None:
         _check("ngram", self.ngram, MAX_NGRAM)
-        _check("k", self.k, MAX_MATCHES)
+        _check("k", self.k, MAX_MATCHES, least=0)
         if self.workers is not None:
             _check("workers", self.workers, MAX_MATCHES)
 
@@ -95,6 +96,8 @@ class Overlap:
         num_covered: how many of them lie in a run of N words or more that some training document has too.
         longest: the number of words of the longest run that it shares with one training document; 0 for none.
         num_train: the number of training documents that share a run with it.
+        train: the id of the training document with the longest run.
+        passage: the longest run, as the test document writes it.
         matches: training documents: first the one with the longest run, then those that share most N-grams.
     """
 
@@ -104,6 +107,8 @@ class Overlap:
     num_covered: int = 0
     longest: int = 0
     num_train: int = 0
+    train: str | None = None
+    passage: str | None = None
     matches: tuple[TrainingMatch, ...] = ()
 
     @property
@@ -116,18 +121,7 @@ class Overlap:
         """Whether it shares a run with any training document."""
         return self.num_train > 0
 
-    @property
-    def train(self) -> str | None:
-        """The id of the training document with the longest run."""
-        return self.matches[0].train if self.matches else None
 
-    @property
-    def passage(self) -> str | None:
-        """The longest run, as the test document writes it."""
-        runs = self.matches[0].runs if self.matches else ()
-        return max(runs, key=lambda run: run.num_words).passage if runs else None
-
-
-def _check(name: str, value: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InvalidParams(name=name, value=repr(value), reason=f"it must be a whole number from 1 to {most:,}")
+def _check(name: str, value: int, most: int, least: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidParams(name=name, value=repr(value), reason=f"it must be a whole number from {least} to {most:,}")

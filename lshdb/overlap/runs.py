@@ -46,7 +46,7 @@ class Runs:
         num_words = length - 1 + size
         test = _span(self._sought.places_of(self._text), place + size - num_words, num_words)
         train = _span(other.places, int(longest.words[place]) + size - num_words, num_words)
-        passage = self._sought.texts[self._text][test.first_byte : test.end_byte]
+        passage = self._sought.passage(self._text, test.first_word, test.end_word)
         return SharedRun(num_words, test, train, decode(passage))
 
     @property

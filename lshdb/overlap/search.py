@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +16,7 @@ from lshdb.overlap.runs import OtherText, Runs, num_covered
 from lshdb.overlap.sought import Sought
 from lshdb.overlap.tested import Tested
 from lshdb.overlap.training import Training
-from lshdb.sketch.texts import unpack_utf8
+from lshdb.sketch.texts import decode, unpack_utf8
 
 __all__ = ["overlaps"]
 
@@ -28,36 +28,22 @@ def overlaps(sides: Sequence[Tested], training: Training, options: OverlapOption
     """Yield every document of the test sides, in their order, with what it shares with the training texts."""
     sought = Sought.of([text for side in sides for text in side.texts], options.ngram)
     findings = Findings(sought, options.k)
-    spool = Spool(_remembered(training, sought, findings))
+    spool = Spool(_remembered(training, sought, findings, options.k))
     answers = _Answers(sought, findings, spool, training, options.k)
     first = 0
     for side in sides:
         answered = lru_cache(maxsize=HELD_TEXTS)(answers.of)
         for doc_id, row in zip(side.doc_ids, side.rows, strict=True):
-            found = answered(first + row)
-            yield Overlap(
-                doc_id, side.name, found.num_words, found.num_covered, found.longest, found.num_train, found.matches
-            )
+            yield replace(answered(first + row), test=doc_id, collection=side.name)
         first += len(side.texts)
 
 
-def _remembered(training: Training, sought: Sought, findings: Findings) -> Iterator[tuple[int, bytes]]:
+def _remembered(training: Training, sought: Sought, findings: Findings, k: int) -> Iterator[tuple[int, bytes]]:
     """Search all training texts, and yield those that may be listed: (key, zstd frame)."""
     for part in training.parts(sought.probe):
         findings.take(part)
-        for row in np.flatnonzero(part.accepted).tolist():
+        for row in np.flatnonzero(part.accepted).tolist() if k else ():
             yield int(part.keys[row]), part.frames[row]
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What a sought text shares with the training texts; the fields are those of `Overlap`."""
-
-    num_words: int
-    num_covered: int
-    longest: int
-    num_train: int
-    matches: tuple[TrainingMatch, ...]
 
 
 class _Answers:
@@ -72,27 +58,32 @@ class _Answers:
         self._longest = findings.longest()
         self._other = lru_cache(maxsize=HELD_TEXTS)(self._read)
 
-    def of(self, text: int) -> _Answer:
-        """Return the answer about one text."""
+    def of(self, text: int) -> Overlap:
+        """Return the answer about one text, without the name of a document."""
         num_words = self._sought.num_words(text)
         found = self._findings.found[self._sought.numbers_of(text)]
         if not found.any():
-            return _Answer(num_words, 0, 0, 0, ())
+            return Overlap("", "", num_words)
         size = min(self._sought.size, num_words)
-        longest, nearest = self._longest_of(text)
-        return _Answer(
-            num_words,
-            _num_covered(found, size),
-            longest - 1 + size,
-            self._findings.num_texts(text),
-            self._matches(text, nearest),
+        end, num_ngrams, nearest = self._longest_of(text)
+        passage = self._sought.passage(text, end - num_ngrams + 1, end + size)
+        return Overlap(
+            test="",
+            collection="",
+            num_words=num_words,
+            num_covered=_num_covered(found, size),
+            longest=num_ngrams - 1 + size,
+            num_train=self._findings.num_texts(text),
+            train=self._training.names(nearest, 1)[0],
+            passage=decode(passage),
+            matches=self._matches(text, nearest) if self._k else (),
         )
 
-    def _longest_of(self, text: int) -> tuple[int, int]:
-        """Return the number of N-grams of the longest run, and the key of the training text that has it."""
-        first, end = self._sought.offsets[text : text + 2].tolist()
-        place = first + int(np.argmax(self._longest.lengths[first:end]))
-        return int(self._longest.lengths[place]), int(self._longest.keys[place])
+    def _longest_of(self, text: int) -> tuple[int, int, int]:
+        """Return the place of the last N-gram of the longest run, how many it has, and the key of its training text."""
+        first, stop = self._sought.offsets[text : text + 2].tolist()
+        end = int(np.argmax(self._longest.lengths[first:stop]))
+        return end, int(self._longest.lengths[first + end]), int(self._longest.keys[first + end])
 
     def _matches(self, text: int, nearest: int) -> tuple[TrainingMatch, ...]:
         others = [key for key in self._findings.best(text) if key != nearest]

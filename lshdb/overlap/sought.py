@@ -92,6 +92,11 @@ class Sought:
         """Return the bytes [start, stop) of a text's words, int64, shape (W, 2)."""
         return self.words.places[self.words.offsets[text] : self.words.offsets[text + 1]]
 
+    def passage(self, text: int, first_word: int, end_word: int) -> bytes:
+        """Return words [first_word, end_word) of a text, as it writes them."""
+        places = self.places_of(text)
+        return self.texts[text][places[first_word, 0] : places[end_word - 1, 1]]
+
 
 def _power_of_two(least: int) -> int:
     return 1 << max(least, LEAST_SLOTS).bit_length()

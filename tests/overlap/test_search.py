@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +32,9 @@ def test_a_question_in_a_long_page_is_found_whole() -> None:
     (found,) = search([question], ["nothing here", page], ngram=13)
     assert (found.num_words, found.num_covered, found.longest, found.num_train) == (15, 15, 15, 1)
     ((run,),) = [match.runs for match in found.matches]
-    assert run.passage == question.rstrip("?")
+    assert run.passage == found.passage == question.rstrip("?")
+    (brief,) = search([question], ["nothing here", page], ngram=13, k=0)
+    assert brief == replace(found, matches=())
     train = encode(page)[run.train.first_byte : run.train.end_byte].decode()
     assert train == inner
     assert (run.train.first_word, run.train.end_word) == (4001, 4016)
@@ -99,7 +103,7 @@ def test_a_phrase_that_both_sides_repeat_is_listed_a_few_times() -> None:
         assert sum(run.num_words for run in match.runs) <= 3 * 3_000
 
 
-@pytest.mark.parametrize("arguments", [{"ngram": 0}, {"ngram": 101}, {"k": 0}, {"k": True}, {"workers": 0}])
+@pytest.mark.parametrize("arguments", [{"ngram": 0}, {"ngram": 101}, {"k": -1}, {"k": True}, {"workers": 0}])
 def test_options_out_of_range_are_refused(arguments: dict[str, int]) -> None:
     with pytest.raises(InvalidParams):
         OverlapOptions(**arguments)
@@ -117,6 +121,7 @@ def test_answers_equal_brute_force(tests: list[str], training: list[str], ngram:
         assert (one.longest, one.num_train) == (said.longest, said.num_train)
         assert len(one.matches) == min(k, said.num_train)
         listed = [int(match.train) for match in one.matches]
+        assert one.train == (one.matches[0].train if listed else None)
         if listed:
             assert said.longest_with[listed[0]] == said.longest
         # The others are those that share most N-grams.
