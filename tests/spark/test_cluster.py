@@ -85,7 +85,10 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
         conf = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
         call = ["spark", "--work", str(tmp_path / "work"), "--master", url, *conf, str(tmp_path / "crawl")]
         with (tmp_path / "call.log").open("wb") as out:
-            caller = subprocess.Popen([sys.executable, "-c", CALL, *call], stdout=out, stderr=out)
+            caller = subprocess.Popen(
+                [sys.executable, "-c", CALL, *call], stdout=out, stderr=out, start_new_session=True
+            )
+            cluster.callback(kill, caller)
             said(tmp_path / "call.log", "stage occurrences")
             kill(workers[0])
             assert caller.wait(600) == 0, (tmp_path / "call.log").read_text()[-2_000:]
