@@ -27,6 +27,9 @@ from tests.cli.conftest import ELEVEN, OTHER, TEN, Run, write_jsonl
 NEAR = repr(6 / 7)
 
 VERBS = [
+    "load",
+    "serve",
+    "spark",
     "backup",
     "captures",
     "runs",
@@ -376,6 +379,7 @@ def test_stats_counts_everything(lshdb: Run, filled: str) -> None:
     assert found == {
         "documents": 5, "empty": 1, "contents": 3, "texts": 3, "sources": 5, "unlinked": 0,
         "buckets": 60, "pairs": 1, "estimated_pairs": 0, "hot_buckets": 0, "skipped_pairs": 0,
+        "frequent_fingerprints": 0, "skipped_containments": 0,
     }  # fmt: skip
     report = json.loads(lshdb(filled, "stats", "--json").out)
     assert set(report) == {"index", "params", "figures", "runs", "collections", "unfinished", "measured"}

@@ -24,8 +24,8 @@ REFRESHED_INDEXES = 1
 
 # Opening the index, reading the options and starting workers take this long.
 STARTING_SECONDS = 0.3
-# A transaction takes some 15 ms.
-DELAY_SECONDS = 0.03
+# A transaction takes some 8 ms.
+DELAY_SECONDS = 0.01
 
 DISK_BYTES = 3_000_000
 MORE_BYTES = 100_000_000
@@ -180,9 +180,10 @@ def kill_five_times(url: str, crawl: Crawl, chance: random.Random, *options: obj
 def moments(undisturbed: Ended, chance: random.Random) -> Iterator[Moment]:
     """Return moments from before the first commit to the linking, none so late that the ingest might have ended."""
     yield Moment("", 0, chance.uniform(0.0, STARTING_SECONDS))
+    num_steps = undisturbed.num_steps("reading") - undisturbed.num_steps("linking")
     for _ in range(3):
-        num_steps = undisturbed.num_steps("reading") - undisturbed.num_steps("linking")
-        yield Moment("reading", chance.randint(0, num_steps // 3), chance.uniform(0.0, DELAY_SECONDS))
+        # What a killed ingest has committed is missing from the steps of the next one.
+        yield Moment("reading", chance.randint(0, num_steps // 6), chance.uniform(0.0, DELAY_SECONDS))
     num_steps = undisturbed.num_steps("linking")
     yield Moment("linking", chance.randint(0, num_steps // 2), chance.uniform(0.0, DELAY_SECONDS / 6))
 
