@@ -1,8 +1,8 @@
 """Plant faults, one at a time, and count those that the tests notice: ``python -m scripts.mutants [MODULE ...]``.
 
-mutmut makes the faults. This script says which tests belong to which module, so that each fault costs seconds, and
-takes a sample of the faults. It works on a copy in build/mutants, and writes the results there, one file a module. A
-fault that the tests did not notice is shown by ``--show``.
+mutmut makes the faults. This script says which tests belong to which module and takes a sample of the faults, and
+`scripts.planting` tries them, half a second each. Each module has a folder in build/mutants with a copy of the
+repository, which may change meanwhile, and with the results. ``--show`` prints the faults that no test noticed.
 
 Limitations: mutmut leaves out functions with a decorator and what is outside of functions, such as constants. Lines
 about progress and the fields of errors are left out here: a fault in them neither loses nor invents data.
@@ -17,20 +17,23 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-import pytest
-from mutmut.configuration import reset_config
+from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.mutation.file_mutation import mutate_file_contents
-from mutmut.stats import status_by_exit_code
 from mutmut.utils.format_utils import get_mutant_name
+
+from scripts.planting import ENVIRONMENT
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
-FOLDERS = ("tests", "migrations", "sample_data", "docs", "scripts")
+FOLDERS = ("lshdb", "tests", "migrations", "sample_data", "docs", "scripts")
 
-# Tests of several modules. mutmut runs only those that call the function with the fault.
+# Tests of several modules. Only those that call the function with the fault are run.
 LINKING = ("tests/linking", "tests/store/test_graph.py", "tests/test_thresholds.py")
 AUDIT = ("tests/audit/test_faults.py", "tests/cli/test_check.py", "tests/test_thresholds.py")
 SOURCES = ("tests/audit/test_sources.py", "tests/audit/test_faults.py", "-k", "not restores")
@@ -103,119 +106,98 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/readers/walk.py": ("tests/readers/test_folder.py", "tests/readers/test_naming.py"),
 }
 
-NOTHING_TESTED = "could not find any test case for any mutant"
-
-CONFIG = """
-[tool.mutmut]
-source_paths = ["lshdb"]
-only_mutate = [{module}]
-also_copy = {copied}
-pytest_add_cli_args_test_selection = {tests}
-process_isolation = "forkserver"
-timeout_multiplier = 5.0
-do_not_mutate_patterns = ['_progress\\.', '^\\s*raise ', '^\\s*assert ', 'cast\\(']
-"""
+UNNOTICED: Final = ("survived", "no tests")
 
 
 def main() -> None:
     """Run the faults of the modules, and print a table of how many the tests noticed."""
     asked = _arguments()
-    modules = [module for module in TESTS if not asked.modules or any(module.startswith(one) for one in asked.modules)]
+    chosen = [module for module in TESTS if not asked.modules or module.startswith(tuple(asked.modules))]
+    folders = [_Folder(module, WORK / module.removesuffix(".py").replace("/", ".")) for module in chosen]
     if asked.show:
-        for module in modules:
-            _show(module)
+        for folder in folders:
+            folder.show()
         return
-    for module in modules:
-        _prepare(module)
-        names = _survivors(_results(module)) if asked.survivors else _sample(_names(module), asked.sample, asked.seed)
-        if names:
-            _run(module, names, anew=not asked.survivors)
-        print(_row(module, _results(module)), flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = [pool.submit(folder.run, asked.sample, asked.seed) for folder in folders]
+        for run in runs:
+            print(run.result(), flush=True)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Count the planted faults that the tests notice.")
     parser.add_argument("modules", nargs="*", help="modules or folders, such as lshdb/linking; all by default")
-    parser.add_argument("--sample", type=int, default=40, help="at most this many faults of a module; 0 for all")
+    parser.add_argument("--sample", type=int, default=60, help="at most this many faults of a module; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--survivors", action="store_true", help="run those again that were not noticed before")
     parser.add_argument("--show", action="store_true", help="run nothing, and print those that were not noticed")
     return parser.parse_args()
 
 
-def _folder(module: str) -> Path:
-    return WORK / module.removesuffix(".py").replace("/", ".")
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A copy of the repository in which a module has all its faults. One of them acts at a time, or none."""
 
+    module: str
+    path: Path
 
-def _results_file(module: str) -> Path:
-    return WORK / f"{_folder(module).name}.json"
+    def run(self, sample: int, seed: int) -> str:
+        """Try a sample of the faults, and return a line about them. Raises: RuntimeError: the tests fail anyway."""
+        plan = self._prepare(sample, seed)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "scripts.planting", "-p", "no:cacheprovider"]
+        done = subprocess.run(
+            [*command, *TESTS[self.module], "-m", "not postgres"],
+            cwd=self.path,
+            env={**os.environ, "PYTHONPATH": str(self.path), ENVIRONMENT: str(plan)},
+            capture_output=True,
+            text=True,
+        )
+        if not self._results.exists():
+            raise RuntimeError(f"{self.module}: {done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        return self._row()
 
+    def _prepare(self, sample: int, seed: int) -> Path:
+        """Copy the repository, plant the faults, and return the file with the names of those to be tried."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        for name in FOLDERS:
+            shutil.copytree(ROOT / name, self.path / name)
+        # Where an installed package has them. Otherwise the ones of the repository are imported.
+        shutil.copytree(ROOT / "migrations", self.path / "lshdb" / "migrations")
+        shutil.copy2(ROOT / "pyproject.toml", self.path)
+        made = mutate_file_contents(self.module, (ROOT / self.module).read_text())
+        (self.path / self.module).write_text(made.code)
+        names = [get_mutant_name(Path(self.module), name) for name in made.mutant_names]
+        plan = self.path / "faults.json"
+        plan.write_text(json.dumps(_sample(names, sample, seed)))
+        return plan
 
-def _prepare(module: str) -> None:
-    """Make a new folder for the faults of a module, with a copy of the repository, which may change meanwhile."""
-    folder = _folder(module)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name in ("lshdb", *FOLDERS):
-        shutil.copytree(ROOT / name, folder / name)
-    # Where an installed package has them. Otherwise the ones of the repository are imported.
-    shutil.copytree(ROOT / "migrations", folder / "lshdb" / "migrations")
-    tests = [*TESTS[module], "-m", "not postgres"]
-    config = CONFIG.format(module=json.dumps(module), copied=json.dumps(list(FOLDERS)), tests=json.dumps(tests))
-    (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + config)
+    @property
+    def _results(self) -> Path:
+        return self.path / "results.json"
 
+    def _row(self) -> str:
+        found = json.loads(self._results.read_text())
+        endings = list(found["faults"].values())
+        noticed = sum(ending not in UNNOTICED for ending in endings)
+        share = 100 * noticed / max(1, len(endings))
+        timeouts = endings.count("timeout")
+        return (
+            f"{self.module:40} {noticed:4} of {len(endings):4} {share:5.0f} %, "
+            f"{timeouts:2} by timeout, {found['seconds']:5.1f} s of tests"
+        )
 
-def _names(module: str) -> list[str]:
-    """Return the names of all faults of a module."""
-    os.chdir(_folder(module))
-    reset_config()
-    made = mutate_file_contents(module, (ROOT / module).read_text())
-    return [get_mutant_name(Path(module), name) for name in made.mutant_names]
+    def show(self) -> None:
+        """Print the faults that no test noticed."""
+        if not self._results.exists():
+            return
+        source = (self.path / self.module).read_text()
+        for name, ending in json.loads(self._results.read_text())["faults"].items():
+            if ending in UNNOTICED:
+                lines = get_diff_for_mutant(name, source=source, path=self.module).splitlines()
+                print(f"{name} ({ending})", *(line for line in lines[2:] if line[:1] in "+-"), sep="\n")
 
 
 def _sample(names: list[str], size: int, seed: int) -> list[str]:
     return names if not size or len(names) <= size else random.Random(seed).sample(names, size)
-
-
-def _run(module: str, names: Sequence[str], *, anew: bool) -> None:
-    """Run these faults, and add their results to the file of the module."""
-    folder = _folder(module)
-    command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    codes = json.loads((folder / "mutants" / f"{module}.meta").read_text())["exit_code_by_key"]
-    if NOTHING_TESTED in done.stdout:
-        codes = dict.fromkeys(codes, pytest.ExitCode.NO_TESTS_COLLECTED)
-    elif done.returncode:
-        sys.exit(f"{module}: mutmut failed\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-    found = {name: status_by_exit_code[codes[name]] for name in names}
-    before = {} if anew else _results(module)
-    _results_file(module).write_text(json.dumps(before | found, indent=1))
-
-
-def _results(module: str) -> dict[str, str]:
-    """Return how each fault that was run ended."""
-    file = _results_file(module)
-    return dict(json.loads(file.read_text())) if file.exists() else {}
-
-
-def _survivors(results: Mapping[str, str]) -> list[str]:
-    return [name for name, status in results.items() if status in ("survived", "no tests")]
-
-
-def _show(module: str) -> None:
-    for name in _survivors(_results(module)):
-        command = [sys.executable, "-m", "mutmut", "show", name]
-        shown = subprocess.run(command, cwd=_folder(module), capture_output=True, text=True).stdout
-        print(name, *_changed(shown.splitlines()), sep="\n")
-
-
-def _changed(lines: Iterable[str]) -> list[str]:
-    return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-
-
-def _row(module: str, results: Mapping[str, str]) -> str:
-    noticed = len(results) - len(_survivors(results))
-    return f"{module:40} {noticed:4} of {len(results):4} {100 * noticed / max(1, len(results)):5.0f} %"
 
 
 if __name__ == "__main__":
