@@ -18,8 +18,8 @@ test: $(VENV)/.tested
 test-quick: $(VENV)/.tested
 	$(BIN)/python -m pytest --numprocesses 2 -m "not sqlite and not postgres and not slow"
 
-# Plants faults, one at a time, and counts those that the tests notice: `make mutants MODULES=lshdb/linking`. Takes hours
-# for all modules, so it is not part of the checks.
+# Plants faults, one at a time, and counts those that the tests notice: `make mutants MODULES=lshdb/linking`. Takes half
+# an hour for all modules, so it is not part of the checks.
 mutants: $(VENV)/.mutated
 	$(BIN)/python -m scripts.mutants $(MODULES)
 

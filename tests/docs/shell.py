@@ -58,14 +58,16 @@ def started(folder: Path) -> Iterator[Shell]:
     """Start a shell whose ``lshdb`` and ``run-script FILE`` start quickly; `folder` is for its programs."""
     address = str(folder / "socket")
     with subprocess.Popen([sys.executable, forking.__file__, address], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        assert server.stdout.readline() == "ready\n"
-        for name in ("lshdb", "run-script"):
-            client = folder / name
-            client.write_text(forking.CLIENT.format(python=sys.executable, address=address))
-            client.chmod(0o755)
-        yield Shell(folder)
-        server.kill()
+        try:
+            assert server.stdout is not None
+            assert server.stdout.readline() == "ready\n"
+            for name in ("lshdb", "run-script"):
+                client = folder / name
+                client.write_text(forking.CLIENT.format(python=sys.executable, address=address))
+                client.chmod(0o755)
+            yield Shell(folder)
+        finally:
+            server.kill()
 
 
 def commands(text: str) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
-from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
+from lshdb.linking.jaccard import containment, groups, jaccard, min_agreement, num_shared
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import shingle_sets
 
@@ -105,3 +105,24 @@ def test_containment_is_the_share_of_the_left_set_that_is_in_the_right_one(
 def test_a_part_is_contained_in_the_whole_and_not_the_other_way_round() -> None:
     sets = shingle_sets(["a b c", "a b c d e f"], Params(shingle="word:1"))
     assert containment(sets, np.array([0, 1]), np.array([1, 0])).tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (19, [(0, 1), (1, 2), (2, 3), (3, 4)]),
+        (20, [(0, 2), (2, 3), (3, 4)]),
+        (49, [(0, 2), (2, 3), (3, 4)]),
+        (50, [(0, 4)]),
+    ],
+)
+def test_pairs_of_one_group_have_few_shingles_together_unless_it_is_a_single_pair(
+    most: int, expected: list[tuple[int, int]]
+) -> None:
+    num_shingles = np.array([10, 10, 0, 10, 20])
+    pairs = np.array([[0, 1], [0, 2], [1, 3], [0, 4]])
+    assert list(groups(num_shingles, pairs, most)) == expected
+
+
+def test_no_pairs_are_no_group() -> None:
+    assert list(groups(np.array([10]), np.empty((0, 2), np.int64))) == []
