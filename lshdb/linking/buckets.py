@@ -40,9 +40,8 @@ def oversized_among(band: int, rows: NDArray[np.int64], expansion: Expansion) ->
     Args:
         rows: (bucket_hash, content_key) of whole buckets, int64, shape (n, 2), sorted.
     """
-    starts, sizes = _bucket_sizes(rows)
-    hot = expansion.is_oversized(sizes)
-    return np.column_stack([np.full(int(hot.sum()), band), rows[starts[hot], 0], sizes[hot]])
+    hot = Piece(rows).oversized(expansion)
+    return np.column_stack([np.full(len(hot), band), hot])
 
 
 def with_any(rows: NDArray[np.int64], content_keys: NDArray[np.int64]) -> NDArray[np.bool_]:
