@@ -41,12 +41,8 @@ def ingest(
     from_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File with one path per line; - is standard input.")
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Read only files that match this glob.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Skip files and folders that match this glob.")
-    ] = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")
     ] = False,

@@ -59,6 +59,12 @@ MinSim = Annotated[
     typer.Option("--min-sim", min=0.0, max=1.0, help="Least similarity. Default: the index's own.", show_default=False),
 ]
 Collection = Annotated[str, typer.Option("--collection", metavar="NAME", help="Namespace of the document ids.")]
+Include = Annotated[
+    list[str] | None, typer.Option("--include", metavar="GLOB", help="Read only files that match this glob.")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Skip files and folders that match this glob.")
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until an ingest into this file has finished.")]
 InputFormat = Annotated[
     str | None,

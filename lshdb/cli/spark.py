@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from lshdb.cli.options import Making, Reading, settings_of
+from lshdb.cli.options import Exclude, Include, Making, Reading, settings_of
 from lshdb.errors import UsageError
 
 __all__ = ["EPILOG", "spark"]
@@ -39,12 +39,8 @@ def spark(
         Path | None,
         typer.Option(metavar="DIR", help="An earlier work folder, whose documents are not read again."),
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Read only files that match this glob.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Skip files and folders that match this glob.")
-    ] = None,
+    include: Include = None,
+    exclude: Exclude = None,
 ) -> None:
     """Sketch and link on Apache Spark, for a crawl larger than one machine.
 
