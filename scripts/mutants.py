@@ -72,7 +72,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/audit/audit.py": AUDIT,
     "lshdb/audit/contents.py": AUDIT,
     "lshdb/audit/digests.py": ("tests/audit/test_digests.py", "-k", "not killed and not older"),
-    "lshdb/audit/missing.py": AUDIT,
+    "lshdb/audit/missing.py": ("tests/audit/test_missing.py", "tests/audit/test_faults.py"),
     "lshdb/audit/origin.py": SOURCES,
     "lshdb/audit/pairs.py": AUDIT,
     "lshdb/audit/passages.py": ("tests/passages/test_incremental.py", "-k", "wrong_fingerprints"),

@@ -6,18 +6,22 @@ import json
 import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
-from lshdb import Index, IngestOptions, Params
+from lshdb import Document, Index, IngestOptions, Params
+from lshdb.audit import digests as renewal
 from lshdb.audit.digests import renew_digests
+from lshdb.errors import IndexRebanded
 from lshdb.model.progress import Progress, Stage
 from lshdb.model.upkeep import DigestReport
 from lshdb.sketch.sketch import sketch
-from lshdb.store.schema import content, new_digest
+from lshdb.store.schema import content, index_params, new_digest
 from lshdb.store.store import Store
 from tests.audit.indexes import fill
 from tests.audit.test_planted import ALL, audited, plant, repaired
@@ -27,8 +31,7 @@ from tests.store.released import answers_of, restore
 
 __all__ = ["lshdb"]
 
-OLD, AFTER = Params(table_version="unicode14-1"), Params(table_version="unicode14-1-sha256")
-NUM_CONTENTS = 22
+OLD = Params(table_version="unicode14-1")
 
 
 def old_index(url: str, folder: Path, **chosen: object) -> None:
@@ -176,3 +179,100 @@ def test_documents_that_a_forged_text_has_replaced_are_found_in_their_sources(ur
             genuine,
         ]
     assert audited(url) == set()
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> str:
+    """The place of an index with old digests of 22 texts of about 270 characters."""
+    url = str(tmp_path / "old.db")
+    old_index(url, tmp_path / "folder")
+    with Index.open(url) as index:
+        index.remove(["copy"])
+    return url
+
+
+class Doing(Progress):
+    """Notes the progress, and does something after the first batch."""
+
+    def __init__(self, action: Callable[[], object] = bool) -> None:
+        self.shares: list[float] = []
+        self._action = action
+
+    def advanced(self, stage: Stage, share: float) -> None:
+        self.shares.append(round(share * 22, 9))
+        if len(self.shares) == 1:
+            self._action()
+
+
+@pytest.mark.parametrize("chosen", [{}, {"keep_text": False}, {"keep_text": False, "shingle": "set"}], ids=str)
+def test_digests_are_computed_in_batches(chosen: dict[str, object], tmp_path: Path) -> None:
+    url, progress = str(tmp_path / "index.db"), Doing()
+    old_index(url, tmp_path / "folder", **chosen)
+    with Index.open(url) as index:
+        index.remove(["copy"])
+    with Store.open(url) as store:
+        assert renew_digests(store, progress, batch_contents=5) == DigestReport(22, 0)
+    assert progress.shares == [5, 10, 15, 20, 22]
+
+
+def test_texts_are_normalised_in_parts(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, normalise = [], renewal.normalise
+
+    def noted(texts: list[str], *options: object) -> object:
+        sizes.append(len(texts))
+        return normalise(texts, *options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(renewal, "normalise", noted)
+    monkeypatch.setattr(renewal, "NORMALISED_CHARS", 500)
+    with Store.open(old) as store:
+        assert renew_digests(store, Progress()) == DigestReport(22, 0)
+    assert sizes == [*[2] * 11, 0]
+
+
+def test_an_upgrade_waits_for_an_ingest(old: str) -> None:
+    done = []
+    with Store.open(old) as ingesting, Store.open(old) as upgrading:
+        upgrade = Thread(target=lambda: done.append(renew_digests(upgrading, Progress())))
+        with ingesting.sole_ingest(wait=False):
+            upgrade.start()
+            upgrade.join(0.2)
+            assert upgrade.is_alive()
+        upgrade.join(100)
+    assert done == [DigestReport(22, 0)]
+
+
+def test_digests_that_another_process_has_replaced_before_are_left_alone(old: str) -> None:
+    with Store.open(old) as late:
+        assert Index.upgrade(old).digests == DigestReport(22, 0)
+        assert renew_digests(late, Progress()) is None
+        assert renew_digests(late, Progress()) is None
+
+
+def test_digests_that_another_process_replaces_meanwhile_are_left_alone(old: str) -> None:
+    def overtake() -> None:
+        with Store.open(old) as other:
+            renewal._Renewal(other, Progress(), 100).run()
+
+    with Store.open(old) as store:
+        assert renew_digests(store, Doing(overtake), batch_contents=3) == DigestReport(3, 0)
+        assert store.params.table_version == "unicode14-1-sha256"
+    assert audited(old) == set()
+
+
+def test_other_parameters_meanwhile_end_an_upgrade_and_the_next_one_continues(old: str) -> None:
+    def change() -> None:
+        with Store.open(old) as other, other.writing() as transaction:
+            transaction.execute(update(index_params).values(min_sim=0.65))
+
+    with Store.open(old) as store, pytest.raises(IndexRebanded):
+        renew_digests(store, Doing(change), batch_contents=3)
+    assert Index.upgrade(old).digests == DigestReport(19, 0)
+
+
+def test_a_text_that_is_added_after_the_last_batch_has_its_digest_too(old: str) -> None:
+    def add() -> None:
+        with Index.open(old) as index:
+            index.add([Document("late", "a text that was added meanwhile")])
+
+    with Store.open(old) as store:
+        assert renew_digests(store, Doing(add)) == DigestReport(23, 0)
