@@ -104,6 +104,16 @@ def test_compiled_shingles_equal_the_reference(batch: list[str], size: int, numb
         np.testing.assert_array_equal(compiled[1], expected[1], err_msg=name)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text("ab 中ก", min_size=90, max_size=200), max_size=3))
+def test_compiled_shingles_of_texts_taken_in_two_halves_equal_the_reference(batch: list[str]) -> None:
+    forms = normalise(batch, WORDS)
+    arguments = (forms.codepoints, forms.offsets, 1, TABLE, np.array([3, 2**63 + 1], np.uint64))
+    compiled, expected = kernels.keyed_words(*arguments), reference.keyed_words(*arguments)
+    np.testing.assert_array_equal(compiled[0], expected[0])
+    np.testing.assert_array_equal(compiled[1], expected[1])
+
+
 @settings(max_examples=300, deadline=None)
 @given(batches, st.data())
 def test_compiled_words_equal_the_reference(batch: list[str], data: st.DataObject) -> None:

@@ -34,6 +34,9 @@ FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none 
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
 SOLO = np.uint32(entries.SOLO << entries.KIND_SHIFT)
 
+# Code points. In a shorter text, one loop costs less than the search for the middle.
+SHORTEST_CUT = 96
+
 ZERO, ONE = np.uint64(0), np.uint64(1)
 R29, R32 = np.uint64(29), np.uint64(32)
 
@@ -168,12 +171,19 @@ def _spread_all(tokens: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def _keyed_words(
-    codepoints: NDArray[np.uint32], table: NDArray[np.uint32], secret: NDArray[np.uint64], tokens: NDArray[np.uint64]
+def _keyed_run(
+    codepoints: NDArray[np.uint32],
+    table: NDArray[np.uint32],
+    secret: NDArray[np.uint64],
+    total: np.uint64,
+    tokens: NDArray[np.uint64],
 ) -> np.uint64:
-    """Put the states after the words of one normal form into `tokens`; return their number."""
+    """Put the states after the words of a normal form, or of its rest, into `tokens`; return their number.
+
+    Args: total: the state in which the first word begins.
+    """
     start, factor = secret[0], secret[1]
-    count, total = ZERO, ZERO
+    count = ZERO
     for codepoint in codepoints:
         if codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO:
             tokens[count] = total
@@ -188,6 +198,52 @@ def _keyed_words(
         total = _step(total, codepoint, start, ZERO if separator else factor)
     tokens[count] = total
     return count + np.uint64(total != ZERO)
+
+
+@kernel
+def _cut(codepoints: NDArray[np.uint32]) -> np.uint64:
+    """Return where the second half of a normal form begins: behind the first space from the middle on."""
+    size = np.uint64(len(codepoints))
+    for i in range(size // np.uint64(2), size):
+        if codepoints[i] == SPACE:
+            return i + ONE
+    return size
+
+
+@kernel
+def _keyed_halves(
+    codepoints: NDArray[np.uint32], table: NDArray[np.uint32], secret: NDArray[np.uint64], tokens: NDArray[np.uint64]
+) -> np.uint64:
+    """Return what `_keyed_run` returns, by both halves in one loop: neither waits for the other's multiplications."""
+    start, factor = secret[0], secret[1]
+    size, cut = np.uint64(len(codepoints)), _cut(codepoints)
+    count, total, last, rest = ZERO, ZERO, cut, ZERO
+    for i in range(size - cut):
+        codepoint = codepoints[i]
+        is_solo = codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO
+        ends = is_solo or codepoint == SPACE
+        tokens[count] = total
+        count += np.uint64(ends) & np.uint64(total != ZERO)
+        if is_solo:
+            tokens[count] = _step(ZERO, codepoint, start, factor)
+            count += ONE
+        total = _step(total, codepoint, start, ZERO if ends else factor)
+        codepoint = codepoints[cut + i]
+        is_solo = codepoint >= FIRST_SOLO and table[codepoint] & KIND_MASK == SOLO
+        ends = is_solo or codepoint == SPACE
+        tokens[last] = rest
+        last += np.uint64(ends) & np.uint64(rest != ZERO)
+        if is_solo:
+            tokens[last] = _step(ZERO, codepoint, start, factor)
+            last += ONE
+        rest = _step(rest, codepoint, start, ZERO if ends else factor)
+    tokens[last] = rest
+    last += np.uint64(rest != ZERO)
+    count += _keyed_run(codepoints[size - cut : cut], table, secret, total, tokens[count:])
+    for i in range(cut, last):
+        tokens[count] = tokens[i]
+        count += ONE
+    return count
 
 
 @kernel
@@ -209,7 +265,7 @@ def keyed_tokens(
     codepoints: NDArray[np.uint32], table: NDArray[np.uint32], secret: NDArray[np.uint64], tokens: NDArray[np.uint64]
 ) -> np.int64:
     """Put the hashes of the words of one normal form into `tokens`; return their number."""
-    count = _keyed_words(codepoints, table, secret, tokens)
+    count = _keyed_run(codepoints, table, secret, ZERO, tokens)
     _spread_all(tokens[:count])
     return np.int64(count)
 
@@ -227,7 +283,11 @@ def keyed_words(
     tokens = np.empty(longest(offsets) + 1, np.uint64)
     ends = np.zeros(len(offsets), np.int64)
     for text in range(len(offsets) - 1):
-        count = _keyed_words(codepoints[offsets[text] : offsets[text + 1]], table, secret, tokens)
+        start, stop = offsets[text], offsets[text + 1]
+        if stop - start < SHORTEST_CUT:
+            count = _keyed_run(codepoints[start:stop], table, secret, ZERO, tokens)
+        else:
+            count = _keyed_halves(codepoints[start:stop], table, secret, tokens)
         ends[text + 1] = ends[text] + _roll(_spread_all(tokens[:count]), size, hashes[ends[text] :])
     return hashes[: ends[-1]], ends
 
