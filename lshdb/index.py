@@ -1116,14 +1116,17 @@ class Index:
 
         return stats_of(self._store)
 
-    def histogram(self, num_bins: int = 25) -> list[int]:
+    def histogram(self, num_bins: int = 25, within: str | None = None) -> list[int]:
         """Return the number of stored pairs in each of `num_bins` equal ranges of similarity from the floor to 1.
 
         A similarity counts to within a thousandth.
+
+        Args: within: only pairs of texts that both occur in this collection.
         """
         arguments.count("num_bins", num_bins)
         bins, floor = [0] * num_bins, self.params.floor
-        for step, number in self._store.read(inspection.num_pairs_by_similarity).items():
+        found = self._store.read(lambda snapshot: inspection.num_pairs_by_similarity(snapshot, within))
+        for step, number in found.items():
             share = (step / 1_000 - floor) / (1 - floor) if floor < 1 else 1.0
             bins[min(max(int(share * num_bins), 0), num_bins - 1)] += number
         return bins

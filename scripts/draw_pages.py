@@ -23,7 +23,8 @@ from lshdb import Index
 from lshdb.ingest.options import IngestOptions
 from lshdb.readers import ReadOptions
 from lshdb.web.options import ServeOptions
-from tests.web.conftest import Service, serving
+from lshdb.web.report import report
+from tests.web.conftest import serving
 
 ROOT: Final = Path(__file__).parents[1]
 FIGURES: Final = ROOT / "docs" / "figures"
@@ -44,22 +45,25 @@ def main() -> None:
         with Index.create("crawl.db") as index:
             index.ingest([sample / "crawl"], IngestOptions(read=ReadOptions(base=sample)))
             asked = index.get("crawl/recipes/plum-cake.md")
+            Path("report.html").write_text(report(index), encoding="utf-8")
         with serving("crawl.db", ServeOptions()) as service:
-            draw(service, "" if asked is None else asked.text.replace("September", "August"), out)
+            places = {name: f"{service.address}{path}" for name, path in PAGES.items()}
+            places["report"] = Path("report.html").absolute().as_uri()
+            draw(places, "" if asked is None else asked.text.replace("September", "August"), out)
 
 
-def draw(service: Service, asked: str, out: Path) -> None:
-    """Write the screenshots of a service."""
+def draw(places: dict[str, str], asked: str, out: Path) -> None:
+    """Write the screenshots of pages. Args: places: their addresses by name."""
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(flag)
     options.binary_location = shutil.which("chromium") or ""
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-    for name, path in PAGES.items():
+    for name, place in places.items():
         for scheme in ("light", "dark"):
             for width, height in SCREENS:
                 _show(browser, width, height, scheme)
-                browser.get(f"{service.address}{path}")
+                browser.get(place)
                 if name == "ask":
                     browser.find_element(By.NAME, "text").send_keys(asked)
                     time.sleep(2)

@@ -29,6 +29,7 @@ from lshdb.cli import (
     query,
     reband,
     remove,
+    report,
     runs,
     serve,
     spark,
@@ -47,7 +48,7 @@ __all__ = ["app", "main"]
 # The verbs, by the panel of the help that lists them. A module has the name of its verb.
 PANELS: Final = {
     "Put in": (ingest, link, init, spark, load),
-    "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs, serve),
+    "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs, serve, report),
     "Clean up": (export, filter, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -40,6 +42,7 @@ __all__ = [
     "ensure_index",
     "open_index",
     "recall_line",
+    "require_installed",
     "settings_of",
     "size",
 ]
@@ -214,6 +217,12 @@ class Clustering:
         from lshdb.clusters.clusters import ClusterOptions
 
         return ClusterOptions(self.keep, tuple(self.prefer), self.linkage, self.within, measure=self.measure, **others)
+
+
+def require_installed(verb: str, modules: Iterable[str], extra: str) -> None:
+    """Raises: UsageError: a module of an extra is not installed."""
+    if missing := [name for name in modules if find_spec(name) is None]:
+        raise UsageError(reason=f"lshdb {verb} needs {', '.join(missing)}. Run: pip install 'lshdb[{extra}]'")
 
 
 def compared(measure: Comparing) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from typing import Annotated, Final
 
 import typer
 
-from lshdb.cli.options import settings_of, size
-from lshdb.errors import UsageError
+from lshdb.cli.options import require_installed, settings_of, size
 
 __all__ = ["EPILOG", "serve"]
 
@@ -38,8 +36,7 @@ def serve(
 
     Ctrl-C or SIGTERM ends the service after the running requests.
     """
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise UsageError(reason=f"lshdb serve needs {', '.join(missing)}. Run: pip install 'lshdb[web]'")
+    require_installed("serve", NEEDED, "web")
     from lshdb.web.options import TOKEN_VARIABLE, Limits, ServeOptions
     from lshdb.web.service import serve
 

@@ -46,6 +46,21 @@ class Clusters:
         first = self.first_keys[place : place + 1]
         return Clusters(self.doc_keys[here], self.content_keys[here], offsets, first, self.measure)
 
+    def touched(self, doc_keys: NDArray[np.int64]) -> tuple[Clusters, NDArray[np.int64]]:
+        """Return the clusters that have some of these documents, and their places, int64.
+
+        Of each, only the kept document and these are left; but all of them if the kept one is one of these.
+        """
+        sizes, kept = np.diff(self.offsets), self.offsets[:-1]
+        is_left = np.isin(self.doc_keys, doc_keys)
+        is_left |= np.repeat(is_left[kept], sizes)
+        is_left[kept] = True
+        left = np.diff(row_offsets(is_left.astype(np.int64))[self.offsets])
+        places = np.flatnonzero(left > 1)
+        is_left &= np.repeat(left > 1, sizes)
+        offsets, first_keys = row_offsets(left[places]), self.first_keys[places]
+        return Clusters(self.doc_keys[is_left], self.content_keys[is_left], offsets, first_keys, self.measure), places
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:

@@ -69,6 +69,21 @@ class Catalogue:
         """The number of documents in clusters."""
         return len(self._clusters.doc_keys)
 
+    @property
+    def num_redundant(self) -> int:
+        """The number of documents in clusters that are not kept."""
+        return self.num_documents - len(self)
+
+    def brought_by(self, run: int) -> Catalogue:
+        """Return the clusters that a run created or enlarged, each with its kept document and what the run brought.
+
+        A run brought the documents that it added, and those with whose texts it found new pairs. If it brought the kept
+        document, the cluster has all its documents.
+        """
+        doc_keys = self._store.read(lambda snapshot: stored.documents_of_run(snapshot, run))
+        clusters, places = self._clusters.touched(doc_keys)
+        return Catalogue(self._store, clusters, self._ids[places])
+
     def place(self, cluster: str) -> int | None:
         """Return the place of a cluster among all, by its id; None if there is none."""
         try:

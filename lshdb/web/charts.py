@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from lshdb.model.params import Params
-from lshdb.model.reports import Point
+from lshdb.model.reports import Measurement, Point
 
-__all__ = ["Bar", "Curve", "Tick", "bars", "curve", "ticks"]
+__all__ = ["Bar", "Curve", "Tick", "bars", "curve", "drawn", "ticks"]
 
 WIDTH: Final = 440.0
 # The axis, and the height above it.
@@ -46,6 +46,19 @@ class Curve:
     path: str
     mark: float
     points: tuple[tuple[float, float], ...]
+
+
+def drawn(params: Params, recall: Measurement | None, numbers: Sequence[int]) -> dict[str, Any]:
+    """Return what the template ``charts.html`` shows. Args: numbers: of pairs, by similarity."""
+    return {
+        "params": params,
+        "recall": recall,
+        "num_pairs": sum(numbers),
+        "bars": bars(numbers, params.floor),
+        "ticks": ticks(params.floor),
+        "highest": max(numbers),
+        "curve": curve(params, recall.points if recall else ()),
+    }
 
 
 def bars(numbers: Sequence[int], floor: float) -> list[Bar]:

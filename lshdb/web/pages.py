@@ -26,6 +26,7 @@ from lshdb.web.kept import Kept
 from lshdb.web.lists import catalogue
 from lshdb.web.problems import status_of
 from lshdb.web.templating import address_of, assets, environment
+from lshdb.web.texts import text_of
 
 __all__ = ["Pages"]
 
@@ -114,19 +115,13 @@ class Pages:
         clusters = catalogue(index, self._kept, None, ClusterOptions())
         numbers = self._kept.get(index, "histogram", Index.histogram)
         num_documents = stats.figures.num_documents
-        recall = stats.recall
         return {
             "figures": stats.figures,
             "collections": stats.collections,
-            "params": index.params,
-            "recall": recall,
             "num_clusters": len(clusters),
-            "redundant": (clusters.num_documents - len(clusters)) / num_documents if num_documents else 0.0,
-            "bars": charts.bars(numbers, index.params.floor),
-            "ticks": charts.ticks(index.params.floor),
-            "highest": max(numbers),
-            "curve": charts.curve(index.params, recall.points if recall else ()),
+            "redundant": clusters.num_redundant / num_documents if num_documents else 0.0,
             "runs": index.runs(12),
+            **charts.drawn(index.params, stats.recall, numbers),
         }
 
     @_shown
@@ -269,7 +264,7 @@ def _answer(index: Index, text: str) -> dict[str, Any]:
     features = tuple(text.split("\n")) if index.params.shingle == "set" else None
     asked = Document("the question", "" if features else text, features)
     matches = index.query(asked)[:MATCHES]
-    first = _text(index, matches[0].id, matches[0].collection) if matches and len(text) < COMPARED_TEXT else None
+    first = text_of(index, matches[0].id, matches[0].collection) if matches and len(text) < COMPARED_TEXT else None
     return {"matches": matches, "diff": None if first is None else diff(text, first[:COMPARED_TEXT])}
 
 
@@ -285,15 +280,9 @@ def _stored(index: Index, doc_id: str, collection: str) -> Document:
 
 
 def _text(index: Index, doc_id: str, collection: str) -> str | None:
-    """Return the beginning of a text, or the features of a document; None if the index keeps none."""
-    try:
-        found = index.get(doc_id, collection)
-    except TextsNotKept:
-        return None
-    if found is None:
-        return None
-    text = found.text if found.features is None else "\n".join(found.features)
-    return text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]} …"
+    """Return the beginning of a text; None if the index keeps none."""
+    text = text_of(index, doc_id, collection)
+    return text if text is None or len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]} …"
 
 
 def _sides(found: WordDiff | None) -> tuple[list[Hunk], list[Hunk]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from lshdb import Document, Index
 from lshdb.web.options import ServeOptions
+from lshdb.web.report import report
 from tests.web.conftest import ELEVEN, TEN, Service, serving
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -39,8 +41,8 @@ SECONDS = 20
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of an index with 60 clusters."""
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An index with 60 clusters."""
     path = str(tmp_path_factory.mktemp("browser") / "index.db")
     with Index.create(path) as index:
         for number in range(60):
@@ -49,6 +51,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
                 [Document(f"page {number} left", text), Document(f"page {number} right", f"{text} more")], link=False
             )
         index.add([Document("<img src=x onerror=alert(1)>", ELEVEN), Document("b", TEN)])
+    return path
+
+
+@pytest.fixture(scope="module")
+def service(path: str) -> Iterator[Service]:
+    """A service of that index."""
     with serving(path, ServeOptions()) as running:
         yield running
 
@@ -72,6 +80,11 @@ def requested(browser: webdriver.Chrome) -> set[str]:
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
     return {urlsplit(url).netloc for url in sent if urlsplit(url).scheme in ("http", "https")}
+
+
+def fit_telephone(browser: webdriver.Chrome) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
 def test_a_visit(browser: webdriver.Chrome, service: Service) -> None:
@@ -99,10 +112,27 @@ def test_a_visit(browser: webdriver.Chrome, service: Service) -> None:
     assert requested(browser) == {urlsplit(service.address).netloc}
 
 
-@pytest.mark.parametrize("path", ["/", "/clusters", "/compare?a=b&b=page+1+left", "/ask", "/boilerplate"])
-def test_a_page_fits_a_telephone(browser: webdriver.Chrome, service: Service, path: str) -> None:
-    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.get(f"{service.address}{path}")
+def test_a_report_opens_from_disk(browser: webdriver.Chrome, path: str, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    with Index.open(path) as index:
+        out.write_text(report(index), encoding="utf-8")
+    requested(browser)
+    fit_telephone(browser)
+    browser.get(out.as_uri())
+    first, last = (browser.find_elements(By.TAG_NAME, "details")[place] for place in (0, -1))
+    assert [first.get_attribute("open"), last.get_attribute("open")] == ["true", None]
+    last.find_element(By.TAG_NAME, "summary").click()
+    assert last.find_element(By.TAG_NAME, "ins").text == "more"
+    # The policy lets the style pass, and nothing else.
+    assert browser.find_element(By.CLASS_NAME, "name").value_of_css_property("font-weight") == "650"
+    assert browser.execute_script("return document.documentElement.scrollWidth") == 390
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert (browser.get_log("browser"), requested(browser)) == ([], set())
+
+
+@pytest.mark.parametrize("page", ["/", "/clusters", "/compare?a=b&b=page+1+left", "/ask", "/boilerplate"])
+def test_a_page_fits_a_telephone(browser: webdriver.Chrome, service: Service, page: str) -> None:
+    fit_telephone(browser)
+    browser.get(f"{service.address}{page}")
     assert browser.execute_script("return document.documentElement.scrollWidth") == 390
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

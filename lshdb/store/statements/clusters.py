@@ -19,6 +19,7 @@ __all__ = [
     "content_sizes",
     "contents_there",
     "document_counts",
+    "documents_of_run",
     "earlier_mates",
     "holding",
     "known_pairs",
@@ -117,6 +118,14 @@ def scope() -> Rows:
     """Select (doc_key, collection, doc_id, content_key) of every document, in the order in which they were added."""
     columns = (document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id, document.c.content_key)
     return select(*columns).where(_within()).order_by(document.c.doc_key)
+
+
+@cache
+def documents_of_run() -> Rows:
+    """Select the doc_key of documents that ``:run`` added, or that have a text with which it found a new pair."""
+    paired = select(pair.c.right_key).where(pair.c.run_key == bindparam("run"))
+    mine = or_(document.c.first_seen_run == bindparam("run"), document.c.content_key.in_(paired))
+    return select(document.c.doc_key).where(mine)
 
 
 @cache

@@ -22,6 +22,7 @@ __all__ = [
     "content_sizes",
     "contents_there",
     "document_counts",
+    "documents_of_run",
     "holding",
     "known_pairs",
     "mates",
@@ -108,6 +109,11 @@ def names(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, tu
 def holding(transaction: Transaction, text: str, most: int) -> NDArray[np.int64]:
     """Return the keys of at most `most` documents whose ids contain a text, int64, ascending."""
     return np.sort(transaction.integers(statements.holding(text).limit(most))[:, 0])
+
+
+def documents_of_run(transaction: Transaction, run_key: int) -> NDArray[np.int64]:
+    """Return the keys of documents that a run added, or with whose texts it found new pairs, int64."""
+    return transaction.integers(statements.documents_of_run(), {"run": run_key})[:, 0]
 
 
 def contents_there(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:

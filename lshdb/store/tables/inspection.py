@@ -9,13 +9,14 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import ColumnElement, Integer, cast, exists, func, select
 
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys
 from lshdb.store.given import given
 from lshdb.store.schema import content, document, oversized_bucket, pair, source, unlinked
 from lshdb.store.statements import statements
+from lshdb.store.statements.collections import bound_key
 from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
@@ -70,11 +71,19 @@ def stored_pair(transaction: Transaction, one: int, other: int) -> StoredPair | 
     return None if row is None else StoredPair(row.similarity, bool(row.exact), row.run_key)
 
 
-def num_pairs_by_similarity(transaction: Transaction) -> dict[int, int]:
-    """Return the number of stored pairs for each thousandth of similarity that has some."""
+def num_pairs_by_similarity(transaction: Transaction, within: str | None = None) -> dict[int, int]:
+    """Return the number of stored pairs for each thousandth of similarity that has some.
+
+    Args: within: only pairs of contents that both have a document in this collection.
+    """
     # Postgres rounds, and SQLite cuts off.
     thousandth = cast(pair.c.similarity * 1_000, Integer)
-    rows = transaction.execute(select(thousandth, func.count()).group_by(thousandth))
+    statement = select(thousandth, func.count()).group_by(thousandth)
+    if within is None:
+        rows = transaction.execute(statement)
+    else:
+        mine = [_is_in("within", key) for key in (pair.c.left_key, pair.c.right_key)]
+        rows = transaction.execute(statement.where(*mine), {"within": within})
     return {int(step): int(number) for step, number in rows}
 
 
@@ -109,6 +118,12 @@ def oversized_members(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
     """Yield the contents of each oversized bucket, int64, ascending."""
     buckets = transaction.integers(select(oversized_bucket.c.band, oversized_bucket.c.bucket_hash))
     return _members(transaction, buckets)
+
+
+def _is_in(collection: str, content_key: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that a content has a document in the collection that the parameter names."""
+    here = (document.c.collection_key == bound_key(collection), document.c.content_key == content_key)
+    return exists().where(*here)
 
 
 def _members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

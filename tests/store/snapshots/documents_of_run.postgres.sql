@@ -1,0 +1,5 @@
+SELECT document.doc_key
+FROM document
+WHERE document.first_seen_run = %(run)s::BIGINT OR document.content_key IN (SELECT pair.right_key
+FROM pair
+WHERE pair.run_key = %(run)s::BIGINT)
