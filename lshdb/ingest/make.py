@@ -15,7 +15,18 @@ from lshdb.errors import BadDocument
 from lshdb.ingest.options import Budgets
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection, Sketches
-from lshdb.readers import NO_READER, Deferred, Item, Reading, ReadOptions, Revisit, SourceFile, made
+from lshdb.readers import (
+    NO_READER,
+    Deferred,
+    Item,
+    Part,
+    PartReading,
+    Reading,
+    ReadOptions,
+    Revisit,
+    SourceFile,
+    made,
+)
 from lshdb.sketch.sketch import Sketching, begin, require_fit
 
 __all__ = [
@@ -35,10 +46,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A source to read, except for its first `position` items."""
+    """A source to read, except for its first `position` items; or only a part of it."""
 
     source: SourceFile
     position: int = 0
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +268,8 @@ class _TaskReading:
 
     def __init__(self, task: Task, options: ReadOptions) -> None:
         self._task = task
-        self._reading = Reading(task.source, options)
+        part = task.part
+        self._reading = Reading(task.source, options) if part is None else PartReading(task.source, part, options)
         self._position = self._num_bytes = 0
         self._ended = self._lacks_reader = False
 
@@ -267,7 +280,7 @@ class _TaskReading:
             self._lacks_reader = isinstance(step, Rejection) and step.kind == NO_READER
             if self._position > self._task.position:
                 yield step
-        self._ended = True
+        self._ended = self._task.part is None or self._task.part.is_last
 
     def progress(self, num_untaken: int = 0) -> SourceProgress:
         """Return how far the source has been read; its documents are counted when they are made.

@@ -24,6 +24,7 @@ from lshdb.readers.base import (
 )
 from lshdb.readers.bytes.streams import digest
 from lshdb.readers.naming import file_of, meant_ids
+from lshdb.readers.parts import Part, PartReading, parts
 from lshdb.readers.registry import (
     READERS,
     Reading,
@@ -55,6 +56,8 @@ __all__ = [
     "Found",
     "Item",
     "OutwardLink",
+    "Part",
+    "PartReading",
     "ReadOptions",
     "Reader",
     "Reading",
@@ -69,6 +72,7 @@ __all__ = [
     "made",
     "may_hold_pages",
     "meant_ids",
+    "parts",
     "path_at",
     "path_uri",
     "read_stream",

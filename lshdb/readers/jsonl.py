@@ -44,9 +44,12 @@ class JsonLinesReader:
         """Return whether the head begins with an object that continues in its first line."""
         return looks_like_json_lines(head)
 
-    def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Deferred | Rejection]:
-        """Yield a Document or a Rejection for every line that is not blank."""
-        return read_documents(source, stream, options, _RecordParser(options, file_doc_id(source, options)).parse)
+    def read(
+        self, source: SourceFile, stream: BinaryIO, options: ReadOptions, first: int = 1
+    ) -> Iterator[Deferred | Rejection]:
+        """Yield a Document or a Rejection for every line that is not blank. Args: first: the number of the first."""
+        parser = _RecordParser(options, file_doc_id(source, options))
+        return read_documents(source, stream, options, parser.parse, first)
 
 
 # Returns the id of a line, and its text, the texts of its fields, or its features. If it raises one of FAULTS, the line

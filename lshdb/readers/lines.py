@@ -24,12 +24,15 @@ LineParser: TypeAlias = Callable[[bytes, str, str], Document]
 
 
 def read_documents(
-    source: SourceFile, stream: BinaryIO, options: ReadOptions, parse: LineParser
+    source: SourceFile, stream: BinaryIO, options: ReadOptions, parse: LineParser, first: int = 1
 ) -> Iterator[Deferred | Rejection]:
-    """Yield every line as a Deferred, or as a Rejection if it is too long; a failure of the stream is the last item."""
-    number = 0
+    """Yield every line as a Deferred, or as a Rejection if it is too long; a failure of the stream is the last item.
+
+    Args: first: the number of the first line, which is not 1 if the stream is a part of a file.
+    """
+    number = first - 1
     try:
-        for number, line in enumerate(read_lines(stream, options.max_line), start=1):
+        for number, line in enumerate(read_lines(stream, options.max_line, begins=first == 1), start=first):
             if line is None:
                 yield Rejection(source.uri, f"line {number}", f"longer than {megabytes(options.max_line)}")
             elif line and not line.isspace():
@@ -40,14 +43,16 @@ def read_documents(
         yield Rejection(source.uri, f"line {number + 1}", f"{reason_of(error)} after line {number}")
 
 
-def read_lines(stream: BinaryIO, max_bytes: int) -> Iterator[bytes | None]:
+def read_lines(stream: BinaryIO, max_bytes: int, *, begins: bool = True) -> Iterator[bytes | None]:
     """Yield the lines without their LF; None for a line of more than `max_bytes`, which is not kept in memory.
 
-    Args: max_bytes: at least `BLOCK_BYTES`, the size of one read.
+    Args:
+        max_bytes: at least `BLOCK_BYTES`, the size of one read.
+        begins: whether the stream begins a file, which may have a byte order mark.
     Raises: Unfit: the lines are not in UTF-8; OSError: the stream failed; only the complete lines before the failure
         were yielded.
     """
-    held, is_first = _HeldLine(max_bytes), True
+    held, is_first = _HeldLine(max_bytes, begins=begins), begins
     while block := stream.read(BLOCK_BYTES):
         if is_first:
             _require_utf8(block)
@@ -81,11 +86,11 @@ def _require_utf8(head: bytes) -> None:
 class _HeldLine:
     """The pieces of an incomplete line. If they exceed the limit, their bytes are only counted."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, *, begins: bool) -> None:
         self.num_bytes = 0
         self._max_bytes = max_bytes
         self._pieces: list[bytes] = []
-        self._first = True
+        self._first = begins
 
     def add(self, piece: bytes) -> None:
         """Append a piece to the line."""

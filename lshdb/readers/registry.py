@@ -46,6 +46,7 @@ from lshdb.readers.warc.reader import WarcReader
 __all__ = [
     "READERS",
     "Reading",
+    "guarded",
     "holds_records",
     "made",
     "may_hold_pages",
@@ -140,8 +141,13 @@ def _steps(source: SourceFile, stream: BinaryIO | ByteStream, options: ReadOptio
     reader = _reader_by_name(source.path.name, options)
     if not isinstance(stream, ByteStream):
         stream = ByteStream(iter(functools.partial(stream.read, BLOCK_BYTES), b""))
+    yield from guarded(source, _items(source, stream, reader, options))
+
+
+def guarded(source: SourceFile, items: Iterator[Item | Deferred]) -> Iterator[Item | Deferred]:
+    """Yield items of a source, and a Rejection if reading them fails."""
     try:
-        yield from _items(source, stream, reader, options)
+        yield from items
     except OSError as error:
         yield Rejection(source.uri, "", reason_of(error))
     except Exception as error:  # An error in a reader costs one source, not the run.

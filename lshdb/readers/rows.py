@@ -21,7 +21,7 @@ from lshdb.readers.fields import field, joined, paged, quoted
 from lshdb.readers.lines import checked_doc_id
 from lshdb.readers.naming import file_doc_id, record_doc_id
 
-__all__ = ["Column", "bytes_of", "find_column", "read_rows"]
+__all__ = ["Column", "bytes_of", "find_column", "group_sizes", "read_rows"]
 
 # The path of a column, and its type.
 _Typed: TypeAlias = tuple[tuple[str, ...], pa.DataType]
@@ -32,21 +32,39 @@ MAX_BATCH_ROWS: Final = 4096
 MAX_BATCH_BYTES: Final = 128_000_000
 
 
-def read_rows(source: SourceFile, file: io.IOBase, options: ReadOptions) -> Iterator[Item | Deferred]:
-    """Yield the items of an open Parquet file; of a damaged file, those of intact row groups."""
+def read_rows(
+    source: SourceFile, file: io.IOBase, options: ReadOptions, groups: range | None = None, first: int = 1
+) -> Iterator[Item | Deferred]:
+    """Yield the items of an open Parquet file; of a damaged file, those of intact row groups.
+
+    Args: groups: the row groups to read; None for all. first: the number of their first row.
+    """
     try:
-        opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
-        columns = _Columns(opened.schema_arrow, options, file_doc_id(source, options))
+        opened, columns = _opened(source, file, options)
     except Unfit as error:
         yield Rejection(source.uri, "", str(error))
         return
     except (OSError, ValueError, pa.ArrowException) as error:
         yield Rejection(source.uri, "", f"cannot be read as Parquet ({_first_line(error)})")
         return
-    first = 1
-    for group in range(opened.metadata.num_row_groups):
+    for group in range(opened.metadata.num_row_groups) if groups is None else groups:
         yield from _group_items(source, opened, columns, group, first, file)
         first += opened.metadata.row_group(group).num_rows
+
+
+def group_sizes(source: SourceFile, file: io.IOBase, options: ReadOptions) -> list[tuple[int, int]]:
+    """Return the rows and the bytes of each row group; none if the file cannot be read."""
+    try:
+        metadata = _opened(source, file, options)[0].metadata
+    except (Unfit, OSError, ValueError, pa.ArrowException):
+        return []
+    found = map(metadata.row_group, range(metadata.num_row_groups))
+    return [(one.num_rows, sum(one.column(at).total_compressed_size for at in range(one.num_columns))) for one in found]
+
+
+def _opened(source: SourceFile, file: io.IOBase, options: ReadOptions) -> tuple[pq.ParquetFile, _Columns]:
+    opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
+    return opened, _Columns(opened.schema_arrow, options, file_doc_id(source, options))
 
 
 def _group_items(

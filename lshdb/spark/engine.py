@@ -41,6 +41,8 @@ DEFAULTS: Final = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
 }
+# On one machine, a missing heartbeat only means that the machine slept. Spark would then wait forever.
+LOCAL: Final = {"spark.network.timeout": "24h"}
 
 
 def session(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
@@ -50,7 +52,8 @@ def session(master: str | None = None, conf: Mapping[str, str] | None = None) ->
     builder = SparkSession.builder.appName("lshdb")
     if master is not None:
         builder = builder.master(master)
-    for name, value in {**DEFAULTS, **(conf or {})}.items():
+    within = LOCAL if (master or "").startswith("local") else {}
+    for name, value in {**DEFAULTS, **within, **(conf or {})}.items():
         builder = builder.config(name, value)
     with _quiet():
         return builder.getOrCreate()

@@ -1,7 +1,6 @@
 """Near-duplicates of a DataFrame.
 
 The documents count in the order of their ids, so the result does not depend on how the DataFrame is partitioned.
-Exact copies form a pair with the first document that has their text.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import coalesce, col, lit
 
-from lshdb.errors import BadDocument
+from lshdb.errors import BadDocument, BelowFloor
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, record
@@ -32,26 +31,44 @@ __all__ = ["clusters", "deduplicated", "pairs"]
 
 
 def pairs(
-    frame: DataFrame, work: str | Path, params: Params | None = None, *, id: str = "id", text: str = "text"
+    frame: DataFrame,
+    work: str | Path,
+    params: Params | None = None,
+    *,
+    id: str = "id",
+    text: str = "text",
+    min_sim: float | None = None,
+    expand: bool = False,
 ) -> DataFrame:
     """Return the near-duplicates of a DataFrame: ``left`` and ``right`` (ids), ``similarity``, ``exact``.
+
+    The pairs are those that an index of the same documents lists.
 
     Args:
         frame: one document per row; ids are unique, and are compared as strings.
         work: an empty folder that every machine sees. It keeps the result; the same call continues it.
         params: as of an index.
         id, text: the columns of the id and the text.
+        min_sim: the least similarity; ``params.min_sim`` by default.
+        expand: every pair of documents. Otherwise a text that many documents share is named by the first of them, and
+            the others are pairs (first, other, 1.0).
 
-    Raises: BadDocument: an id is missing, or occurs twice; EngineFailed.
+    Raises: BelowFloor: such pairs are not computed; BadDocument: an id is missing, or occurs twice; EngineFailed.
     """
-    folder = _linked(frame, work, params, id, text, "pairs")
-    ids = _ids(frame.sparkSession, folder)
-    found = _read(frame.sparkSession, folder, "pairs")
-    copies = _read(frame.sparkSession, folder, "contents").where("place != content")
-    exact = copies.select(col("content").alias("left"), col("place").alias("right"), lit(1.0), lit(True))
-    left, right = (ids.withColumnsRenamed({"place": side, "doc_id": f"{side}_id"}) for side in ("left", "right"))
-    named = found.union(exact).join(left, "left").join(right, "right")
-    return named.select(col("left_id").alias("left"), col("right_id").alias("right"), "similarity", "exact")
+    chosen = params or Params()
+    least = chosen.min_sim if min_sim is None else min_sim
+    if least < chosen.floor:
+        raise BelowFloor(min_sim=least, floor=chosen.floor)
+    folder = _linked(frame, work, chosen, id, text, "pairs")
+    documents = _documents(frame.sparkSession, folder)
+    named = documents if expand else documents.where("place = content")
+    left, right = _side(named, "left"), _side(named, "right")
+    similar = _read(frame.sparkSession, folder, "pairs").where(col("similarity") >= least)
+    similar = similar.join(left, "left").join(right, "right")
+    later = (col("left") == col("right")) & (col("left_place") < col("right_place"))
+    copies = left.join(_side(documents, "right"), later).withColumns({"similarity": lit(1.0), "exact": lit(True)})
+    columns = (col("left_id").alias("left"), col("right_id").alias("right"), "similarity", "exact")
+    return similar.select(*columns).union(copies.select(*columns))
 
 
 def clusters(
@@ -61,14 +78,13 @@ def clusters(
 
     Pairs with a similarity of at least ``params.min_sim`` connect clusters. Args and Raises: as `pairs`.
     """
-    folder = _linked(frame, work, params, id, text, "clusters")
-    ids = _ids(frame.sparkSession, folder)
-    content = _read(frame.sparkSession, folder, "contents").select("place", "content")
-    placed = content.join(_read(frame.sparkSession, folder, "clusters"), "content", "left")
-    placed = placed.select("place", coalesce("cluster", "content").alias("cluster"))
-    several = placed.groupBy("cluster").count().where("count > 1").select("cluster")
-    first = ids.withColumnsRenamed({"place": "cluster", "doc_id": "first_id"})
-    named = placed.join(several, "cluster").join(ids, "place").join(first, "cluster")
+    folder = _linked(frame, work, params or Params(), id, text, "clusters")
+    documents = _documents(frame.sparkSession, folder)
+    found = documents.join(_read(frame.sparkSession, folder, "clusters"), "content", "left")
+    found = found.withColumn("cluster", coalesce("cluster", "content"))
+    several = found.groupBy("cluster").count().where("count > 1").select("cluster")
+    first = documents.select(col("place").alias("cluster"), col("doc_id").alias("first_id"))
+    named = found.join(several, "cluster").join(first, "cluster")
     return named.select(col("doc_id").alias("id"), col("first_id").alias("cluster"))
 
 
@@ -81,9 +97,8 @@ def deduplicated(
     return frame.join(dropped, frame[id].cast("string") == col("_dropped_id"), "left_anti")
 
 
-def _linked(frame: DataFrame, work: str | Path, params: Params | None, id: str, text: str, until: str) -> WorkFolder:
-    chosen = params or Params()
-    folder = WorkFolder.ensure(work, Manifest(asdict(chosen), record(ReadOptions()), ()))
+def _linked(frame: DataFrame, work: str | Path, params: Params, id: str, text: str, until: str) -> WorkFolder:
+    folder = WorkFolder.ensure(work, Manifest(asdict(params), record(ReadOptions()), ()))
     if not folder.is_done("sketches"):
         _sketch(frame, folder, id, text)
     run(frame.sparkSession, folder, until)
@@ -114,8 +129,16 @@ def _sketched(batches: Iterator[pa.RecordBatch], params: Params) -> Iterator[pa.
         position += len(found)
 
 
-def _ids(spark: SparkSession, folder: WorkFolder) -> DataFrame:
-    return _read(spark, folder, "sketches").where("kind = 'document'").select("place", "doc_id")
+def _documents(spark: SparkSession, folder: WorkFolder) -> DataFrame:
+    """Return the documents that have shingles: ``place``, ``content``, ``doc_id``."""
+    ids = _read(spark, folder, "sketches").where("kind = 'document'").select("place", "doc_id")
+    return _read(spark, folder, "contents").select("place", "content").join(ids, "place")
+
+
+def _side(documents: DataFrame, side: str) -> DataFrame:
+    """Return documents as one side of pairs of contents: ``left``, ``left_place``, ``left_id``."""
+    names = {"content": side, "place": f"{side}_place", "doc_id": f"{side}_id"}
+    return documents.withColumnsRenamed(names)
 
 
 def _read(spark: SparkSession, folder: WorkFolder, stage: str) -> DataFrame:

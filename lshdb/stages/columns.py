@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["POSITION_BITS", "batch_of", "binaries", "integers", "matrix", "places", "runs", "slices_of_bytes"]
+__all__ = ["POSITION_BITS", "batch_of", "binaries", "flags", "integers", "matrix", "places", "runs", "slices_of_bytes"]
 
 # A place is the ordinal of a source, shifted by this, plus a position.
 POSITION_BITS = 32
@@ -69,3 +69,8 @@ def slices_of_bytes(sizes: NDArray[np.int64], most: int) -> Iterator[slice]:
         end = max(begin + 1, int(np.searchsorted(ends, done + most, side="right")))
         yield slice(begin, end)
         begin = end
+
+
+def flags(batch: pa.RecordBatch, name: str) -> NDArray[np.bool_]:
+    """Return a boolean column without nulls, shape (n,)."""
+    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False), dtype=np.bool_)

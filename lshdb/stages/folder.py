@@ -30,8 +30,10 @@ __all__ = ["Manifest", "WorkFolder", "current_versions"]
 MANIFEST: Final = "manifest.json"
 # Spark writes it when all files of a folder are complete.
 DONE: Final = "_SUCCESS"
-FORMAT: Final = 1
+FORMAT: Final = 2
 READ_ROWS: Final = 2_000
+# Of a sorted list, a task reads one row group at a time.
+ROWS_IN_GROUP: Final = 100_000
 
 
 def current_versions() -> dict[str, str]:
@@ -146,7 +148,7 @@ class WorkFolder:
         place.mkdir(exist_ok=True)
         with pq.ParquetWriter(place / "part-00000.parquet", schema) as writer:
             for batch in batches:
-                writer.write_batch(batch, row_group_size=1_000_000)
+                writer.write_batch(batch, row_group_size=ROWS_IN_GROUP)
         (place / DONE).touch()
 
     def batches(self, name: str) -> Iterator[pa.RecordBatch]:

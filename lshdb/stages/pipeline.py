@@ -13,8 +13,9 @@ import pyarrow.dataset as ds
 
 from lshdb.errors import VersionsDiffer
 from lshdb.ingest.options import Budgets
+from lshdb.model.arrays import distinct
 from lshdb.model.expansion import EXPANSION, Expansion
-from lshdb.stages import buckets, comparing, forests, schemas, sketching
+from lshdb.stages import buckets, estimates, forests, groups, schemas, similarities, sketching
 from lshdb.stages.columns import POSITION_BITS, batch_of
 from lshdb.stages.folder import WorkFolder, current_versions
 
@@ -22,6 +23,8 @@ __all__ = ["UNTIL", "Engine", "Rows", "Step", "run"]
 
 Step: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
+# Bytes of small files, or of a part of a large one, that a task reads.
+TASK_BYTES: Final = 64_000_000
 # The stages that a user may stop after.
 UNTIL: Final = ("sketches", "pairs", "clusters")
 
@@ -61,6 +64,7 @@ class _Job:
     expansion: Expansion
     budgets: Budgets
     min_sim: float
+    task_bytes: int
 
     def through(self, rows: Rows, function: Step, schema: pa.Schema) -> Rows:
         return rows.through(partial(_checked, function, self.folder.manifest.versions), schema)
@@ -79,6 +83,7 @@ def run(
     expansion: Expansion = EXPANSION,
     budgets: Budgets | None = None,
     min_sim: float | None = None,
+    task_bytes: int = TASK_BYTES,
     began: Callable[[str], None] = lambda _stage: None,
 ) -> None:
     """Complete the stages of a folder that are missing.
@@ -86,12 +91,13 @@ def run(
     Args:
         until: the last stage; one of `UNTIL`.
         min_sim: the similarity of the pairs that connect clusters; None for that of the index.
+        task_bytes: bytes of small files that a task reads; larger files are split into parts of this size, if possible.
         began: is called with the name of each stage that is made.
 
     Raises: SourceUnreadable, VersionsDiffer, and what the engine raises.
     """
     least = folder.params.min_sim if min_sim is None else min_sim
-    job = _Job(engine, folder, expansion, budgets or Budgets(), least)
+    job = _Job(engine, folder, expansion, budgets or Budgets(), least, task_bytes)
     for name, make in _STAGES.items():
         if not folder.is_done(name):
             began(name)
@@ -108,9 +114,20 @@ def _checked(function: Step, versions: dict[str, str], batches: Iterator[pa.Reco
     return function(batch for batch in batches if len(batch))
 
 
+def _parts(job: _Job) -> None:
+    folder, num_old = job.folder, job.folder.manifest.num_old
+    tasks = sketching.large_files(folder.manifest.sources[num_old:], num_old, job.task_bytes)
+    if not tasks:
+        folder.write("parts", schemas.PARTS, [])
+        return
+    split = partial(sketching.split, options=folder.options, most=job.task_bytes)
+    job.through(job.engine.tasks(tasks), split, schemas.PARTS).write(folder.stage("parts"))
+
+
 def _sketches(job: _Job) -> None:
     folder, num_old = job.folder, job.folder.manifest.num_old
-    tasks = job.engine.tasks(sketching.tasks(folder.manifest.sources[num_old:], num_old))
+    parts = sketching.parts_of(ds.dataset(folder.stage("parts"), format="parquet").to_batches())
+    tasks = job.engine.tasks(sketching.tasks(folder.manifest.sources[num_old:], num_old, parts, job.task_bytes))
     sketch = partial(sketching.sketches, params=folder.params, options=folder.options, budgets=job.budgets)
     job.through(tasks, sketch, schemas.SKETCHES).write(folder.stage("sketches"))
 
@@ -130,15 +147,34 @@ def _occurrences(job: _Job) -> None:
     job.through(rows, expand, schemas.OCCURRENCES).write(job.folder.stage("occurrences"))
 
 
+def _sides(job: _Job) -> None:
+    rows = job.through(job.read("occurrences", "left", "right"), estimates.sides, schemas.SIDES)
+    rows = rows.together(["content"], ["content", "is_left"])
+    job.through(rows, estimates.distinct_sides, schemas.SIDES).write(job.folder.stage("sides"))
+
+
+def _list(job: _Job, name: str, *, is_left: bool) -> None:
+    """Sort the contents of one side in this process: 8 bytes each."""
+    sides = ds.dataset(job.folder.stage("sides"), format="parquet")
+    found = sides.to_table(columns=["content"], filter=ds.field("is_left") == is_left).column("content")
+    content = distinct(found.to_numpy())
+    job.folder.write(name, schemas.LISTED, [batch_of(schemas.LISTED, len(content), content=content)])
+
+
 def _promising(job: _Job) -> None:
+    asking = job.through(job.read("occurrences", "left", "right"), estimates.asking_for_signatures, schemas.SIGNED)
+    rows = _asked(job, "lefts", asking)
+    rows = _asked(job, "rights", job.through(rows, estimates.with_left_signature, schemas.SIGNED))
+    estimate = partial(estimates.promising, params=job.folder.params)
+    job.through(rows, estimate, schemas.PROMISING).write(job.folder.stage("promising"))
+
+
+def _asked(job: _Job, name: str, asking: Rows) -> Rows:
+    """Return rows that ask for a signature, after the signatures. Args: name: of the list of the contents."""
+    tell = partial(estimates.signatures, contents=job.folder.stage(name))
     known = job.read("sketches", "place", "num_shingles", "signature", everything=True)
-    known = job.through(known, comparing.signatures, schemas.SIGNED)
-    asking = job.through(job.read("occurrences", "left", "right"), comparing.asking_for_signatures, schemas.SIGNED)
-    order = ["key", "asks", "other"]
-    rows = job.through(known.also(asking).together(["key"], order), comparing.with_left_signature, schemas.SIGNED)
-    estimate = partial(comparing.promising, params=job.folder.params)
-    rows = job.through(known.also(rows).together(["key"], order), estimate, schemas.PROMISING)
-    rows.write(job.folder.stage("promising"))
+    known = job.through(known, tell, schemas.SIGNED)
+    return known.also(asking).together(["key"], ["key", "asks", "other"])
 
 
 def _families(job: _Job) -> None:
@@ -147,29 +183,29 @@ def _families(job: _Job) -> None:
 
 def _groups(job: _Job) -> None:
     families = job.read("families", "content", "family")
-    known = job.through(families, comparing.telling_families, schemas.FAMILIES)
-    asking = job.through(job.read("promising"), comparing.asking_for_families, schemas.FAMILIES)
+    known = job.through(families, groups.telling_families, schemas.FAMILIES)
+    asking = job.through(job.read("promising"), groups.asking_for_families, schemas.FAMILIES)
     rows = known.also(asking).together(["key"], ["key", "asks", "right"])
-    rows = job.through(rows, comparing.with_family, schemas.GROUPING)
+    rows = job.through(rows, groups.with_family, schemas.GROUPING)
     rows = rows.together(["family"], ["family", "right", "left"])
-    job.through(rows, comparing.grouped, schemas.GROUPS).write(job.folder.stage("groups"))
+    job.through(rows, groups.grouped, schemas.GROUPS).write(job.folder.stage("groups"))
 
 
 def _pairs(job: _Job) -> None:
     params, folder = job.folder.params, job.folder
     if not params.keep_text:
-        estimate = partial(comparing.estimated, floor=params.floor)
+        estimate = partial(similarities.estimated, floor=params.floor)
         job.through(job.read("promising"), estimate, schemas.PAIRS).write(folder.stage("pairs"))
         return
-    tell = partial(comparing.texts, families=folder.stage("families"))
+    tell = partial(similarities.texts, contents=folder.stage("families"))
     known = job.through(job.read("sketches", "place", "text", everything=True), tell, schemas.TEXTS)
-    asking = job.through(job.read("groups"), comparing.asking_for_texts, schemas.TEXTS)
+    asking = job.through(job.read("groups"), similarities.asking_for_texts, schemas.TEXTS)
     rows = known.also(asking).together(["key"], ["key", "asks"])
-    rows = job.through(rows, comparing.with_text, schemas.COMPARED)
-    rows = rows.also(job.through(job.read("groups"), comparing.pairs_of_groups, schemas.COMPARED))
+    rows = job.through(rows, similarities.with_text, schemas.COMPARED)
+    rows = rows.also(job.through(job.read("groups"), similarities.pairs_of_groups, schemas.COMPARED))
     group = ["group_left", "group_right"]
     rows = rows.together(group, [*group, "is_pair", "left", "right"])
-    compare = partial(comparing.verified, params=params)
+    compare = partial(similarities.verified, params=params)
     job.through(rows, compare, schemas.PAIRS).write(folder.stage("pairs"))
 
 
@@ -189,9 +225,13 @@ def _write_components(job: _Job, pairs: Rows, name: str, column: str) -> None:
 
 
 _STAGES: Final[dict[str, Callable[[_Job], None]]] = {
+    "parts": _parts,
     "sketches": _sketches,
     "contents": _contents,
     "occurrences": _occurrences,
+    "sides": _sides,
+    "lefts": partial(_list, name="lefts", is_left=True),
+    "rights": partial(_list, name="rights", is_left=False),
     "promising": _promising,
     "families": _families,
     "groups": _groups,

@@ -15,9 +15,12 @@ __all__ = [
     "FOREST",
     "GROUPING",
     "GROUPS",
+    "LISTED",
     "OCCURRENCES",
     "PAIRS",
+    "PARTS",
     "PROMISING",
+    "SIDES",
     "SIGNED",
     "SKETCHES",
     "TEXTS",
@@ -25,6 +28,8 @@ __all__ = [
 
 _KEY: Final = pa.int64()
 
+# A part of a large file, as JSON.
+PARTS: Final = pa.schema([("ordinal", pa.int64()), ("part", pa.string())])
 # One row for each document, rejection and revisit; then, for each chunk, how far its sources were read.
 SKETCHES: Final = pa.schema(
     [
@@ -50,6 +55,9 @@ BUCKETS: Final = pa.schema([("band", pa.int16()), ("bucket_hash", pa.int64()), (
 OCCURRENCES: Final = pa.schema(
     [("left", _KEY), ("right", _KEY), ("band", pa.int16()), ("bucket_hash", pa.int64()), ("num_contents", pa.int64())]
 )
+SIDES: Final = pa.schema([("content", _KEY), ("is_left", pa.bool_())])
+# A sorted list of contents.
+LISTED: Final = pa.schema([("content", _KEY)])
 # Rows for one `key`: first its size and signature, then the pairs that ask for them.
 SIGNED: Final = pa.schema(
     [("key", _KEY), ("asks", pa.bool_()), ("other", _KEY), ("size", pa.int64()), ("signature", pa.binary())]

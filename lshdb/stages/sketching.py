@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -21,12 +22,12 @@ from lshdb.ingest.options import Budgets
 from lshdb.model.arrays import row_offsets
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Document, Fingerprints, Rejection, Signatures, Sketches
-from lshdb.readers import ReadOptions, Revisit, SourceFile
+from lshdb.readers import Part, ReadOptions, Revisit, SourceFile, parts
 from lshdb.stages.columns import batch_of, binaries, matrix, places
-from lshdb.stages.schemas import SKETCHES
+from lshdb.stages.schemas import PARTS, SKETCHES
 from lshdb.stages.source import Source
 
-__all__ = ["chunks", "document_rows", "rows", "sketches", "tasks"]
+__all__ = ["chunks", "document_rows", "large_files", "parts_of", "rows", "sketches", "split", "tasks"]
 
 DOCUMENT: Final = "document"
 REJECTED: Final = "rejected"
@@ -34,25 +35,77 @@ REVISIT: Final = "revisit"
 SOURCE: Final = "source"
 CHUNK: Final = "chunk"
 
-# Bytes of small files in one task.
-TASK_BYTES: Final = 64_000_000
 TASK_FILES: Final = 10_000
 
 
-def tasks(sources: Sequence[Source], first: int, most: int = TASK_BYTES) -> list[str]:
-    """Return the work of each task, as JSON: one large file, or several small ones.
+class _Work(msgspec.Struct, frozen=True):
+    """A source, or a part of one, as a task names it."""
 
-    Args: first: the ordinal of the first source.
+    ordinal: int
+    source: Source
+    part: Part | None = None
+
+
+def large_files(sources: Sequence[Source], first: int, most: int) -> list[str]:
+    """Return a task for each file of more than `most` bytes, as JSON. Args: first: the ordinal of the first source."""
+    return [_encoded([_Work(ordinal, source)]) for ordinal, source in enumerate(sources, first) if source.size > most]
+
+
+def tasks(sources: Sequence[Source], first: int, parts: Mapping[int, Sequence[Part]], most: int) -> list[str]:
+    """Return the work of each task, as JSON: a part of a file, a file, or several small files.
+
+    Args:
+        first: the ordinal of the first source.
+        parts: of the sources that are read in parts, by ordinal.
+        most: bytes of small files in one task.
     """
-    groups: list[list[tuple[int, Source]]] = []
+    groups: list[list[_Work]] = []
     num_bytes = most
     for ordinal, source in enumerate(sources, first):
+        if ordinal in parts:
+            groups += [[_Work(ordinal, source, part)] for part in parts[ordinal]]
+            num_bytes = most
+            continue
         if num_bytes + source.size > most or len(groups[-1]) >= TASK_FILES:
             groups.append([])
             num_bytes = 0
-        groups[-1].append((ordinal, source))
+        groups[-1].append(_Work(ordinal, source))
         num_bytes += source.size
-    return [msgspec.json.encode(group).decode() for group in groups]
+    return list(map(_encoded, groups))
+
+
+def _encoded(works: list[_Work]) -> str:
+    return msgspec.json.encode(works).decode()
+
+
+def _works(batches: Iterator[pa.RecordBatch]) -> Iterator[list[_Work]]:
+    """Yield the works of the tasks. Raises: SourceUnreadable: a source is not there, or has changed."""
+    for batch in batches:
+        for task in batch.column("task").to_pylist():
+            works = msgspec.json.decode(task, type=list[_Work])
+            for work in works:
+                _require_same(work.source.file)
+            yield works
+
+
+def split(batches: Iterator[pa.RecordBatch], options: ReadOptions, most: int) -> Iterator[pa.RecordBatch]:
+    """Yield the parts of the files that the tasks name, and nothing for a file that is read by one task.
+
+    Args: most: bytes in a part.
+    """
+    for works in _works(batches):
+        for work in works:
+            found = [msgspec.json.encode(part).decode() for part in parts(work.source.file, options, most)]
+            yield batch_of(PARTS, len(found), ordinal=np.full(len(found), work.ordinal), part=found)
+
+
+def parts_of(rows: Iterator[pa.RecordBatch]) -> dict[int, list[Part]]:
+    """Return the parts of each source that has several, in order, by its ordinal."""
+    found: dict[int, list[Part]] = {}
+    for batch in rows:
+        for ordinal, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found.setdefault(ordinal, []).append(msgspec.json.decode(part, type=Part))
+    return found
 
 
 def sketches(
@@ -62,16 +115,16 @@ def sketches(
 
     Raises: SourceUnreadable: a source is not there, or has changed since the tasks were made.
     """
-    for batch in batches:
-        for task in batch.column("task").to_pylist():
-            named = msgspec.json.decode(task, type=list[tuple[int, Source]])
-            files = {ordinal: source.file for ordinal, source in named}
-            for file in files.values():
-                _require_same(file)
-            floods = Floods(budgets, None)
-            works = cut(map(Task, files.values()), options, budgets, floods.has)
-            done = floods.limited(make(works, params, options, budgets))
-            yield from rows(done, {file.uri: ordinal for ordinal, file in files.items()})
+    for works in _works(batches):
+        is_part = works[0].part is not None
+        # Whether a source is given up depends on all of its parts. Loading decides it.
+        within = replace(budgets, rejected_share=1.0) if is_part else budgets
+        floods = Floods(within, None)
+        reading = [Task(work.source.file, part=work.part) for work in works]
+        done = floods.limited(make(cut(reading, options, within, floods.has), params, options, within))
+        # There cannot be more documents than lines or rows before a part.
+        before = {work.source.uri: work.part.first - 1 for work in works if work.part is not None}
+        yield from rows(done, {work.source.uri: work.ordinal for work in works}, before)
 
 
 def _require_same(source: SourceFile) -> None:
@@ -84,9 +137,9 @@ def _require_same(source: SourceFile) -> None:
         raise SourceUnreadable(path=source.path, reason="it has changed since the work began; use a new work folder")
 
 
-def rows(done: Iterator[Chunk], ordinals: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of chunks. Args: ordinals: of the sources, by URI."""
-    positions: Counter[str] = Counter()
+def rows(done: Iterator[Chunk], ordinals: Mapping[str, int], before: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of chunks. Args: ordinals: of the sources, by URI. before: the first positions that are not 0."""
+    positions, num_items = Counter(before), Counter[str]()
     for chunk in done:
         place = [np.empty(0, np.int64)]
         for step in chunk.sources:
@@ -94,7 +147,7 @@ def rows(done: Iterator[Chunk], ordinals: Mapping[str, int]) -> Iterator[pa.Reco
             place.append(places(ordinals[uri], positions[uri], step.num_documents))
             positions[uri] += step.num_documents
         yield document_rows(chunk.documents, chunk.sketches, np.concatenate(place))
-        yield _others(chunk)
+        yield _others(chunk, num_items)
 
 
 def document_rows(found: Sequence[Document], made: Sketches, place: NDArray[np.int64]) -> pa.RecordBatch:
@@ -120,11 +173,13 @@ def document_rows(found: Sequence[Document], made: Sketches, place: NDArray[np.i
     )
 
 
-def _others(chunk: Chunk) -> pa.RecordBatch:
-    """Return the rows of a chunk that are not documents."""
+def _others(chunk: Chunk, num_items: Counter[str]) -> pa.RecordBatch:
+    """Return the rows of a chunk that are not documents. Args: num_items: of each source so far; is updated."""
     listed = [(REJECTED, one.source, one.locator, one.reason) for one in chunk.rejections]
     listed += [(REVISIT, one.source, "", msgspec.json.encode(one).decode()) for one in chunk.revisits]
-    listed += [(SOURCE, step.source.uri, "", _progress(step)) for step in chunk.sources]
+    for step in chunk.sources:
+        listed.append((SOURCE, step.source.uri, "", _progress(step, step.position - num_items[step.source.uri])))
+        num_items[step.source.uri] = step.position
     size = {"num_bytes": chunk.num_bytes, "num_skipped": chunk.num_skipped}
     listed.append((CHUNK, "", "", msgspec.json.encode(size).decode()))
     kind, source, locator, detail = map(list, zip(*listed, strict=True))
@@ -132,32 +187,34 @@ def _others(chunk: Chunk) -> pa.RecordBatch:
 
 
 class _Progress(msgspec.Struct):
-    position: int
+    num_items: int
     num_documents: int
     digest: str | None
     ended: bool
     opened: bool
 
 
-def _progress(step: SourceProgress) -> str:
+def _progress(step: SourceProgress, num_items: int) -> str:
     digest = None if step.digest is None else step.digest.hex()
-    return msgspec.json.encode(_Progress(step.position, step.num_documents, digest, step.ended, step.opened)).decode()
+    return msgspec.json.encode(_Progress(num_items, step.num_documents, digest, step.ended, step.opened)).decode()
 
 
 def chunks(batches: Iterator[pa.RecordBatch], params: Params, sources: Mapping[str, SourceFile]) -> Iterator[Chunk]:
     """Yield the chunks again whose rows these are. Args: batches: in order. sources: by URI."""
     held: list[pa.RecordBatch] = []
+    positions: Counter[str] = Counter()
     for batch in batches:
         begin = 0
         kinds = batch.column("kind").to_pylist()
         for end in [at for at, kind in enumerate(kinds, 1) if kind == CHUNK]:
             held.append(batch.slice(begin, end - begin))
-            yield _chunk(pa.concat_batches(held), params, sources)
+            yield _chunk(pa.concat_batches(held), params, sources, positions)
             held, begin = [], end
         held.append(batch.slice(begin))
 
 
-def _chunk(batch: pa.RecordBatch, params: Params, sources: Mapping[str, SourceFile]) -> Chunk:
+def _chunk(batch: pa.RecordBatch, params: Params, sources: Mapping[str, SourceFile], positions: Counter[str]) -> Chunk:
+    """Return the chunk of these rows. Args: positions: of each source so far; is updated."""
     kinds = np.asarray(batch.column("kind").to_pylist())
     documents = batch.take(pa.array(np.flatnonzero(kinds == DOCUMENT)))
     names = ("source", "locator", "detail")
@@ -172,17 +229,18 @@ def _chunk(batch: pa.RecordBatch, params: Params, sources: Mapping[str, SourceFi
         documents=tuple(_found(documents)),
         sketches=_sketches(documents, params),
         rejections=tuple(Rejection(*fields) for fields in others[REJECTED]),
-        sources=tuple(_step(sources[uri], detail) for uri, _, detail in others[SOURCE]),
+        sources=tuple(_step(sources[uri], detail, positions) for uri, _, detail in others[SOURCE]),
         num_bytes=size["num_bytes"],
         num_skipped=size["num_skipped"],
         revisits=tuple(msgspec.json.decode(detail, type=Revisit) for _, _, detail in others[REVISIT]),
     )
 
 
-def _step(source: SourceFile, detail: str) -> SourceProgress:
+def _step(source: SourceFile, detail: str, positions: Counter[str]) -> SourceProgress:
     kept = msgspec.json.decode(detail, type=_Progress)
+    positions[source.uri] += kept.num_items
     digest = None if kept.digest is None else bytes.fromhex(kept.digest)
-    return SourceProgress(source, kept.position, kept.num_documents, digest, kept.ended, kept.opened)
+    return SourceProgress(source, positions[source.uri], kept.num_documents, digest, kept.ended, kept.opened)
 
 
 def _found(documents: pa.RecordBatch) -> Iterator[Document]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from lshdb.errors import FolderUnusable, NothingToRead
+from lshdb.errors import FolderUnusable, NothingToRead, UsageError
 from lshdb.model.params import Params
 from lshdb.model.values import Rejection
 from lshdb.readers import ReadOptions, Skipped, SourceFile, record, walk
@@ -16,6 +17,9 @@ from lshdb.stages.source import Source
 from lshdb.tuning.choice import params_of
 
 __all__ = ["params_and_options", "work_folder"]
+
+# hdfs://, s3a:// ... Of several slashes, a Path keeps one.
+ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+:/")
 
 
 def params_and_options(
@@ -48,8 +52,12 @@ def work_folder(
         params, options: of the index, and how files are read; those of `against` have to be the same.
         against: a complete work folder whose documents come first, and whose files are not read again.
 
-    Raises: PathMissing, NothingToRead; FolderUnusable: the folder, or `against`, does not fit.
+    Raises: PathMissing, NothingToRead; FolderUnusable: the folder, or `against`, does not fit; UsageError: a path is an
+        address of another file system.
     """
+    for path in map(str, (place, *paths)):
+        if ADDRESS.match(path) and not Path(path).exists():
+            raise UsageError(reason=f"{path} is not a path: mount its file system on every machine; see docs/scale.md")
     before = None if against is None else WorkFolder(against)
     found = list(walk(paths, include_globs=include, exclude_globs=exclude))
     files = [one for one in found if isinstance(one, SourceFile) and not one.is_stdin]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lshdb import EngineFailed, Index
+from lshdb import BelowFloor, EngineFailed, Index
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions
@@ -51,20 +51,23 @@ def test_a_data_frame_has_the_pairs_and_clusters_of_an_index(spark: Any, tmp_pat
     from lshdb.spark import clusters, deduplicated, pairs
 
     words = [f"word{number}" for number in range(60)]
-    texts = {f"d{number}": " ".join([*words, f"end{number // 2}"]) for number in range(6)} | {"x": "a b c", "y": ""}
-    frame = spark.createDataFrame(
-        [(doc_id, text) for doc_id, text in reversed(texts.items())], "id string, text string"
-    )
-    with Index.ensure(tmp_path / "index.db") as index:
-        index.add(Document(doc_id, text) for doc_id, text in texts.items())
-        expected = {(pair.left, pair.right): pair.similarity for pair in index.pairs(min_sim=0.5)}
-    found = {(row.left, row.right): row.similarity for row in pairs(frame, tmp_path / "work").collect()}
-    # An index lists the pairs of all documents, a DataFrame those of the first ones and their copies.
-    assert len(found) == 6
-    assert found == {ids: expected[ids] for ids in found}
+    # Copies: the even and the next odd number, x and z, and two empty documents.
+    texts = {f"d{number}": " ".join([*words, f"end{number // 2}"]) for number in range(6)}
+    texts |= {"x": "a b c", "y": "", "y2": "", "z": "A b, c"}
+    rows = list(reversed(texts.items()))
+    frame = spark.createDataFrame(rows, "id string, text string")
+    for expand, num_pairs in ((False, 7), (True, 16)):
+        with Index.ensure(tmp_path / "index.db") as index:
+            index.add(Document(doc_id, text) for doc_id, text in texts.items())
+            expected = {(pair.left, pair.right, pair.similarity, pair.exact) for pair in index.pairs(expand=expand)}
+        found = list(map(tuple, pairs(frame, tmp_path / "work", expand=expand).collect()))
+        assert (len(found), set(found)) == (num_pairs, expected)
+    assert pairs(frame, tmp_path / "work", min_sim=1.0).count() == 4
+    with pytest.raises(BelowFloor):
+        pairs(frame, tmp_path / "work", min_sim=0.1)
     clustered = {row.id: row.cluster for row in clusters(frame, tmp_path / "work").collect()}
-    assert clustered == {f"d{number}": "d0" for number in range(6)}
-    assert sorted(row.id for row in deduplicated(frame, tmp_path / "work").collect()) == ["d0", "x", "y"]
+    assert clustered == {f"d{number}": "d0" for number in range(6)} | {"x": "x", "z": "x"}
+    assert sorted(row.id for row in deduplicated(frame, tmp_path / "work").collect()) == ["d0", "x", "y", "y2"]
 
 
 def test_an_id_that_occurs_twice_is_refused(spark: Any, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def write_crawl(folder: Path, num_files: int = 4) -> None:
         (folder / f"{file}.jsonl").write_text("\n".join(lines) + "\n")
     (folder / "page.html").write_text(f"<p>{text(1)}</p>")
     table = pa.table({"id": [f"row-{n}" for n in range(9)], "text": [text(n, 40) for n in range(8)] + [None]})
-    pq.write_table(table, folder / "rows.parquet")
+    pq.write_table(table, folder / "rows.parquet", row_group_size=2)
     newer = "2025-01-01T00:00:00Z"
     again = [response(f"http://a.org/{n}", f"<p>{text(n, 9)}</p>".encode(), date=newer) for n in range(3)]
     late = revisit("http://b.org/9", refers_to=("http://a.org/9", "2024-05-06T07:08:09Z"))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lshdb import FolderUnusable, Index, IndexNotEmpty, SourceUnreadable, VersionsDiffer
+from lshdb import FolderUnusable, Index, IndexNotEmpty, SourceUnreadable, UsageError, VersionsDiffer
 from lshdb.model.params import Params
 from lshdb.readers import ReadOptions
 from lshdb.stages.folder import WorkFolder
@@ -46,12 +46,16 @@ def expected(pages: Path) -> Tables:
     return rows
 
 
-@pytest.mark.parametrize(("num_tasks", "batch_rows"), [(1, 100_000), (3, 17), (7, 2)])
+@pytest.mark.parametrize(
+    ("num_tasks", "batch_rows", "task_bytes", "num_parts"),
+    [(1, 100_000, 100_000, 0), (3, 17, 2_000, 35), (7, 2, 300, 153)],
+)
 def test_any_cut_into_tasks_and_batches_gives_the_index_of_an_ingest(
-    pages: Path, expected: Tables, tmp_path: Path, num_tasks: int, batch_rows: int
+    pages: Path, expected: Tables, tmp_path: Path, num_tasks: int, batch_rows: int, task_bytes: int, num_parts: int
 ) -> None:
     work = work_folder(tmp_path / "work", [pages], Params(), ReadOptions())
-    run(LocalEngine(num_tasks, batch_rows), work, expansion=SMALL)
+    run(LocalEngine(num_tasks, batch_rows), work, expansion=SMALL, task_bytes=task_bytes)
+    assert work.manifest.counts["parts"] == num_parts
     with loaded(str(tmp_path / "loaded.db"), work) as index:
         assert rows_of(index) == expected
         assert not list(index.check())
@@ -140,7 +144,7 @@ def test_an_index_with_documents_is_not_loaded_into(pages: Path, tmp_path: Path)
         index.load(work.path)
 
 
-@pytest.mark.parametrize("killed", ["sketches", "groups"])
+@pytest.mark.parametrize("killed", ["parts", "sketches", "groups"])
 def test_a_killed_run_goes_on_after_its_last_complete_stage(
     pages: Path, expected: Tables, tmp_path: Path, killed: str
 ) -> None:
@@ -150,13 +154,14 @@ def test_a_killed_run_goes_on_after_its_last_complete_stage(
 
     work = work_folder(tmp_path / "work", [pages], Params(), ReadOptions())
     with pytest.raises(InterruptedError):
-        run(LocalEngine(wrote=stop), work, expansion=SMALL)
+        run(LocalEngine(wrote=stop), work, expansion=SMALL, task_bytes=2_000)
     assert not work.is_done(killed)
     made: list[str] = []
     run(
         LocalEngine(),
         work_folder(tmp_path / "work", [pages], Params(), ReadOptions()),
         expansion=SMALL,
+        task_bytes=2_000,
         began=made.append,
     )
     assert made[0] == killed
@@ -188,6 +193,13 @@ def test_a_folder_created_with_other_parameters_is_refused(pages: Path, tmp_path
         work_folder(tmp_path / "work", [pages], Params(seed=2), ReadOptions())
     with pytest.raises(FolderUnusable, match=r"it is not empty, and has no manifest\.json"):
         work_folder(pages, [pages], Params(), ReadOptions())
+
+
+@pytest.mark.parametrize("address", ["s3a://bucket/crawl", Path("hdfs://head/crawl"), "file:///crawl"])
+def test_an_address_is_not_a_path(pages: Path, tmp_path: Path, address: str | Path) -> None:
+    for work, crawl in ((tmp_path / "work", address), (address, pages)):
+        with pytest.raises(UsageError, match=r":/+\w+/?\w* is not a path: mount its file system on every machine"):
+            work_folder(work, [crawl], Params(), ReadOptions())
 
 
 def test_clusters_are_the_components_of_the_pairs(pages: Path, tmp_path: Path) -> None:

@@ -1,0 +1,153 @@
+"""Parts of a large file that can be read independently: row groups of Parquet, or lines of uncompressed JSON lines.
+
+The items of all parts together are the items of the file, in order and with the same locators. Other formats cannot be
+split without reading them: records of CSV may contain line ends, and compressed bytes depend on those before them.
+
+Limitation: to find the lines and the digest, the whole file is read once more, at the speed of the disk.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile, reason_of
+from lshdb.readers.bytes.compression import compression_suffix
+from lshdb.readers.bytes.decoding import byte_order_mark
+from lshdb.readers.bytes.sniffing import SNIFF_BYTES
+from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, Fingerprint, PositionedFile, open_regular
+from lshdb.readers.jsonl import JsonLinesReader
+from lshdb.readers.parquet import ParquetReader
+from lshdb.readers.registry import guarded, reader_of
+
+__all__ = ["Part", "PartReading", "parts"]
+
+LINES: Final = JsonLinesReader()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a source.
+
+    Args:
+        unit: what `begin` and `end` count: bytes that hold whole lines, or row groups.
+        begin, end: from the first one to before the other.
+        first: the number of its first line or row in the file.
+        num_bytes: how many bytes of the file it stands for.
+        digest: of the whole file, for its last part only.
+    """
+
+    unit: Literal["byte", "row group"]
+    begin: int
+    end: int
+    first: int
+    num_bytes: int
+    digest: bytes | None = None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the file ends with it."""
+        return self.digest is not None
+
+
+def parts(source: SourceFile, options: ReadOptions, most: int) -> list[Part]:
+    """Return the parts of a file in order, none if it cannot be split, or cannot be read.
+
+    Args: most: bytes of a part; it may have a line or a row group more.
+    """
+    try:
+        with open_regular(source.path) as file:
+            fingerprint = Fingerprint()
+            found = list(_parts(source, file, ByteStream(fingerprint.chunks(file), file), options, most))
+    except OSError:
+        return []  # Reading the file reports it.
+    return [*found[:-1], replace(found[-1], digest=fingerprint.digest)] if len(found) > 1 else []
+
+
+def _parts(source: SourceFile, file: io.FileIO, stream: ByteStream, options: ReadOptions, most: int) -> Iterator[Part]:
+    reader, plain = reader_of(source, stream, options)
+    if isinstance(reader, JsonLinesReader) and plain is stream and _has_plain_lines(source, stream):
+        yield from _line_parts(stream, most)
+    elif isinstance(reader, ParquetReader):
+        yield from _row_parts(source, file, options, most)
+        while stream.read(BLOCK_BYTES):  # The digest is of all bytes.
+            pass
+
+
+def _has_plain_lines(source: SourceFile, stream: ByteStream) -> bool:
+    mark = byte_order_mark(stream.peek(SNIFF_BYTES))
+    return not compression_suffix(source.path.name) and (mark is None or mark.charset == "utf-8")
+
+
+def _line_parts(stream: ByteStream, most: int) -> Iterator[Part]:
+    begin = offset = 0
+    first = line = 1
+    while block := stream.read(BLOCK_BYTES):
+        at = 0
+        while (found := block.find(b"\n", max(begin + most - offset - 1, at))) >= 0:
+            line += block.count(b"\n", at, found + 1)
+            at = found + 1
+            yield Part("byte", begin, offset + at, first, offset + at - begin)
+            begin, first = offset + at, line
+        line += block.count(b"\n", at)
+        offset += len(block)
+    if begin < offset:
+        yield Part("byte", begin, offset, first, offset - begin)
+
+
+def _row_parts(source: SourceFile, file: io.FileIO, options: ReadOptions, most: int) -> Iterator[Part]:
+    from lshdb.readers.rows import group_sizes
+
+    begin = num_rows = num_bytes = 0
+    first = 1
+    sizes = group_sizes(source, PositionedFile(file), options)
+    for group, (rows, size) in enumerate(sizes, 1):
+        num_rows += rows
+        num_bytes += size
+        if num_bytes >= most or group == len(sizes):
+            yield Part("row group", begin, group, first, num_bytes)
+            begin, first, num_rows, num_bytes = group, first + num_rows, 0, 0
+
+
+class PartReading:
+    """The items of a part, as `Reading` has those of a file. Iterate once.
+
+    Attributes: digest: of the file, once its last part was read; num_bytes: what the part stands for.
+    """
+
+    def __init__(self, source: SourceFile, part: Part, options: ReadOptions) -> None:
+        self.digest: bytes | None = None
+        self.num_bytes = part.num_bytes
+        self._source = source
+        self._part = part
+        self._options = options
+
+    def steps(self) -> Iterator[Item | Deferred]:
+        """Yield the items as the reader does."""
+        try:
+            file = open_regular(self._source.path)
+        except OSError as error:
+            yield Rejection(self._source.uri, "", reason_of(error))
+            return
+        with file:
+            yield from guarded(self._source, self._items(file))
+        self.digest = self._part.digest
+
+    def _items(self, file: io.FileIO) -> Iterator[Item | Deferred]:
+        part = self._part
+        if part.unit == "byte":
+            stream = ByteStream(_blocks(file, part.begin, part.end))
+            return LINES.read(self._source, stream.binary, self._options, part.first)
+        from lshdb.readers.rows import read_rows
+
+        groups = range(part.begin, part.end)
+        return read_rows(self._source, PositionedFile(file), self._options, groups, part.first)
+
+
+def _blocks(file: io.FileIO, begin: int, end: int) -> Iterator[bytes]:
+    file.seek(begin)
+    while begin < end and (block := file.read(min(BLOCK_BYTES, end - begin))):
+        begin += len(block)
+        yield block
