@@ -4,6 +4,8 @@ mutmut makes the faults. This script says which tests belong to which module and
 `scripts.planting` tries them, half a second each. Each module has a folder in build/mutants with a copy of the
 repository, which may change meanwhile, and with the results. ``--show`` prints the faults that no test noticed.
 
+A fault that changes no answer cannot be noticed, and does not count: `equivalent.toml` names these with the reasons.
+
 Limitations: mutmut leaves out functions with a decorator and what is outside of functions, such as constants. Lines
 about progress and the fields of errors are left out here: a fault in them neither loses nor invents data.
 """
@@ -14,10 +16,12 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +44,7 @@ SOURCES = ("tests/audit/test_sources.py", "tests/audit/test_faults.py", "-k", "n
 VERIFY = ("tests/cli/test_verify.py", "tests/test_thresholds.py", "-k", "verify or verified")
 CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/test_thresholds.py")
 MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py")
+CUT = ("tests/clusters/test_boilerplate.py", "-k", "not broken_off")
 FILTERED = ("tests/clusters/test_filter.py", "tests/clusters/test_deleted_files.py", "-k", "not killed")
 
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
@@ -82,10 +87,13 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/audit/verify.py": VERIFY,
     "lshdb/clusters/arrange.py": CLUSTERS,
     "lshdb/clusters/clusters.py": CLUSTERS,
+    "lshdb/clusters/containers.py": ("tests/clusters/test_containers.py",),
     "lshdb/clusters/export.py": ("tests/cli/test_export.py",),
     "lshdb/clusters/keep.py": CLUSTERS,
     "lshdb/clusters/members.py": MEMBERS,
     "lshdb/clusters/tabular.py": ("tests/clusters/test_tabular.py",),
+    "lshdb/clusters/rows/boilerplate.py": CUT,
+    "lshdb/clusters/rows/columns.py": CUT,
     "lshdb/clusters/rows/compression.py": ("tests/clusters/test_compression.py",),
     "lshdb/clusters/rows/delimited.py": FILTERED,
     "lshdb/clusters/rows/files.py": FILTERED,
@@ -95,6 +103,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/clusters/rows/lines.py": ("tests/clusters/test_filtered_lines.py",),
     "lshdb/clusters/rows/opened.py": FILTERED,
     "lshdb/clusters/rows/parquet.py": ("tests/clusters/test_filtered_parquet.py",),
+    "lshdb/clusters/rows/rewriting.py": CUT,
     "lshdb/clusters/rows/shards.py": FILTERED,
     "lshdb/clusters/rows/stream.py": FILTERED,
     "lshdb/clusters/rows/verdicts.py": ("tests/clusters/test_verdicts.py",),
@@ -107,6 +116,11 @@ TESTS: Mapping[str, Sequence[str]] = {
 }
 
 UNNOTICED: Final = ("survived", "no tests")
+
+# By module, the lines of faults that change no answer, with the reason.
+EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads((ROOT / "scripts" / "equivalent.toml").read_text())
+# Arguments that only check the code itself or save time.
+NEEDLESS: Final = re.compile(r"(strict|assume_unique)=\w+")
 
 
 def main() -> None:
@@ -178,22 +192,37 @@ class _Folder:
         found = json.loads(self._results.read_text())
         endings = list(found["faults"].values())
         noticed = sum(ending not in UNNOTICED for ending in endings)
-        share = 100 * noticed / max(1, len(endings))
-        timeouts = endings.count("timeout")
+        num_counting = noticed + sum(not reason for _, _, reason in self._unnoticed())
         return (
-            f"{self.module:40} {noticed:4} of {len(endings):4} {share:5.0f} %, "
-            f"{timeouts:2} by timeout, {found['seconds']:5.1f} s of tests"
+            f"{self.module:40} {noticed:4} of {num_counting:4} {100 * noticed / max(1, num_counting):5.0f} %, "
+            f"{len(endings) - num_counting:2} equivalent, {endings.count('timeout'):2} by timeout, "
+            f"{found['seconds']:5.1f} s of tests"
         )
 
     def show(self) -> None:
-        """Print the faults that no test noticed."""
+        """Print the faults that no test noticed, and that change an answer."""
         if not self._results.exists():
             return
+        for name, lines, reason in self._unnoticed():
+            if not reason:
+                print(name, *lines, sep="\n")
+
+    def _unnoticed(self) -> Iterator[tuple[str, list[str], str]]:
+        """Yield the faults that no test noticed: name, changed lines, and the reason if it changes no answer."""
         source = (self.path / self.module).read_text()
         for name, ending in json.loads(self._results.read_text())["faults"].items():
             if ending in UNNOTICED:
-                lines = get_diff_for_mutant(name, source=source, path=self.module).splitlines()
-                print(f"{name} ({ending})", *(line for line in lines[2:] if line[:1] in "+-"), sep="\n")
+                diff = get_diff_for_mutant(name, source=source, path=self.module).splitlines()
+                lines = [line for line in diff[2:] if line[:1] in "+-"]
+                yield f"{name} ({ending})", lines, _reason(self.module, lines)
+
+
+def _reason(module: str, lines: Sequence[str]) -> str:
+    """Return why a fault changes no answer, or nothing. Args: lines: with a plus or minus sign, as in a diff."""
+    before, after = ([line[1:].strip() for line in lines if line[0] == sign] for sign in "-+")
+    if [NEEDLESS.sub("", line) for line in before] == [NEEDLESS.sub("", line) for line in after]:
+        return "a check of the code itself, or a hint"
+    return EQUIVALENT.get(module, {}).get(" ".join(after), "")
 
 
 def _sample(names: list[str], size: int, seed: int) -> list[str]:

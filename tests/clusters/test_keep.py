@@ -20,6 +20,7 @@ def test_the_first_pattern_that_matches_an_id_counts_wherever_it_matches() -> No
     ids = ["http://example.org", "https://example.org", "https://else", "ftp://else"]
     assert keep.preferences(ids, patterns).tolist() == [1, 0, 0, 2]
     assert keep.preferences(ids, ()).tolist() == [0, 0, 0, 0]
+    assert keep.preferences(ids, patterns).dtype == np.int64
 
 
 def test_a_pattern_that_is_none_is_a_usage_error() -> None:
@@ -59,6 +60,13 @@ def test_a_long_chain_is_left_after_so_many_rounds(monkeypatch: pytest.MonkeyPat
     assert kept.tolist() == [1, 1, 2, 3, 4]
 
 
+def test_a_sweep_leaves_what_is_settled() -> None:
+    """Contents 0 and 1 are kept for content 0."""
+    kept = numbers(0, 0, -1, -1)
+    keep.sweep(kept, [(1, [3]), (2, [0, 1])])
+    assert kept.tolist() == [0, 0, 2, -1]
+
+
 def test_components_of_one_document_are_left_out_and_the_others_renumbered() -> None:
     """Contents 1 and 3 are a component, 4 has two documents, 0 and 2 are alone."""
     is_repeated, labels = repeated(numbers(0, 1, 2, 1, 4), numbers(1, 1, 1, 1, 2))
@@ -84,6 +92,21 @@ def test_clusters_are_arranged_by_size_with_the_kept_document_first() -> None:
     assert clusters.content_keys.tolist() == [11, 10, 11, 12, 12]
     assert clusters.first_keys.tolist() == [5, 1]
     assert len(clusters) == 2
+
+
+def test_one_of_the_clusters_has_its_first_documents() -> None:
+    clusters = arrange(KEPT, KEYS, DOCUMENTS, 2, None, "containment")
+    for most, doc_keys, content_keys in (
+        (None, [6, 1], [12, 12]),
+        (1, [6], [12]),
+        (2, [6, 1], [12, 12]),
+        (9, [6, 1], [12, 12]),
+    ):
+        one = clusters.chosen(1, most)
+        assert (one.doc_keys.tolist(), one.content_keys.tolist()) == (doc_keys, content_keys)
+        assert (one.offsets.tolist(), one.first_keys.tolist(), one.measure) == ([0, len(doc_keys)], [1], "containment")
+    assert clusters.chosen(0, 2).doc_keys.tolist() == [8, 5]
+    assert clusters.chosen(0).offsets.tolist() == [0, 3]
 
 
 def test_small_clusters_and_those_beyond_the_limit_are_left_out() -> None:

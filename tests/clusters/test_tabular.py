@@ -79,6 +79,7 @@ def test_records_of_texts_and_of_sets_are_columns_of_parquet(tmp_path: Path) -> 
     assert records(path, True, ("a", ["x", "\ud800"]), ("b", [])) == [
         {"id": "a", "text": ["x", "\ufffd"]}, {"id": "b", "text": []}
     ]  # fmt: skip
+    assert records(path, True, ("a", []), ("b", [])) == [{"id": "a", "text": []}, {"id": "b", "text": []}]
     assert records(path, False) == []
     assert pq.read_schema(path).names == ["id", "text"]
 
@@ -93,6 +94,8 @@ def test_a_row_group_ends_once_it_has_so_many_characters(tmp_path: Path, monkeyp
 
     write_records(path, [("a", "one"), ("b", "t"), ("c", "three"), ("d", "x")], holds_sets=False)
     assert list(sizes()) == [2, 1, 1]
+    write_records(path, [("a", "four"), ("b", "two"), ("c", "x")], holds_sets=False)
+    assert list(sizes()) == [1, 2]
     write_records(path, [("a", ["on", "e"]), ("b", ["t"]), ("c", ["thr", "ee"])], holds_sets=True)
     assert list(sizes()) == [2, 1]
     assert {pq.read_metadata(path).row_group(0).column(0).compression} == {"ZSTD"}

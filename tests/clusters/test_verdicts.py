@@ -51,6 +51,11 @@ def test_dropped_documents_whose_kept_one_was_not_met_are_elsewhere() -> None:
     assert found.num_elsewhere == 0
 
 
+def test_of_a_single_dropped_document_later_ones_are_kept() -> None:
+    found = Dropped(Clusters(numbers(2, 3), numbers(1, 1), numbers(0, 2), numbers(2), "jaccard"))
+    assert found.verdicts(numbers(1, 2, 3, 4)).tolist() == [KEPT, KEPT, DROPPED, KEPT]
+
+
 def test_without_clusters_nothing_is_dropped() -> None:
     none = Dropped(Clusters(numbers(), numbers(), numbers(0), numbers(), "jaccard"))
     assert none.verdicts(numbers(1, 2)).tolist() == [KEPT, KEPT]
@@ -122,7 +127,10 @@ def test_a_numbered_record_is_kept_if_one_of_its_documents_is_and_rejected_if_it
 @pytest.mark.parametrize("held", [1, 2, 50])
 def test_a_record_at_a_place_is_kept_if_one_of_its_documents_is(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "HELD_LOCATORS", held)
-    about = verdicts.named(NOWHERE, [SOURCE, SOURCE], dropped(), ["a", "b"])
+    asked, judged = dropped(), list[int]()
+    monkeypatch.setattr(asked, "verdicts", lambda keys: judged.append(len(keys)) or Dropped.verdicts(asked, keys))
+    about = verdicts.named(NOWHERE, [SOURCE, SOURCE], asked, ["a", "b"])
+    assert judged == {1: [1] * 5, 2: [2, 2, 1], 50: [2, 3]}[held]
     assert about.by_locator == {"a": REJECTED, "b": DROPPED, "c": KEPT, "d": DROPPED, "e": KEPT}
     assert about.by_number.tolist() == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import resource
 import tempfile
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from lshdb.errors import SpillFailed
+from lshdb.linking.spilling import temporary_file
 from lshdb.linking.spool import Spool
 
 
@@ -43,6 +45,16 @@ def test_a_spool_gives_the_texts_asked_for_by_ascending_key() -> None:
 
 def test_of_two_texts_of_one_content_a_spool_keeps_the_first() -> None:
     assert list(Spool([(2, b"one"), (2, b"two")]).texts(np.array([2]))) == [(2, b"one")]
+
+
+def test_the_file_is_closed_with_its_spool(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = temporary_file()
+    monkeypatch.setattr("lshdb.linking.spool.temporary_file", lambda: file)
+    held = [Spool([(1, b"one")])]
+    assert not file.closed
+    held.clear()
+    gc.collect()
+    assert file.closed
 
 
 def test_an_empty_spool_has_no_text() -> None:
