@@ -25,6 +25,7 @@ from lshdb.errors import (
     CaptureUnknown,
     CollectionUnknown,
     CopyDiffers,
+    DecisionUnknown,
     DocumentUnknown,
     EngineFailed,
     FileUnusable,
@@ -56,6 +57,7 @@ from lshdb.errors import (
     PruneRefused,
     ReaderMissing,
     RecordsUnknown,
+    SameText,
     SearchIncomplete,
     SessionsPooled,
     SourceError,
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from lshdb.ingest.buffer import Buffer
     from lshdb.ingest.options import Budgets, IngestOptions
     from lshdb.model.banding import Banding, Similarities, Sizes
+    from lshdb.model.decisions import Decision, DecisionsReport
     from lshdb.model.overlap import Overlap, OverlapOptions, SharedRun, Span, TrainingMatch
     from lshdb.model.params import Params, Permutations, Shingling
     from lshdb.model.passages import Boilerplate, CommonRun, Contained, Containing, Passage
@@ -156,6 +159,9 @@ __all__ = [
     "CopyDiffers",
     "CopyReport",
     "Counts",
+    "Decision",
+    "DecisionUnknown",
+    "DecisionsReport",
     "Deletion",
     "DeletionReport",
     "DigestReport",
@@ -225,6 +231,7 @@ __all__ = [
     "RejectedSource",
     "Rejection",
     "RunRow",
+    "SameText",
     "Scope",
     "SearchIncomplete",
     "SessionsPooled",
@@ -281,6 +288,7 @@ _CLASSES: Final = {
     "lshdb.ingest.buffer": ("Buffer",),
     "lshdb.ingest.options": ("Budgets", "IngestOptions"),
     "lshdb.model.banding": ("Banding", "Similarities", "Sizes"),
+    "lshdb.model.decisions": ("Decision", "DecisionsReport"),
     "lshdb.model.overlap": ("Overlap", "OverlapOptions", "SharedRun", "Span", "TrainingMatch"),
     "lshdb.model.params": ("Params", "Permutations", "Shingling"),
     "lshdb.model.passages": ("Boilerplate", "CommonRun", "Contained", "Containing", "Passage"),

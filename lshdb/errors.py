@@ -41,6 +41,8 @@
     ├── IdConflict                 44   two sources bring one id with different texts
     ├── CaptureUnknown             45
     ├── TextTooShort               46   a question about passages, with a text shorter than one
+    ├── SameText                   47   two documents that nobody can decide to be different
+    ├── DecisionUnknown            48
     ├── WorkerLost                 50
     ├── TextsNotKept               51
     ├── SpillFailed                52   a temporary file that cannot be written or read
@@ -75,6 +77,7 @@ __all__ = [
     "CaptureUnknown",
     "CollectionUnknown",
     "CopyDiffers",
+    "DecisionUnknown",
     "DocumentUnknown",
     "EngineFailed",
     "FileUnusable",
@@ -106,6 +109,7 @@ __all__ = [
     "PruneRefused",
     "ReaderMissing",
     "RecordsUnknown",
+    "SameText",
     "SearchIncomplete",
     "SessionsPooled",
     "SourceError",
@@ -502,6 +506,23 @@ class CaptureUnknown(LshdbError):
     exit_code = 45
     of_address: str
     collection: str
+    url: str
+
+
+class SameText(LshdbError):
+    """{left!r} and {right!r} have the same text, but for case, punctuation and white space, so lshdb cannot tell them
+    apart."""
+
+    exit_code = 47
+    left: str
+    right: str
+
+
+class DecisionUnknown(LshdbError):
+    """There is no decision {decision} in index {url}."""
+
+    exit_code = 48
+    decision: int
     url: str
 
 

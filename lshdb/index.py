@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -35,6 +35,7 @@ from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
+from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.overlap import Overlap, OverlapOptions
 from lshdb.model.params import Params
 from lshdb.model.passages import Boilerplate, Contained, Containing, Passage
@@ -56,7 +57,7 @@ from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collections, inspection
+from lshdb.store.tables import answers, collections, decisions, inspection
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 
@@ -392,7 +393,8 @@ class Index:
     ) -> Arrival:
         """Add or refresh one document, and return the near-duplicates that it met, the most similar first.
 
-        Both are one transaction: of two near-duplicates that arrive at the same time, one meets the other.
+        Those that it is decided to be different from are left out. Both are one transaction: of two near-duplicates
+        that arrive at the same time, one meets the other.
 
         ::
 
@@ -413,8 +415,9 @@ class Index:
         require_fit(added, self.params)
 
         def meet(transaction: Transaction) -> list[Match]:
+            left_out = decisions.apart_from(transaction, (collection, added.doc_id)) | {(collection, added.doc_id)}
             found = matches(transaction, added, least, self.params)
-            return [match for match in found if (match.id, match.collection) != (added.doc_id, collection)]
+            return [match for match in found if (match.collection, match.id) not in left_out]
 
         with self._adding(threading.get_ident(), arguments.name("a collection", collection)) as run_key:
             counts, met = add_document(self._store, added, run_key, collection, meet, only_new=only_new)
@@ -866,6 +869,71 @@ class Index:
             deque(shards.groups(), maxlen=0)  # Refuse before the first file is deleted.
             dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
             return delete_dropped(snapshot, shards, dropped, dry_run=dry_run)
+
+    def decide(self, decision: Decision) -> Decision:
+        """Store what somebody decided now, for `clusters`, `export`, `filter`, `captures` and `put` to follow.
+
+        It replaces an earlier decision about the same documents, and stays until it is undone: also when texts change,
+        and when documents are removed and return. See `Decision` for its states.
+
+        ::
+
+            index.decide(Decision("different", "a", "b", who="Ada", reason="two editions"))
+            index.decide(Decision("keep", "a", who="Ada"))
+
+        Returns: the decision as it is stored, with its number.
+        Raises: DocumentUnknown; SameText: two documents with the same text are decided to be different.
+        """
+        from lshdb.clusters.decisions import decide
+
+        made = replace(decision, decided_at=None)
+        return self._store.write(lambda transaction: decide(transaction, made, self.url))
+
+    def decisions(
+        self,
+        among: Iterable[tuple[str, str]] | None = None,
+        *,
+        before: int | None = None,
+        limit: int | None = None,
+    ) -> list[Decision]:
+        """Return the decisions that people made, the newest first.
+
+        Args:
+            among: only those that name no other documents than these, each a collection and an id.
+            before: only decisions with a smaller number than this one.
+            limit: how many.
+        """
+        if among is not None:
+            names = list(among)
+            return self._store.read(lambda snapshot: decisions.among(snapshot, names))
+        arguments.count("limit", limit)
+        return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit))
+
+    def undo(self, numbers: int | Iterable[int]) -> int:
+        """Delete decisions by their numbers. Returns: how many.
+
+        Raises: DecisionUnknown: one of them does not exist, and nothing is deleted.
+        """
+        from lshdb.clusters.decisions import undo
+
+        wanted = {numbers} if isinstance(numbers, int) else set(numbers)
+        return self._store.write(lambda transaction: undo(transaction, wanted, self.url))
+
+    def import_decisions(self, made: str | Path | Iterable[Decision]) -> DecisionsReport:
+        """Store decisions that were made elsewhere, or earlier. Of two about the same documents, the later one stays.
+
+        The index need not have the documents. A call that was interrupted can be repeated.
+
+        Args: made: decisions, or a file that ``lshdb decisions --format jsonl`` wrote; ``-`` is standard input.
+        Raises: PathMissing; SourceUnreadable: a line holds no decision. The decisions before it may be stored.
+        """
+        from lshdb.clusters.decisions import decisions_in, put_all
+
+        return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else made)
+
+    def state(self) -> Hashable:
+        """Return a value that is another one after each run, and after each decision that was made or undone."""
+        return self.params, tuple(self.runs(5)), self._store.read(decisions.state)
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:
         """Return the near-duplicates of a document, in the index or not, the most similar first.

@@ -27,8 +27,8 @@ METHODS: Final = {
     "Change": "ingest load add put buffered remove remove_collection link",
     "Ask": "pairs query query_many query_file query_files query_id clusters catalogue members explain captures",
     "Check for contamination": "contaminated contaminated_files nearest",
-    "Deduplicate": "export filter filter_lines wanted_files delete_files",
-    "Look up": "get page meant collections stats histogram runs hottest rejections",
+    "Deduplicate": "export filter filter_lines wanted_files delete_files decide decisions undo import_decisions",
+    "Look up": "get page meant collections stats histogram runs state hottest rejections",
     "Tune and maintain": "measure outlook reband verify check repair backup copy vacuum",
 }
 # A parameter that begins a line of a section.

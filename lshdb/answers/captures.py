@@ -2,7 +2,8 @@
 
 A capture is redundant if it has the same text as the last kept capture, or is similar enough to it. Captures are always
 compared with a kept one, so a page that changes little by little keeps some captures. Similarities are exact if the
-index keeps texts, and otherwise estimates. An empty capture is not similar to any other.
+index keeps texts, and otherwise estimates. An empty capture is not similar to any other. A capture that is decided to
+be different from the last kept one is not redundant.
 
 Documents without a date are not captures. Limitation: with ``captures="newest"``, an address has only one capture.
 """
@@ -26,6 +27,7 @@ from lshdb.readers.warc.capture_ids import AFTER_TIMESTAMPS, iso, split
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.store.tables import captures as stored
+from lshdb.store.tables import decisions
 from lshdb.store.tables.captures import Dated, Range
 from lshdb.store.transaction import Transaction
 
@@ -104,6 +106,7 @@ class _Judge:
         self._params = params
         self._min_sim = min_sim
         self._read_shingles = read_shingles
+        self._different = {frozenset(pair) for pair in decisions.different_contents(snapshot).tolist()}
         self._before: Dated | None = None
         self._kept: Dated | None = None
 
@@ -139,7 +142,8 @@ class _Judge:
         if before is not None and kept is not None:
             similarity, exact = texts.similarity(before.content_key, row.content_key)
             near, _ = texts.similarity(kept.content_key, row.content_key)
-            redundant = row.content_key is not None and near >= self._min_sim
+            is_apart = frozenset((kept.content_key, row.content_key)) in self._different
+            redundant = row.content_key is not None and near >= self._min_sim and not is_apart
         self._before = row
         if not redundant:
             self._kept = row

@@ -17,6 +17,7 @@ from lshdb.cli import (
     clusters,
     contaminated,
     copy,
+    decisions,
     dupes,
     explain,
     export,
@@ -49,7 +50,7 @@ __all__ = ["app", "main"]
 PANELS: Final = {
     "Put in": (ingest, link, init, spark, load),
     "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs, serve, report),
-    "Clean up": (export, filter, remove),
+    "Clean up": (export, filter, decisions, remove),
     "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
 }
 

@@ -10,7 +10,6 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import open_index
 from lshdb.cli.render import named, print_report, visible
-from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
     from lshdb.answers.explain import Explanation, Side
@@ -67,7 +66,7 @@ def explain(
 
     ways = ReadOptions(input_format=input_format)
     with open_index(context) as index:
-        both = _both(collection)
+        both = options.both(collection)
         if not files:
             left, right = index.meant(left, both[0]), index.meant(right, both[1])
         found = index.explain(left, right, both, ways, files=files, with_diff=not no_diff)
@@ -77,13 +76,6 @@ def explain(
     if found.word_diff is not None and not json:
         typer.echo()
         _print_diff(found.word_diff)
-
-
-def _both(collections: list[str] | None) -> tuple[str, str]:
-    given = collections or ["default"]
-    if len(given) > 2:
-        raise UsageError(reason="give --collection once, or twice: for A and for B")
-    return given[0], given[-1]
 
 
 def _lines(found: Explanation) -> list[str]:

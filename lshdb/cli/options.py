@@ -38,6 +38,7 @@ __all__ = [
     "Recall",
     "Wait",
     "age",
+    "both",
     "compared",
     "ensure_index",
     "open_index",
@@ -223,6 +224,14 @@ def require_installed(verb: str, modules: Iterable[str], extra: str) -> None:
     """Raises: UsageError: a module of an extra is not installed."""
     if missing := [name for name in modules if find_spec(name) is None]:
         raise UsageError(reason=f"lshdb {verb} needs {', '.join(missing)}. Run: pip install 'lshdb[{extra}]'")
+
+
+def both(collections: list[str] | None) -> tuple[str, str]:
+    """Return the collections of two documents. Raises: UsageError: more than two are given."""
+    given = collections or ["default"]
+    if len(given) > 2:
+        raise UsageError(reason="give --collection once, or twice: for A and for B")
+    return given[0], given[-1]
 
 
 def compared(measure: Comparing) -> str:

@@ -9,6 +9,9 @@ then computed. Limitation: if a component is split into more than `keep.ROUNDS` 
 stored pairs alone. A missing pair then costs an additional cluster, but never drops a document for a dissimilar one.
 
 With containment, a cluster is a kept document and documents that it contains; see `containers`.
+
+A pair of texts that somebody decided to be different does not count, with either linkage and with containment. A
+document that somebody decided to keep precedes all others.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 from lshdb.clusters import keep
 from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
 from lshdb.clusters.containers import containers
+from lshdb.clusters.overrides import Overrides
 from lshdb.errors import UsageError
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows, components
@@ -96,6 +100,7 @@ class Deduplication:
         self._options = options
         self._patterns = keep.compiled(options.prefer)
         self._progress = progress
+        self._overrides = Overrides.of(snapshot)
 
     def clusters(self) -> Clusters:
         """Return the clusters, the largest first."""
@@ -118,7 +123,8 @@ class Deduplication:
         """Return the clusters of kept documents and those that they contain."""
         keys, num_documents = clusters.content_sizes(self._snapshot, self._options.within).T.copy()
         parts = contained_contents(self._snapshot, self._min_sim, self._params, self._progress)
-        pairs = ContainedPairs.joined(parts).of_rows(Rows(keys))
+        found = ContainedPairs.joined(parts)
+        pairs = found.chosen(self._overrides.counts(found.keys)).of_rows(Rows(keys))
         is_shown = num_documents >= 2
         is_shown[pairs.keys] = True
         keys, pairs = keys[is_shown], replace(pairs, keys=(np.cumsum(is_shown) - 1)[pairs.keys])
@@ -135,7 +141,7 @@ class Deduplication:
     def _pairs(self) -> Iterator[NDArray[np.int64]]:
         total, seen = max(1, graph.num_pairs(self._snapshot)), 0
         for block in clusters.near_pairs(self._snapshot, self._min_sim):
-            yield block
+            yield block[self._overrides.counts(block)]
             seen += len(block)
             self._progress.advanced("cluster", seen / total)
 
@@ -144,7 +150,7 @@ class Deduplication:
         blocks = [np.empty((4, 0), dtype=np.int64)]
         for some in clusters.merits(self._snapshot, keys, self._options.keep, self._options.within):
             merit = [keep.NO_MERIT if one is None else one for one in some.merits]
-            preference = keep.preferences(some.doc_ids, self._patterns)
+            preference = self._overrides.preferred(some.doc_keys, keep.preferences(some.doc_ids, self._patterns))
             blocks.append(np.stack([np.searchsorted(keys, some.content_keys), some.doc_keys, preference, merit]))
         rows, doc_keys, preferences, merits = np.concatenate(blocks, axis=1)
         ranks = keep.ranks(preferences, merits, doc_keys)
@@ -157,7 +163,8 @@ class Deduplication:
         def near(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
             parts = [keys[pairs[begin : begin + PART_PAIRS]] for begin in range(0, len(pairs), PART_PAIRS)]
             found = [similarities(self._snapshot, part, self._params, self._min_sim) for part in parts]
-            return np.concatenate([pairs.similarity for pairs in found]) >= self._min_sim
+            is_near = np.concatenate([pairs.similarity for pairs in found]) >= self._min_sim
+            return is_near & self._overrides.counts(keys[pairs])
 
         kept = keep.keep_near(labels, best, near)
         keep.sweep(kept, self._mates(keys, kept, best))
@@ -172,8 +179,8 @@ class Deduplication:
         left = left[np.argsort(best[left])]
         for begin in range(0, len(left), SWEPT_CONTENTS):
             mates_of: dict[int, list[int]] = {row: [] for row in left[begin : begin + SWEPT_CONTENTS].tolist()}
-            mates = rows.of(clusters.mates(self._snapshot, keys[list(mates_of)], self._min_sim))
-            for row, mate in mates.tolist():
+            mates = clusters.mates(self._snapshot, keys[list(mates_of)], self._min_sim)
+            for row, mate in rows.of(mates[self._overrides.counts(mates)]).tolist():
                 # Its documents are all in other collections.
                 if mate >= 0:
                     mates_of[row].append(mate)

@@ -48,6 +48,16 @@ class PairPlaces:
         is_other[self.of(pairs)] = False
         return is_other
 
+    def holds(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of the given pairs the array has, bool, shape (n,)."""
+        if not len(self._order):
+            return np.zeros(len(pairs), dtype=np.bool_)
+        packed = self._packed(pairs)
+        found: NDArray[np.bool_] = self._packed_pairs[np.searchsorted(self._packed_pairs[:-1], packed)] == packed
+        for side in pairs.T:
+            found &= self._keys[np.searchsorted(self._keys[:-1], side)] == side
+        return found
+
     def _packed(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         rows = np.searchsorted(self._keys, pairs)
         packed: NDArray[np.int64] = rows[:, 0] * len(self._keys) + rows[:, 1]

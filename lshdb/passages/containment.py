@@ -13,7 +13,7 @@ Source: Broder 1997, On the resemblance and containment of documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -71,11 +71,14 @@ class ContainedPairs:
         columns = zip(*((one.keys, one.containment, one.num_shingles) for one in found), strict=True)
         return cls(*map(np.concatenate, columns))
 
+    def chosen(self, chosen: NDArray[np.bool_]) -> ContainedPairs:
+        """Return some of the pairs. Args: chosen: which, bool, shape (m,)."""
+        return ContainedPairs(self.keys[chosen], self.containment[chosen], self.num_shingles[chosen])
+
     def of_rows(self, rows: Rows) -> ContainedPairs:
         """Return the pairs whose contents have rows, with these rows for their keys."""
         found = rows.of(self.keys)
-        known = (found >= 0).all(axis=1)
-        return ContainedPairs(found[known], self.containment[known], self.num_shingles[known])
+        return replace(self, keys=found).chosen((found[:, 0] >= 0) & (found[:, 1] >= 0))
 
 
 def containing(

@@ -42,6 +42,7 @@ __all__ = [
     "collection",
     "content",
     "content_text",
+    "decision",
     "document",
     "fingerprint_block",
     "index_params",
@@ -429,4 +430,36 @@ new_digest = Table(
     PrimaryKeyConstraint("content_key"),
     CheckConstraint("length(digest) = 16", name="digest"),
     comment="digests that an upgrade has computed; they replace those of content once all are known",
+)
+
+decision = Table(
+    "decision",
+    metadata,
+    Column("decision_key", Key, nullable=False, autoincrement=False, comment="our key of the decision; later, greater"),
+    Column("kind", String, nullable=False, comment="different: the two are no duplicates; keep: keep the document"),
+    Column("collection_key", ForeignKey("collection.collection_key"), nullable=False, comment="of the document"),
+    Column("doc_id", Name, nullable=False, comment="a document, which need not be in the index"),
+    Column(
+        "other_collection_key",
+        ForeignKey("collection.collection_key"),
+        nullable=True,
+        comment="of the other document; NULL for keep",
+    ),
+    Column("other_id", Name, nullable=True, comment="the other document; NULL for keep"),
+    Column("digest", LargeBinary, nullable=True, comment="of the text that it had at that time; NULL if it had none"),
+    Column("other_digest", LargeBinary, nullable=True, comment="the same of the other document"),
+    Column("who", String, nullable=False, comment="who decided"),
+    Column("reason", String, nullable=False, comment="why"),
+    Column("decided_at", Moment, nullable=False, comment="when"),
+    PrimaryKeyConstraint("decision_key"),
+    # Not unique, because an entry of a Postgres index cannot hold two long ids; a rule of `check` says it.
+    Index(None, "doc_id", "collection_key"),  # decisions.put, decisions.among
+    Index(None, "other_id", "other_collection_key"),  # decisions.apart_from
+    CheckConstraint("kind IN ('different', 'keep')", name="kind"),
+    CheckConstraint(
+        "(kind = 'keep') = (other_id IS NULL) AND (other_id IS NULL) = (other_collection_key IS NULL)", name="other"
+    ),
+    CheckConstraint("(collection_key, doc_id) < (other_collection_key, other_id)", name="order"),
+    CheckConstraint("length(digest) = 16 AND length(other_digest) = 16", name="digests"),
+    comment="what people decided about documents, by their ids",
 )

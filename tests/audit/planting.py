@@ -18,6 +18,7 @@ from lshdb.store.schema import (
     collection,
     content,
     content_text,
+    decision,
     document,
     index_params,
     key_counter,
@@ -238,6 +239,15 @@ def missing_counter(place: Place) -> Found:
 def other_recall(place: Place) -> Found:
     place.transaction.execute(update(index_params).values(recall=index_params.c.recall - 0.01))
     return {("params-recall", "1")}
+
+
+def decision_made_twice(place: Place) -> Found:
+    row = place.row(document)
+    first, second = place.transaction.allocate(decision, 2).tolist()
+    for key in (first, second):
+        place.put(decision, decision_key=key, kind="keep", collection_key=row.collection_key, doc_id=row.doc_id,
+                  who="me", reason="", decided_at="2026-01-01T00:00:00.000+00:00")  # fmt: skip
+    return {("decision-twice", str(first))}
 
 
 def missing_index(place: Place) -> Found:

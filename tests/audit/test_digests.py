@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 from sqlalchemy import func, select, update
 
-from lshdb import Document, Index, IngestOptions, Params
+from lshdb import Decision, Document, Index, IngestOptions, Params
 from lshdb.audit import digests as renewal
 from lshdb.audit.digests import renew_digests
 from lshdb.errors import IndexRebanded
@@ -81,12 +81,15 @@ def test_the_index_answers_and_recognises_its_texts_as_before(keep_text: bool, u
     old_index(url, tmp_path / "folder", keep_text=keep_text)
     with Index.open(url) as index:
         index.remove(["copy"])
+        cluster = next(index.clusters())
+        index.decide(Decision("keep", cluster.members[1], who="Ada"))
     before, digests = answers(url), digests_of(url)
     done = Index.upgrade(url).digests
     assert done == DigestReport(len(digests), 0)
     assert (answers(url), version_of(url)) == (before, "unicode14-1-sha256")
     assert not digests_of(url) & digests
     with Index.open(url) as index:
+        assert [(one.id, one.state) for one in index.decisions()] == [(cluster.members[1], "valid")]
         for path in sorted((tmp_path / "folder").iterdir()):
             path.write_text(path.read_text() + "\n")
         counts = index.ingest([tmp_path / "folder"], IngestOptions(prune=True)).counts

@@ -35,6 +35,7 @@ VERBS = [
     "runs",
     "check",
     "copy",
+    "decisions",
     "vacuum",
     "init",
     "ingest",

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import Table, delete, insert, select, update
 
-from lshdb import Index
+from lshdb import Decision, Index
 from lshdb.errors import CopyDiffers, IndexExists, IndexMissing, NotAnIndex, OutputFailed
 from lshdb.model.values import Document
 from lshdb.store import whole
@@ -67,6 +67,9 @@ def make_index(url: str) -> None:
         index.remove(["gone"], "odd")
         index.remove([str(SAMPLE / "crawl" / "empty.html")])
         index.add([Document("late", TEXT + " eleven")], link=False)
+        made = {"id": "é\U0001f600", "collection": "odd", "other": "none", "who": "Ada", "reason": "a\tb\n'\""}
+        index.decide(Decision("different", **made))
+        index.decide(Decision("keep", "late", who="Ada"))
     with Store.open(url) as store, store.writing() as transaction:
         hot = {"band": [3], "bucket_hash": [-(2**63)], "num_contents": [2**40], "num_pairs": [2**62]}
         transaction.bulk_insert(oversized_bucket, hot)

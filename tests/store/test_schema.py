@@ -119,6 +119,19 @@ REFUSED = {
     "run that never ended": "UPDATE run SET state = 'finished'",
     "run with a negative count": "UPDATE run SET num_added = -1",
     "second row of parameters": "UPDATE index_params SET params_key = 2",
+    "decision to keep two documents": (
+        "INSERT INTO decision VALUES (1, 'keep', 1, 'a', 1, 'b', NULL, NULL, 'me', '', {now})"
+    ),
+    "decision about one document twice": (
+        "INSERT INTO decision VALUES (1, 'different', 1, 'a', 1, 'a', NULL, NULL, 'me', '', {now})"
+    ),
+    "decision of another kind": "INSERT INTO decision VALUES (1, 'drop', 1, 'a', 1, 'b', NULL, NULL, 'me', '', {now})",
+    "decision about no collection": (
+        "INSERT INTO decision VALUES (1, 'keep', 99, 'a', NULL, NULL, NULL, NULL, 'me', '', {now})"
+    ),
+    "decision about a short digest": (
+        "INSERT INTO decision VALUES (1, 'keep', 1, 'a', NULL, NULL, {bytes}, NULL, 'me', '', {now})"
+    ),
     "band with a number of its own": "UPDATE index_params SET first_band = 5",
 }
 
@@ -126,7 +139,8 @@ REFUSED = {
 @pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
 def test_rows_that_contradict_each_other_are_refused(wrong: str, store: Store) -> None:
     add(store, {"a": (1, 2, 3), "b": (1, 2, 4)})
-    statement = wrong.format(true="true", bytes="x'00'" if store.dialect.backend == "sqlite" else "'\\x00'::bytea")
+    some = "x'00'" if store.dialect.backend == "sqlite" else "'\\x00'::bytea"
+    statement = wrong.format(true="true", now="CURRENT_TIMESTAMP", bytes=some)
     with pytest.raises(StoreFailed, match="constraint"), store.writing() as transaction:
         transaction.execute(text(statement.replace(":", "\\:")))
 

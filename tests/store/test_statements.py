@@ -31,6 +31,7 @@ from lshdb.store.schema import band_bucket, content, content_text, document, met
 from lshdb.store.statements import audit as audit_statements
 from lshdb.store.statements import captures as capture_statements
 from lshdb.store.statements import clusters as cluster_statements
+from lshdb.store.statements import decisions as decision_statements
 from lshdb.store.statements import document_pairs, rules, statements
 from lshdb.store.statements import locators as locator_statements
 from lshdb.store.statements import passages as passage_statements
@@ -79,6 +80,7 @@ MODULES = (
     document_pairs,
     audit_statements,
     capture_statements,
+    decision_statements,
     locator_statements,
     passage_statements,
 )

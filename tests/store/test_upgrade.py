@@ -21,7 +21,7 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import event, inspect, select, text, update
 
-from lshdb import Index, IngestOptions, Pair, Params
+from lshdb import Decision, Index, IngestOptions, Pair, Params
 from lshdb.audit import Thoroughness
 from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
 from lshdb.model.values import Document
@@ -137,6 +137,10 @@ def test_an_upgraded_index_is_used_as_a_new_one(name: str, url: str, tmp_path: P
         index.reband(0.75, 0.95)
         assert "c" in {match.id for match in index.query_id("b", collection="later")}
         assert list(index.clusters(0.7))
+        chosen = {one.cluster: (one.collection, one.document) for one in index.members(0.7)}
+        for collection, doc_id in chosen.values():
+            index.decide(Decision("keep", doc_id, who="Ada", collection=collection))
+        assert {one.cluster: (one.keep_collection, one.keep) for one in index.members(0.7)} == chosen
         assert set(index.stats().collections) == collections | {"later"}
         assert list(index.check(ALL)) == []
 

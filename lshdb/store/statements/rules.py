@@ -8,9 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Delete, Table, bindparam, delete, or_, select, tuple_
+from sqlalchemy import ColumnElement, Delete, LargeBinary, Table, bindparam, delete, func, or_, select, tuple_
 
-from lshdb.store.schema import band_bucket, content, content_text, document, index_params, oversized_bucket, pair
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    content_text,
+    decision,
+    document,
+    index_params,
+    oversized_bucket,
+    pair,
+)
 from lshdb.store.statements.statements import Rows
 
 __all__ = ["DELETABLE", "OF_NO_DOCUMENT", "RULES", "Rule", "breaches", "deletion"]
@@ -50,7 +59,7 @@ class Rule:
 
 def breaches(rule: Rule) -> Rows:
     """Select the rows that break a rule, ordered by key, without their binary columns."""
-    shown = [column for column in rule.table.columns if column.key not in ("signature", "text", "digest")]
+    shown = [column for column in rule.table.columns if not isinstance(column.type, LargeBinary)]
     return select(*shown).where(rule.wrong).order_by(*rule.table.primary_key.columns)
 
 
@@ -81,6 +90,17 @@ def _not_oversized() -> ColumnElement[bool]:
     return or_(beyond.is_(None), ~oversized_bucket.c.band.between(bindparam("first_band"), bindparam("last_band")))
 
 
+def _decided_again() -> ColumnElement[bool]:
+    """Return the condition that a later decision is about the same documents."""
+    later = decision.alias("later")
+    first = (later.c.doc_id == decision.c.doc_id, later.c.collection_key == decision.c.collection_key)
+    # As decisions of kind "keep" have no other document.
+    other = func.coalesce(later.c.other_id, "") == func.coalesce(decision.c.other_id, "")
+    where = func.coalesce(later.c.other_collection_key, 0) == func.coalesce(decision.c.other_collection_key, 0)
+    mine = select(later.c.decision_key).where(*first, other, where, later.c.decision_key > decision.c.decision_key)
+    return mine.correlate(decision).exists()
+
+
 # A repair must also delete everything that belongs to these contents.
 OF_NO_DOCUMENT: Final = Rule(
     "content-of-no-document", content, _absent(document, content.c.content_key), "no document has it",
@@ -96,6 +116,7 @@ RULES: Final = (
     Rule("pair-out-of-range", pair, pair.c.similarity < bindparam("floor"),
          "the similarity {similarity} is below the floor", RELINKED, relinks=("left_key", "right_key")),
     Rule("params-row", index_params, index_params.c.params_key != 1, "an index has one row of parameters, with key 1"),
+    Rule("decision-twice", decision, _decided_again(), "a later decision is about the same documents"),
     Rule("skipped-not-hot", oversized_bucket, _not_oversized(), "the bucket is not that large"),
 )  # fmt: skip
 DELETABLE: Final = tuple(rule for rule in RULES if rule.deletes)

@@ -20,6 +20,7 @@ from lshdb.store.schema import (
     band_bucket,
     collection,
     content,
+    decision,
     document,
     index_params,
     key_counter,
@@ -40,7 +41,7 @@ __all__ += ["damages", "invalid_indexes"]
 __all__ += ["missing_buckets", "next_contents", "num_band_rows", "oversized_counts", "rules", "schema_faults"]
 __all__ += ["stored_recall"]
 
-COUNTED: Final = (collection, content, document, source, run, rejected)
+COUNTED: Final = (collection, content, document, source, run, rejected, decision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import delete, func, select, update
 
 from lshdb.model.choices import TableVersion
-from lshdb.store.schema import content, index_params, new_digest
+from lshdb.store.schema import content, decision, index_params, new_digest
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
@@ -38,6 +38,9 @@ def put(transaction: Transaction, digests: Mapping[int, bytes]) -> None:
 def replace(transaction: Transaction, version: TableVersion) -> None:
     """Give all contents their new digests, and the index the version that they are of."""
     mine = content.c.content_key == new_digest.c.content_key
+    for digest in (decision.c.digest, decision.c.other_digest):
+        same = select(new_digest.c.digest).join(content, mine).where(content.c.digest == digest).scalar_subquery()
+        transaction.execute(update(decision).values({digest: func.coalesce(same, digest)}))
     transaction.execute(update(content).values(digest=new_digest.c.digest).where(mine))
     transaction.execute(update(index_params).values(table_version=version))
     transaction.execute(delete(new_digest))

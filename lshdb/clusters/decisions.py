@@ -1,0 +1,101 @@
+"""Take decisions of people, one at a time or from a file of JSON lines.
+
+Limitation: a file may be interrupted after some of its decisions. Those are kept, and the same file continues it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from lshdb.errors import DecisionUnknown, DocumentUnknown, PathMissing, SameText, SourceUnreadable, UsageError
+from lshdb.model.decisions import Decision, DecisionsReport
+from lshdb.store.store import Store
+from lshdb.store.tables import answers, decisions
+from lshdb.store.transaction import Transaction
+
+__all__ = ["decide", "decisions_in", "put_all", "undo"]
+
+# Decisions that are stored in one transaction.
+BATCH: Final = 5_000
+# Bytes of a line: two ids, their collections and a reason, all of them escaped.
+MAX_LINE: Final = 100_000
+
+
+def decide(transaction: Transaction, made: Decision, url: str) -> Decision:
+    """Store a decision about documents of the index at `url`, and return it as stored.
+
+    Raises: DocumentUnknown; SameText: the documents are decided to be different, and have the same text.
+    """
+    texts = [_text_of(transaction, collection, doc_id, url) for collection, doc_id in made.documents]
+    if len(texts) == 2 and texts[0] == texts[1] and texts[0] is not None:
+        raise SameText(left=made.id, right=made.other or "")
+    found = decisions.numbered(transaction, decisions.put(transaction, made) or 0)
+    assert found is not None  # A decision of now is later than those before.
+    return found
+
+
+def undo(transaction: Transaction, numbers: Collection[int], url: str) -> int:
+    """Delete decisions, and return their number. Raises: DecisionUnknown: one does not exist; nothing is deleted."""
+    for number in sorted(numbers):
+        if decisions.numbered(transaction, number) is None:
+            raise DecisionUnknown(decision=number, url=url)
+    return decisions.remove(transaction, numbers)
+
+
+def put_all(store: Store, made: Iterable[Decision]) -> DecisionsReport:
+    """Store decisions, also about documents that the index lacks. Of two about the same, the later one stays."""
+    iterator, num_added, number = iter(made), 0, 0
+    while batch := list(islice(iterator, BATCH)):
+        num_added += store.write(partial(_put, made=batch))
+        number += len(batch)
+    return DecisionsReport(num_added, number - num_added)
+
+
+def decisions_in(path: str | Path) -> Iterator[Decision]:
+    """Yield the decisions in a file, as ``decisions --format jsonl`` writes them; ``-`` is standard input.
+
+    Raises: PathMissing; SourceUnreadable: a line holds no decision.
+    """
+    decoder = msgspec.json.Decoder(Decision)
+    with _opened(path) as stream:
+        for number in count(1):
+            line = stream.readline(MAX_LINE)
+            if not line:
+                return
+            try:
+                yield decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, UsageError) as error:
+                reason = f"line {number:,} holds no decision: {error}"
+                raise SourceUnreadable(path=path, reason=reason) from None
+
+
+def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
+    if str(path) == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(path).open("rb")
+    except FileNotFoundError:
+        raise PathMissing(path=path) from None
+    except OSError as error:
+        raise SourceUnreadable(path=path, reason=error.strerror or str(error)) from None
+
+
+def _put(transaction: Transaction, made: Sequence[Decision]) -> int:
+    """Returns: how many were stored."""
+    return sum(decisions.put(transaction, one) is not None for one in made)
+
+
+def _text_of(transaction: Transaction, collection: str, doc_id: str, url: str) -> int | None:
+    """Return the content of a document; None if it is empty. Raises: DocumentUnknown."""
+    is_there, content_key = answers.content_of(transaction, collection, doc_id)
+    if not is_there:
+        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    return content_key

@@ -1,0 +1,13 @@
+SELECT (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = same.collection_key) AS collection, same.doc_id
+FROM decision JOIN document AS named ON named.collection_key = decision.other_collection_key AND named.doc_id = decision.other_id JOIN document AS same ON same.content_key = named.content_key
+WHERE decision.collection_key = (SELECT collection.collection_key
+FROM collection
+WHERE collection.name = ?) AND decision.doc_id = ? UNION ALL SELECT (SELECT collection.name
+FROM collection
+WHERE collection.collection_key = same.collection_key) AS collection, same.doc_id
+FROM decision JOIN document AS named ON named.collection_key = decision.collection_key AND named.doc_id = decision.doc_id JOIN document AS same ON same.content_key = named.content_key
+WHERE decision.other_collection_key = (SELECT collection.collection_key
+FROM collection
+WHERE collection.name = ?) AND decision.other_id = ?

@@ -1,0 +1,3 @@
+SELECT one.doc_key
+FROM decision JOIN document AS one ON one.collection_key = decision.collection_key AND one.doc_id = decision.doc_id
+WHERE decision.kind = ? ORDER BY decision.decided_at, decision.decision_key
