@@ -129,12 +129,14 @@ if TYPE_CHECKING:
     from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, DigestReport, Upgrade, VacuumReport
     from lshdb.model.values import Conflicts, Counts, Document, Rejection
     from lshdb.readers import ReadOptions
+    from lshdb.web.async_client import AsyncClient
     from lshdb.web.client import Client
 
 __all__ = [
     "AccessDenied",
     "Answer",
     "Arrival",
+    "AsyncClient",
     "Auditing",
     "BackupReport",
     "BadDocument",
@@ -313,6 +315,7 @@ _CLASSES: Final = {
     "lshdb.model.upkeep": ("BackupReport", "CopiedTable", "CopyReport", "DigestReport", "Upgrade", "VacuumReport"),
     "lshdb.model.values": ("Conflicts", "Counts", "Document", "Rejection"),
     "lshdb.readers": ("ReadOptions",),
+    "lshdb.web.async_client": ("AsyncClient",),
     "lshdb.web.client": ("Client",),
     "lshdb.clusters.rows.options": (
         "Deletion",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import Clustering, open_index
+from lshdb.cli.options import Clustering, asked_index
 from lshdb.cli.render import Listing, Output, print_rows
 
 __all__ = ["EPILOG", "clusters"]
@@ -43,7 +43,7 @@ def clusters(
     shingles of each that the kept one has. The index must have passages (lshdb passages --build).
     """
     chosen = clustering.options(min_size=min_size, limit=limit)
-    with open_index(context) as index:
+    with asked_index(context) as index:
         if not members:
             found = index.clusters(min_sim, chosen)
             rows = ((one.cluster, one.keep, len(one.members), one.members) for one in found)

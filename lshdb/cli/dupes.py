@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index
+from lshdb.cli.options import asked_index
 from lshdb.cli.render import Listing, Output, print_records
 from lshdb.errors import UsageError
 from lshdb.model.choices import Comparing, PairOrder
@@ -73,7 +73,7 @@ def dupes(
         "expand": expand, "between": between, "within": within, "sort": sort, "limit": limit,
     }  # fmt: skip
     sides = ("left", "right") if measure == "jaccard" else ("small", "large")
-    with open_index(context) as index:
+    with asked_index(context) as index:
         columns = [*sides, options.compared(measure), "exact"]
         if between is None and within is None and len(index.collections()) > 1:
             columns += [f"{side}_collection" for side in sides]

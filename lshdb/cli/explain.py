@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index
+from lshdb.cli.options import asked_index
 from lshdb.cli.render import named, print_report, visible
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def explain(
     from lshdb.readers import ReadOptions
 
     ways = ReadOptions(input_format=input_format)
-    with open_index(context) as index:
+    with asked_index(context) as index:
         both = options.both(collection)
         if not files:
             left, right = index.meant(left, both[0]), index.meant(right, both[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from lshdb.cli.settings import settings_of
+from lshdb.cli.settings import is_service, settings_of
 from lshdb.errors import UsageError
 from lshdb.model.choices import Captures, Comparing, HtmlText, Keep, Linkage, Scheme, TextFormat
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lshdb.index import Index
     from lshdb.model.reports import Measurement
     from lshdb.readers import ReadOptions
+    from lshdb.web.remote import Remote
 
 __all__ = [
     "MAKING",
@@ -38,6 +40,7 @@ __all__ = [
     "Recall",
     "Wait",
     "age",
+    "asked_index",
     "both",
     "compared",
     "ensure_index",
@@ -245,6 +248,17 @@ def open_index(context: typer.Context) -> Index:
     from lshdb.index import Index
 
     return Index.open(settings_of(context).db, display_of(context))
+
+
+def asked_index(context: typer.Context) -> Index | Remote:
+    """Open the index that ``--db`` names, to ask it; it may be behind a service."""
+    if not is_service(address := settings_of(context).db):
+        return open_index(context)
+    from lshdb.cli.display import display_of
+    from lshdb.web.options import TOKEN_VARIABLE
+    from lshdb.web.remote import Remote
+
+    return Remote(address, os.environ.get(TOKEN_VARIABLE), display_of(context))
 
 
 def ensure_index(context: typer.Context, making: Making) -> Index:

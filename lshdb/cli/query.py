@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import READING, open_index
+from lshdb.cli.options import READING, asked_index
 from lshdb.cli.render import Listing, Output, print_records, print_rows
 from lshdb.clusters.tabular import Row
 from lshdb.errors import UsageError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lshdb.index import Index
     from lshdb.model.passages import Containing
     from lshdb.readers import ReadOptions
+    from lshdb.web.remote import Remote
 
 __all__ = ["EPILOG", "query"]
 
@@ -116,7 +117,7 @@ def query(
         raise UsageError(reason="--reverse belongs to --measure containment")
     if measure == "containment" and (only_new or len(files or [""]) > 1):
         raise UsageError(reason="--measure containment takes one FILE, or --id ID")
-    with open_index(context) as index:
+    with asked_index(context) as index:
         if measure == "containment":
             least = CONTAINMENT if min_sim is None else min_sim
             if doc_id is not None:
@@ -137,7 +138,7 @@ def query(
         raise typer.Exit(NO_MATCH)
 
 
-def _print_answers(index: Index, answers: Iterator[Answer], files: Sequence[str], output: Output) -> int:
+def _print_answers(index: Index | Remote, answers: Iterator[Answer], files: Sequence[str], output: Output) -> int:
     """Print the matches of one document, or those of many after its id. Returns: how many."""
     first = list(islice(answers, 2))
     if len(files) == len(first) == 1 and not first[0].locator and not Path(files[0]).is_dir():
@@ -152,18 +153,18 @@ def _print_answers(index: Index, answers: Iterator[Answer], files: Sequence[str]
     return counted.number
 
 
-def _print_containing(index: Index, found: Sequence[Containing], output: Output) -> int:
+def _print_containing(index: Index | Remote, found: Sequence[Containing], output: Output) -> int:
     columns = ["id", "containment", *_collection_column(index)]
     print_records(Listing(columns, ("id",), "document"), found, output)
     return len(found)
 
 
-def _print_matches(index: Index, found: Sequence[Match], output: Output) -> int:
+def _print_matches(index: Index | Remote, found: Sequence[Match], output: Output) -> int:
     print_records(Listing([*COLUMNS, *_collection_column(index)], ("id",), NOUN), found, output)
     return len(found)
 
 
-def _collection_column(index: Index) -> list[str]:
+def _collection_column(index: Index | Remote) -> list[str]:
     return ["collection"] if len(index.collections()) > 1 else []
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index
+from lshdb.cli.options import asked_index
 from lshdb.cli.render import Listing, Output, print_json, print_records
 
 __all__ = ["EPILOG", "runs"]
@@ -44,7 +44,7 @@ def runs(
     from lshdb.model.metrics import metrics
 
     output.refuse_with_json(json)
-    with open_index(context) as index:
+    with asked_index(context) as index:
         found = index.runs(limit)
         if prometheus is not None:
             with Output(out=prometheus, force=True).opened() as out:

@@ -13,7 +13,7 @@ import typer
 
 from lshdb.errors import UsageError
 
-__all__ = ["ADDRESS_VARIABLE", "ProgressForm", "Settings", "in_schema", "settings_of"]
+__all__ = ["ADDRESS_VARIABLE", "ProgressForm", "Settings", "in_schema", "is_service", "settings_of"]
 
 ADDRESS_VARIABLE: Final = "LSHDB_URL"
 DEFAULT_ADDRESS: Final = "lshdb.db"
@@ -37,7 +37,8 @@ class Settings:
         _everywhere(
             "--db",
             metavar="URL|PATH",
-            help=f"The index: a database URL, or a SQLite file. Default: ${ADDRESS_VARIABLE}, or {DEFAULT_ADDRESS}.",
+            help=f"The index: a database URL, a SQLite file, or, to ask, the address of a service. Default: "
+            f"${ADDRESS_VARIABLE}, or {DEFAULT_ADDRESS}.",
         ),
     ] = None
     schema: Annotated[
@@ -77,11 +78,18 @@ class Settings:
         return replace(others, **{name: value for name, value in values.items() if value not in (None, False)})
 
 
+def is_service(address: str) -> bool:
+    """Return whether an address is that of `lshdb serve`, and not of an index."""
+    return address.startswith(("http://", "https://"))
+
+
 def in_schema(address: str, schema: str) -> str:
     """Return a database URL with ``?schema=``, which replaces one that it already has.
 
-    Raises: UsageError: the index is in SQLite.
+    Raises: UsageError: the index is in SQLite, or behind a service.
     """
+    if is_service(address):
+        raise UsageError(reason=f"--schema {schema}: a service has its index already")
     if "://" not in address or address.startswith("sqlite"):
         raise UsageError(reason=f"--schema {schema}: a SQLite index has no schema; name a Postgres database with --db")
     match = re.fullmatch(_PLACE_AND_QUERY, address)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index
+from lshdb.cli.options import asked_index
 from lshdb.cli.render import Listing, Output, print_records, print_report, print_rows, visible
 from lshdb.errors import UsageError
 from lshdb.model.params import FORGEABLE_DIGESTS, FORGEABLE_HASHES
@@ -43,7 +43,7 @@ def stats(
 ) -> None:
     """Print the size of the index, its parameters and its last runs."""
     _require_one_answer(output, json=json, rejected=rejected is not None, hot=hot)
-    with open_index(context) as index:
+    with asked_index(context) as index:
         if rejected is not None:
             print_records(REJECTED, index.rejections(rejected), output)
         elif hot:

@@ -15,6 +15,10 @@ __all__ = ["for_libpq", "masked", "parse", "read_only", "reads_only"]
 # libpq takes secrets as query parameters too.
 _SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
 
+_SERVICE = (
+    "which answers query, dupes, clusters, explain, stats and runs; for anything else, name the index itself: "
+    "postgresql://USER@HOST/NAME or a plain path"
+)
 _FORMS = "write postgresql://USER@HOST/NAME or a plain path"
 # A connection string of libpq: host=... password=...
 _KEYWORD = re.compile(r"^\s*(host|hostaddr|port|user|dbname|password|passfile|service|sslmode)\s*=")
@@ -30,6 +34,8 @@ def parse(address: str) -> URL:
     """
     if not address.strip():
         raise UsageError(reason=f"--db is empty, as an unset variable is; {_FORMS}")
+    if address.startswith(("http://", "https://")):
+        raise UsageError(reason=f"--db: this is the address of a service, {_SERVICE}")
     if _KEYWORD.search(address) or ("://" not in address and _SERVER.search(address)):
         raise UsageError(reason=f"--db: this looks like a server and its password, but is not a URL; {_FORMS}")
     if "://" not in address:

@@ -6,8 +6,9 @@ is all items, one to a line, read while they are sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
+from functools import partial
 from itertools import dropwhile, islice
 from typing import Annotated, Any, Final
 
@@ -17,19 +18,35 @@ from fastapi.responses import Response, StreamingResponse
 from lshdb.clusters.catalogue import Catalogue, ClusterOrder
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.index import Index
-from lshdb.model.choices import Keep, Linkage
+from lshdb.model.choices import Keep, Linkage, PairOrder
 from lshdb.model.metrics import metrics
 from lshdb.model.reports import Pair, Stats
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
 from lshdb.web.problems import problem
-from lshdb.web.values import Collection, Cursor, Limit, MinSim, cursor, json, position
+from lshdb.web.values import (
+    Collection,
+    Cursor,
+    Limit,
+    MinSim,
+    Most,
+    Name,
+    Similarity,
+    cursor,
+    json,
+    position,
+    without_seed,
+)
 
 __all__ = ["Lists", "catalogue"]
 
 NDJSON: Final = "application/x-ndjson"
 
 Within = Annotated[Collection | None, Query(description="Only documents of this collection.")]
+Between = Annotated[
+    list[Name] | None,
+    Query(min_length=2, max_length=2, description="Given twice: the collections of the left and the right document."),
+]
 
 
 class Lists:
@@ -43,14 +60,25 @@ class Lists:
         self,
         request: Request,
         min_sim: MinSim = None,
+        max_sim: Similarity = 1.0,
         within: Within = None,
+        between: Between = None,
+        expand: Annotated[bool, Query(description="Every pair of documents, not one per two distinct texts.")] = False,
+        sort: Annotated[
+            PairOrder | None, Query(description="Of lines; items are always the most similar first.")
+        ] = None,
         limit: Limit = 100,
         cursor: Cursor = None,
     ) -> Response:
         """Return the pairs of near-duplicates, the most similar first."""
+        sides = None if between is None else (between[0], between[1])
+
+        def pairs(index: Index, most: float, order: PairOrder | None) -> Iterator[Pair]:
+            return index.pairs(min_sim, max_sim=most, within=within, between=sides, expand=expand, sort=order)
+
         if _wants_lines(request):
-            return await self._streamed(lambda index: index.pairs(min_sim, within=within))
-        return json(await self._desk.list(lambda index: _pairs(index, min_sim, within, limit, cursor)))
+            return await self._streamed(lambda index: pairs(index, max_sim, sort))
+        return json(await self._desk.list(lambda index: _pairs(partial(pairs, index), max_sim, limit, cursor)))
 
     async def clusters(
         self,
@@ -61,21 +89,24 @@ class Lists:
         linkage: Linkage = "single",
         sort: ClusterOrder = "size",
         holding: Annotated[str, Query(max_length=2_000, description="Part of an id.")] = "",
-        limit: Limit = 100,
+        min_size: Annotated[int, Query(ge=2, description="Least number of documents.")] = 2,
+        members: Annotated[bool, Query(description="Lines of documents, instead of clusters.")] = False,
+        limit: Most = None,
         cursor: Cursor = None,
     ) -> Response:
         """Return the clusters of near-duplicates with the document to keep from each."""
         options = ClusterOptions(keep=keep, linkage=linkage, within=within)
         if _wants_lines(request):
-            return await self._streamed(lambda index: index.clusters(min_sim, options))
-        after = position(cursor, int)
+            every = replace(options, min_size=min_size, limit=limit)
+            return await self._streamed(lambda index: (index.members if members else index.clusters)(min_sim, every))
+        after, most = position(cursor, int), min(limit or 100, 1_000)
 
         def page(index: Index) -> dict[str, Any]:
             found = catalogue(index, self._kept, min_sim, options)
             begin = max(0, after[0]) if after else 0
-            places = found.places(sort, holding.replace("\0", ""))
-            items = found.listed(places[begin : begin + limit].tolist())
-            return _page(items, (begin + limit,) if begin + limit < len(places) else None, total=len(places))
+            places = found.places(sort, holding.replace("\0", ""), min_size)
+            items = found.listed(places[begin : begin + most].tolist())
+            return _page(items, (begin + most,) if begin + most < len(places) else None, total=len(places))
 
         return json(await self._desk.list(page))
 
@@ -103,10 +134,8 @@ class Lists:
 
     async def stats(self) -> Response:
         """Return the figures of the index, its parameters and its last runs."""
-        found = (await self._desk.list(self._stats)).as_json()
-        # Who knows the seed can choose texts that collide.
-        found["params"] = {name: value for name, value in _object(found["params"]).items() if name != "seed"}
-        return json(found)
+        found = await self._desk.list(self._stats)
+        return json(found.as_json() | {"params": without_seed(found.params) | {"recall": found.params.recall}})
 
     async def runs(self, limit: Limit = 20, cursor: Cursor = None) -> Response:
         """Return the runs that wrote to the index, the newest first."""
@@ -145,10 +174,11 @@ def _page(items: list[Any], following: tuple[Any, ...] | None, **more: object) -
     return {"items": items, "next": cursor(following), **more}
 
 
-def _pairs(index: Index, min_sim: float | None, within: str | None, limit: int, given: str | None) -> dict[str, Any]:
+def _pairs(
+    pairs: Callable[[float, PairOrder], Iterator[Pair]], max_sim: float, limit: int, given: str | None
+) -> dict[str, Any]:
     after = position(given, float, str, str, str, str)
-    max_sim = 1.0 if after is None else min(1.0, max(0.0, after[0]))
-    rows = index.pairs(min_sim, max_sim=max_sim, within=within, sort="similarity")
+    rows = pairs(max_sim if after is None else min(max_sim, max(0.0, after[0])), "similarity")
     later = rows if after is None else dropwhile(lambda pair: _key(pair) <= (-after[0], *after[1:]), rows)
     found = list(islice(later, limit))
     last = found[-1] if len(found) == limit else None
@@ -157,8 +187,3 @@ def _pairs(index: Index, min_sim: float | None, within: str | None, limit: int, 
 
 def _key(pair: Pair) -> tuple[Any, ...]:
     return (-pair.similarity, pair.left, pair.right, pair.left_collection, pair.right_collection)
-
-
-def _object(value: object) -> dict[str, object]:
-    assert isinstance(value, dict)
-    return value

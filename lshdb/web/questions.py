@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Final
 
 from fastapi.responses import Response
 
+from lshdb.answers.query import Match
 from lshdb.errors import BadDocument, DocumentUnknown
 from lshdb.index import Index
+from lshdb.model.passages import Containing
 from lshdb.model.values import Document
 from lshdb.web.desk import Desk
 from lshdb.web.values import (
@@ -25,9 +28,13 @@ from lshdb.web.values import (
     Removal,
     Stored,
     json,
+    without_seed,
 )
 
 __all__ = ["Questions", "document_of"]
+
+# The id of a document that a client asks about, in errors.
+QUESTION: Final = "the question"
 
 
 class Questions:
@@ -112,7 +119,7 @@ class Questions:
         found = await self._desk.list(
             lambda index: index.explain(a, b, (collection_a, collection_b), ids=True, with_diff=diff)
         )
-        return json(found.as_json())
+        return json(found.as_json() | {"params": without_seed(found.params)})
 
 
 def document_of(index: Index, content: Content, doc_id: str) -> Document:
@@ -132,9 +139,12 @@ def _found(index: Index, doc_id: str, collection: str) -> Document:
     return found
 
 
-def _matches(index: Index, asked: Asked) -> list[object]:
-    document = document_of(index, asked, "the question")
+def _matches(index: Index, asked: Asked) -> list[Match] | list[Containing]:
     if asked.measure == "containment":
         least = 0.9 if asked.min_sim is None else asked.min_sim
-        return list(index.containing(document, least)[: asked.k])
-    return list(index.query(document, asked.min_sim)[: asked.k])
+        if asked.id is not None:
+            return index.containing_id(asked.id, least, asked.collection)[: asked.k]
+        return index.containing(document_of(index, asked, QUESTION), least)[: asked.k]
+    if asked.id is not None:
+        return index.query_id(asked.id, asked.min_sim, asked.collection)[: asked.k]
+    return index.query(document_of(index, asked, QUESTION), asked.min_sim)[: asked.k]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -17,6 +17,7 @@ from lshdb.clusters.catalogue import Listed
 from lshdb.clusters.members import Member
 from lshdb.errors import UsageError
 from lshdb.model.choices import Comparing, Outcome
+from lshdb.model.params import Params
 from lshdb.model.reports import Pair, RunRow
 from lshdb.model.values import MAX_ID_BYTES
 
@@ -34,13 +35,17 @@ __all__ = [
     "Many",
     "Matches",
     "MinSim",
+    "Most",
+    "Name",
     "Named",
     "Put",
     "Removal",
+    "Similarity",
     "Stored",
     "cursor",
     "json",
     "position",
+    "without_seed",
 ]
 
 MAX_MATCHES: Final = 1_000
@@ -58,14 +63,15 @@ def _name(given: str) -> str:
     return given
 
 
-_Name = Annotated[str, AfterValidator(_name)]
-_Similarity = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Name = Annotated[str, AfterValidator(_name)]
+Similarity = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
-DocId = Annotated[_Name, Query()]
-DocIdInPath = Annotated[_Name, Path()]
-Collection = Annotated[_Name, Query(description="Namespace of the document ids.")]
-MinSim = Annotated[_Similarity | None, Query(description="Least similarity; the index's own by default.")]
+DocId = Annotated[Name, Query()]
+DocIdInPath = Annotated[Name, Path()]
+Collection = Annotated[Name, Query(description="Namespace of the document ids.")]
+MinSim = Annotated[Similarity | None, Query(description="Least similarity; the index's own by default.")]
 Limit = Annotated[int, Query(ge=1, le=1_000, description="Items of one answer.")]
+Most = Annotated[int | None, Query(ge=1, description="Items of one answer, 100 and at most 1,000; lines: all.")]
 Cursor = Annotated[str | None, Query(max_length=8_000, description="The `next` of the previous answer.")]
 
 
@@ -78,24 +84,32 @@ class Content:
     features: list[str] | None = None
 
     def __post_init__(self) -> None:
-        if sum(each is not None for each in (self.text, self.html, self.features)) != 1:
+        if sum(each is not None for each in self._given()) != 1:
             raise ValueError("give one of text, html and features")
+
+    def _given(self) -> tuple[object, ...]:
+        return self.text, self.html, self.features
 
 
 @dataclass(frozen=True)
 class Named(Content):
     """A document with its id."""
 
-    id: _Name = ""
+    id: Name = ""
 
 
 @dataclass(frozen=True)
 class Asked(Content):
-    """A question: which documents of the index are like this one?"""
+    """A question: which documents of the index are like this one? It may also be named by its id."""
 
-    min_sim: _Similarity | None = None
+    id: Name | None = None
+    collection: Name = "default"
+    min_sim: Similarity | None = None
     k: Annotated[int, Field(ge=1, le=MAX_MATCHES)] = 100
     measure: Comparing = "jaccard"
+
+    def _given(self) -> tuple[object, ...]:
+        return *super()._given(), self.id
 
 
 @dataclass(frozen=True)
@@ -109,7 +123,7 @@ class Many:
 class AskedMany(Many):
     """The same question about several documents."""
 
-    min_sim: _Similarity | None = None
+    min_sim: Similarity | None = None
     k: Annotated[int, Field(ge=1, le=MAX_MATCHES)] = 100
 
 
@@ -117,7 +131,7 @@ class AskedMany(Many):
 class Removal:
     """Ids of documents to remove."""
 
-    ids: Annotated[list[_Name], Field(max_length=MAX_DOCUMENTS)]
+    ids: Annotated[list[Name], Field(max_length=MAX_DOCUMENTS)]
 
 
 @dataclass(frozen=True)
@@ -218,6 +232,11 @@ class Runs:
 def json(value: Any, status: int = 200) -> Response:
     """Return a value as JSON. It takes a tenth of the time that FastAPI takes to check and encode it."""
     return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def without_seed(params: Params) -> dict[str, object]:
+    """Return parameters as an object. Who knows the seed can choose texts that collide."""
+    return {name: value for name, value in asdict(params).items() if name != "seed"}
 
 
 def cursor(place: tuple[Any, ...] | None) -> str | None:

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+from dataclasses import asdict, replace
+from typing import TypeVar
+
 import pytest
 
 from lshdb import (
+    Arrival,
+    AsyncClient,
     BelowFloor,
     Client,
     ClusterOptions,
     Document,
     DocumentUnknown,
+    Explanation,
     Index,
     IndexReadOnly,
     LshdbError,
+    Match,
+    Stats,
     StoreUnreachable,
     UsageError,
 )
 from lshdb.web.options import ServeOptions
 from tests.web.conftest import ELEVEN, OTHER, TEN, serving
 
+Shown = TypeVar("Shown", Explanation, Stats)
+
 pytestmark = pytest.mark.sqlite
 TOKEN = "a secret of 16 characters or more"
+
+
+def without_seed(found: Shown) -> Shown:
+    return replace(found, params=replace(found.params, seed=0))
 
 
 def test_questions_have_the_answers_of_the_index(sqlite_url: str) -> None:
@@ -37,8 +53,65 @@ def test_questions_have_the_answers_of_the_index(sqlite_url: str) -> None:
         assert list(client.clusters(0.8)) == list(index.clusters(0.8, ClusterOptions()))
         assert sorted(client.pairs(), key=str) == sorted(index.pairs(), key=str)
         assert client.runs() == index.runs()
-        assert client.explain("a", "b")["comparison"] == index.explain("a", "b").as_json()["comparison"]
-        assert client.stats()["figures"] == index.stats().as_json()["figures"]
+        assert client.query_id("b", 0.5, k=1) == index.query_id("b", 0.5)[:1]
+        assert list(client.members(0.8)) == list(index.members(0.8))
+        assert without_seed(client.explain("a", "b")) == without_seed(index.explain("a", "b"))
+        assert asdict(without_seed(client.stats())) == asdict(without_seed(index.stats()))
+
+
+def test_coroutines_have_the_same_answers(sqlite_url: str) -> None:
+    asked = Document("?", f"{TEN} twelve")
+
+    async def visit(address: str) -> list[object]:
+        async with AsyncClient(address, TOKEN) as client:
+            several = await asyncio.gather(*(client.query(asked, 0.5) for _ in range(20)))
+            with pytest.raises(BelowFloor, match="below this index's floor"):
+                await anext(client.pairs(0.1))
+            return [
+                several,
+                await client.query_many([asked], 0.5),
+                await client.query_id("b", 0.5),
+                await client.get("a"),
+                await client.get("none"),
+                [pair async for pair in client.pairs(0.5, sort="id")],
+                [cluster async for cluster in client.clusters(0.8)],
+                [member async for member in client.members(0.8)],
+                without_seed(await client.explain("a", "b")),
+                (await client.stats()).figures,
+                await client.put(Document("e\u2028f", OTHER), only_new=True),
+                await client.add([Document("e\u2028f", OTHER)]),
+                [pair.right async for pair in client.pairs() if pair.left == "d"],
+                await client.remove("e\u2028f"),
+            ]
+
+    with Index.open(sqlite_url) as index, serving(sqlite_url, ServeOptions(writable=True, token=TOKEN)) as service:
+        matches = index.query(asked, 0.5)
+        assert asyncio.run(visit(service.address)) == [
+            [matches] * 20,
+            [("?", matches)],
+            index.query_id("b", 0.5),
+            index.get("a"),
+            None,
+            list(index.pairs(0.5, sort="id")),
+            list(index.clusters(0.8)),
+            list(index.members(0.8)),
+            without_seed(index.explain("a", "b")),
+            index.stats().figures,
+            Arrival("refused", (Match("d", 1.0, True),)),
+            {"added": 1, "updated": 0, "unchanged": 0, "pairs_added": 0},
+            ["e\u2028f"],
+            1,
+        ]
+    with pytest.raises(StoreUnreachable, match="connection attempts failed"):
+        asyncio.run(visit(service.address))
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def methods(kind: type) -> dict[str, list[inspect.Parameter]]:
+        named = {name: found for name, found in vars(kind).items() if inspect.isfunction(found) and name[0] != "_"}
+        return {name: list(inspect.signature(found).parameters.values()) for name, found in named.items()}
+
+    assert methods(AsyncClient) == methods(Client)
 
 
 def test_documents_are_changed_through_a_service(sqlite_url: str) -> None:

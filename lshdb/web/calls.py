@@ -1,0 +1,315 @@
+"""Questions to a service as values: the request, and how its answer is read. Sends nothing, and knows no FastAPI.
+
+`Client` and `AsyncClient` send them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final, Generic, TypeVar, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from lshdb import errors
+from lshdb.answers.explain import Comparison, Explanation, Side, Status
+from lshdb.answers.query import Arrival, Match
+from lshdb.answers.worddiff import WordDiff
+from lshdb.clusters.clusters import ClusterOptions
+from lshdb.clusters.members import Cluster, Member
+from lshdb.errors import AccessDenied, IndexBusy, LshdbError, UsageError
+from lshdb.model import arguments
+from lshdb.model.arguments import Names
+from lshdb.model.choices import PairOrder
+from lshdb.model.params import Params
+from lshdb.model.passages import CommonRun, Containing
+from lshdb.model.reports import Figures, HalfRead, Measurement, Pair, RunRow, Stats, StoredPair
+from lshdb.model.values import Document
+
+__all__ = [
+    "MAX_MATCHES",
+    "NDJSON",
+    "Call",
+    "Lines",
+    "add",
+    "address_of",
+    "clusters",
+    "containing",
+    "error_of",
+    "explain",
+    "get",
+    "headers",
+    "members",
+    "pairs",
+    "put",
+    "query",
+    "query_id",
+    "query_many",
+    "refused",
+    "remove",
+    "runs",
+    "stats",
+]
+
+_Made = TypeVar("_Made")
+
+# As in lshdb.web.problems, which needs FastAPI.
+NAMESPACE: Final = "urn:lshdb:error:"
+NDJSON: Final = "application/x-ndjson"
+# Of one document, in one answer.
+MAX_MATCHES: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[_Made]):
+    """A request with one answer.
+
+    Args:
+        read: makes the result of the JSON that comes back.
+        sent: a value that becomes the JSON of the body; None for no body.
+        repeat: send it again if the service has closed the connection.
+    """
+
+    method: str
+    path: str
+    read: Callable[[Any], _Made]
+    sent: object = None
+    repeat: bool = True
+
+    @property
+    def body(self) -> bytes | None:
+        """The body, if there is one."""
+        return None if self.sent is None else msgspec.json.encode(self.sent)
+
+    def result(self, status: int, body: bytes, url: str) -> _Made:
+        """Return the result. Args: url: of the service. Raises: LshdbError: the answer is a problem."""
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise error_of(status, body, url)
+        return self.read(msgspec.json.decode(body))
+
+
+@dataclass(frozen=True, slots=True)
+class Lines(Generic[_Made]):
+    """A request whose answer is a value on each line. Args: kind: of the values."""
+
+    path: str
+    kind: type[_Made]
+
+    def read(self, line: bytes) -> _Made:
+        """Return the value of a line."""
+        return msgspec.json.decode(line, type=self.kind)
+
+
+def address_of(url: str) -> str:
+    """Return the address of a service without its password. Raises: UsageError: it is not one of HTTP."""
+    place = urlsplit(url)
+    if place.scheme not in ("http", "https") or place.hostname is None:
+        raise UsageError(reason="the address of a service begins with http:// or https://")
+    return f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path.rstrip('/')}"
+
+
+def refused(what: str) -> UsageError:
+    """Return the error of a question that only the index itself answers."""
+    return UsageError(reason=f"a service does not {what}; ask the index itself, with --db URL|PATH")
+
+
+def headers(token: str | None) -> dict[str, str]:
+    """Return the headers of every request."""
+    return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+
+
+def error_of(status: int, body: bytes, url: str) -> LshdbError:
+    """Return the error that a problem describes."""
+    try:
+        problem = msgspec.json.decode(body, type=dict[str, Any])
+    except msgspec.DecodeError:
+        problem = {}
+    detail = str(problem.get("detail") or HTTPStatus(status).phrase)
+    kind = getattr(errors, str(problem.get("type", "")).removeprefix(NAMESPACE), None)
+    if isinstance(kind, type) and issubclass(kind, LshdbError):
+        fields = dict(problem.get("fields", {}))
+        return kind(**fields | ({"url": url} if "url" in kind.field_names() else {}))
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return AccessDenied(url=url, reason=detail)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return IndexBusy(url=url, reason=detail)
+    return UsageError(reason=detail)
+
+
+# The questions, as the methods of `Client` describe them.
+
+
+def query(document: Document, min_sim: float | None, k: int) -> Call[list[Match]]:
+    return Call("POST", "/v1/query", _matches, _content(document) | _given(k=k, min_sim=min_sim))
+
+
+def query_id(doc_id: str, min_sim: float | None, collection: str, k: int) -> Call[list[Match]]:
+    return Call("POST", "/v1/query", _matches, _given(id=doc_id, collection=collection, k=k, min_sim=min_sim))
+
+
+def containing(document: Document, min_containment: float, k: int) -> Call[list[Containing]]:
+    sent = _content(document) | {"measure": "containment", "min_sim": min_containment, "k": k}
+    return Call("POST", "/v1/query", lambda answer: _made(answer["matches"], list[Containing]), sent)
+
+
+def query_many(documents: Iterable[Document], min_sim: float | None, k: int) -> Call[list[tuple[str, list[Match]]]]:
+    sent = {"documents": [_named(one) for one in documents]} | _given(k=k, min_sim=min_sim)
+    return Call("POST", "/v1/query:batch", _answers, sent)
+
+
+def get(doc_id: str, collection: str) -> Call[Document]:
+    return Call("GET", _document(doc_id, collection=collection), _read_document)
+
+
+def put(document: Document, min_sim: float | None, collection: str, *, only_new: bool) -> Call[Arrival]:
+    path = _document(document.doc_id, **_given(min_sim=min_sim, collection=collection, only_new=only_new))
+    return Call("PUT", path, partial(_made, kind=Arrival), _content(document))
+
+
+def add(documents: Iterable[Document], collection: str) -> Call[dict[str, int]]:
+    sent = {"documents": [_named(one) for one in documents]}
+    return Call("POST", _path("/v1/documents:add", collection=collection), partial(_made, kind=dict[str, int]), sent)
+
+
+def remove(doc_ids: Names, collection: str) -> Call[int]:
+    path, sent = _path("/v1/documents:remove", collection=collection), {"ids": list(arguments.names(doc_ids))}
+    # Removed twice, they would be unknown.
+    return Call("POST", path, lambda answer: int(answer["removed"]), sent, repeat=False)
+
+
+def explain(left: str, right: str, collections: tuple[str, str], *, with_diff: bool) -> Call[Explanation]:
+    one, other = collections
+    query = {"a": left, "b": right, "collection_a": one, "collection_b": other, "diff": with_diff}
+    return Call("GET", _path("/v1/explain", **query), _explanation)
+
+
+def stats() -> Call[Stats]:
+    return Call("GET", "/v1/stats", _stats)
+
+
+def runs(count: int) -> Call[list[RunRow]]:
+    return Call("GET", _path("/v1/runs", limit=count), lambda answer: _made(answer["items"], list[RunRow]))
+
+
+def pairs(
+    min_sim: float | None,
+    max_sim: float,
+    between: tuple[str, str] | None,
+    within: str | None,
+    sort: PairOrder | None,
+    *,
+    expand: bool,
+) -> Lines[Pair]:
+    given = _given(min_sim=min_sim, max_sim=max_sim, expand=expand, within=within, between=between, sort=sort)
+    return Lines(_path("/v1/pairs", **given), Pair)
+
+
+def clusters(min_sim: float | None, options: ClusterOptions) -> Lines[Cluster]:
+    return Lines(_path("/v1/clusters", **_clustering(min_sim, options)), Cluster)
+
+
+def members(min_sim: float | None, options: ClusterOptions) -> Lines[Member]:
+    return Lines(_path("/v1/clusters", **_clustering(min_sim, options), members=True), Member)
+
+
+def _clustering(min_sim: float | None, options: ClusterOptions) -> dict[str, Any]:
+    """Raises: UsageError: a service cannot do this."""
+    if options.prefer or options.measure != "jaccard":
+        raise refused("take --prefer or --measure containment for clusters")
+    names = ("keep", "linkage", "within", "min_size", "limit")
+    return _given(min_sim=min_sim, **{name: getattr(options, name) for name in names})
+
+
+def _matches(answer: Any) -> list[Match]:
+    return _made(answer["matches"], list[Match])
+
+
+def _answers(answer: Any) -> list[tuple[str, list[Match]]]:
+    return [(one["id"], _matches(one)) for one in answer["answers"]]
+
+
+def _read_document(found: Any) -> Document:
+    features = None if found["features"] is None else tuple(found["features"])
+    place = {name: found[name] for name in ("source", "locator", "dated_at")}
+    return Document(found["id"], found["text"] or "", features, **place)
+
+
+def _params(found: Any) -> Params:
+    """Return the parameters of an index. A service keeps the seed to itself, which is 0 here."""
+    return _made(found | {"seed": 0}, Params)
+
+
+def _explanation(found: Any) -> Explanation:
+    """Return what `Explanation.as_json` has turned into an object."""
+    return Explanation(
+        params=_params(found["params"]),
+        left=_made(found["left"], Side),
+        right=_made(found["right"], Side),
+        comparison=_optional(found["comparison"], Comparison),
+        estimate=found["estimate"],
+        shared_bands=tuple(found["bands"]["shared"]),
+        hot_bands=tuple(found["bands"]["hot"]),
+        status=cast(Status, found["status"]),
+        pair=_optional(found["pair"], StoredPair),
+        word_diff=_optional(found["diff"], WordDiff),
+        shared_runs=_made(found.get("shared_runs", []), tuple[CommonRun, ...]),
+    )
+
+
+class _ServedStats(Stats):
+    """The figures of an index without its seed, which a service keeps to itself."""
+
+    __slots__ = ()
+
+    def as_json(self) -> dict[str, object]:
+        found = super().as_json()
+        params = found["params"]
+        assert isinstance(params, dict)
+        return found | {"params": {name: value for name, value in params.items() if name != "seed"}}
+
+
+def _stats(found: Any) -> Stats:
+    """Return what `Stats.as_json` has turned into an object."""
+    return _ServedStats(
+        url=found["index"],
+        params=_params(found["params"]),
+        figures=_made({f"num_{name}": value for name, value in found["figures"].items()}, Figures),
+        runs=_made(found["runs"], tuple[RunRow, ...]),
+        collections=found["collections"],
+        num_unfinished=found["unfinished"]["sources"],
+        unfinished=_made(found["unfinished"]["first"], tuple[HalfRead, ...]),
+        measured=_optional(found["measured"], Measurement),
+    )
+
+
+def _made(value: object, kind: type[_Made]) -> _Made:
+    return msgspec.convert(value, kind)
+
+
+def _optional(value: object, kind: type[_Made]) -> _Made | None:
+    return None if value is None else _made(value, kind)
+
+
+def _given(**values: object) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _path(path: str, **query: object) -> str:
+    written = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+    return f"{path}?{urlencode(written, doseq=True)}" if query else path
+
+
+def _document(doc_id: str, **query: object) -> str:
+    return _path(f"/v1/documents/{quote(doc_id, safe='')}", **query)
+
+
+def _named(document: Document) -> dict[str, Any]:
+    return _content(document) | {"id": document.doc_id}
+
+
+def _content(document: Document) -> dict[str, Any]:
+    features = arguments.document(document).features
+    return {"text": document.text} if features is None else {"features": features}
