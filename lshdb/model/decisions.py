@@ -9,7 +9,7 @@ from typing import Final, Literal
 from lshdb.errors import UsageError
 from lshdb.model.values import MAX_NAME_BYTES
 
-__all__ = ["Decision", "DecisionKind", "DecisionState", "DecisionsReport"]
+__all__ = ["MAX_REASON", "MAX_WHO", "Decision", "DecisionKind", "DecisionState", "DecisionsReport"]
 
 # Two documents are not duplicates; a document is the one to keep.
 DecisionKind = Literal["different", "keep"]
@@ -18,6 +18,7 @@ DecisionKind = Literal["different", "keep"]
 # same text; no, because a document is not in the index.
 DecisionState = Literal["valid", "changed", "same_text", "absent"]
 
+# Bytes of UTF-8.
 MAX_WHO: Final = 200
 MAX_REASON: Final = 2_000
 

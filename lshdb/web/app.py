@@ -13,7 +13,9 @@ from starlette.exceptions import HTTPException
 
 from lshdb.errors import LshdbError
 from lshdb.index import Index
+from lshdb.model.decisions import Decision
 from lshdb.web import problems, values
+from lshdb.web.decisions import Decisions
 from lshdb.web.desk import Desk
 from lshdb.web.guard import Guard
 from lshdb.web.kept import Kept
@@ -52,9 +54,9 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
         redoc_url=None,
         openapi_url="/v1/openapi.json",
     )
-    for method, path, endpoint, answer in _routes(Questions(desk), Lists(desk, kept)):
+    for method, path, endpoint, answer in _routes(Questions(desk), Lists(desk, kept), Decisions(desk, kept)):
         app.add_api_route(path, endpoint, methods=[method], response_model=answer, responses=PROBLEMS)
-    for methods, path, page in _pages(pages):
+    for methods, path, page in pages.routes():
         app.add_api_route(path, page, methods=methods, include_in_schema=False)
     app.add_middleware(Guard, options=options)
     return app
@@ -63,7 +65,7 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
 async def _prepared(desk: Desk, pages: Pages) -> None:
     """Compute what the overview shows, and compile the kernels, before somebody waits for it."""
     with suppress(LshdbError, HTTPException):
-        await desk.list(pages.figures)
+        await desk.list(pages.prepare)
 
 
 PROBLEM: Final = {
@@ -73,7 +75,7 @@ PROBLEM: Final = {
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {"4XX": PROBLEM, "5XX": PROBLEM}
 
 
-def _routes(ask: Questions, lists: Lists) -> list[tuple[str, str, Callable[..., Any], Any]]:
+def _routes(ask: Questions, lists: Lists, decisions: Decisions) -> list[tuple[str, str, Callable[..., Any], Any]]:
     """Return (method, path, endpoint, type of the answer)."""
     document = "/v1/documents/{doc_id:path}"
     return [
@@ -88,22 +90,12 @@ def _routes(ask: Questions, lists: Lists) -> list[tuple[str, str, Callable[..., 
         ("GET", "/v1/pairs", lists.pairs, values.Pairs),
         ("GET", "/v1/clusters", lists.clusters, values.Clusters),
         ("GET", "/v1/clusters/{cluster}", lists.cluster, values.ClusterMembers),
+        ("GET", "/v1/decisions", decisions.decisions, values.DecisionList),
+        ("POST", "/v1/decisions", decisions.decide, Decision),
+        ("POST", "/v1/decisions:add", decisions.add, values.AddedDecisions),
+        ("DELETE", "/v1/decisions/{decision}", decisions.undo, values.Undone),
         ("GET", "/v1/stats", lists.stats, dict[str, Any]),
         ("GET", "/v1/runs", lists.runs, values.Runs),
         ("GET", "/healthz", lists.healthz, dict[str, str]),
         ("GET", "/metrics", lists.metrics, None),
-    ]
-
-
-def _pages(pages: Pages) -> list[tuple[list[str], str, Callable[..., Any]]]:
-    """Return (methods, path, endpoint)."""
-    return [
-        (["GET"], "/", pages.overview),
-        (["GET"], "/clusters", pages.clusters),
-        (["GET"], "/cluster", pages.cluster),
-        (["GET"], "/document", pages.document),
-        (["GET"], "/compare", pages.compare),
-        (["GET", "POST"], "/ask", pages.ask),
-        (["GET"], "/boilerplate", pages.boilerplate),
-        (["GET"], "/static/{name}", pages.asset),
     ]

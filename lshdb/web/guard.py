@@ -1,4 +1,5 @@
-"""What a request must pass before anything reads it: its Host, its token, and the size and time of its body.
+"""What a request must pass before anything reads it: its Host, its token, where it comes from, and the size and time
+of its body.
 
 Every answer leaves with headers that keep a browser from loading anything from elsewhere.
 """
@@ -45,6 +46,10 @@ HEADERS: Final = [
 ]
 
 
+# Methods that change nothing.
+READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
 class Guard:
     """Refuses what may not pass, and passes the rest to an application."""
 
@@ -75,6 +80,8 @@ class Guard:
             self._require_host(headers.get(b"host", ""))
         elif scope["path"] not in OPEN_PATHS and not self._is_allowed(headers.get(b"authorization", "")):
             raise HTTPException(HTTPStatus.UNAUTHORIZED, "send the token of this service: Authorization: Bearer TOKEN")
+        if scope["method"] not in READING:
+            _require_same_origin(headers)
         length = headers.get(b"content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._options.limits.body:
             raise _too_large(self._options.limits.body)
@@ -133,6 +140,20 @@ def _headed(send: Send) -> Send:
         await send(message)
 
     return sent
+
+
+def _require_same_origin(headers: dict[bytes, str]) -> None:
+    """Raises: HTTPException: a browser sends the request on behalf of a page from elsewhere.
+
+    Only browsers send these headers. Old ones, and those that reach the service by plain HTTP, send no Sec-Fetch-Site.
+    """
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if site is not None:
+        is_ours = site in ("same-origin", "none")
+    else:
+        is_ours = origin is None or origin.partition("://")[2] == headers.get(b"host")
+    if not is_ours:
+        raise HTTPException(HTTPStatus.FORBIDDEN, "a page from elsewhere has sent this request")
 
 
 def _too_large(most: int) -> HTTPException:

@@ -1,12 +1,13 @@
 """Answers that are kept until the index changes, so that a page does not compute them at every visit.
 
-An index has changed if its last runs have, which is looked up at most once in `SECONDS`. An answer is also computed
-again after `OLD_SECONDS`, because a link outside of a run leaves no trace. If that takes long, nobody waits: the old
-answer is given until the new one is there.
+An index has changed if its last runs or its decisions have, which is looked up at most once in `SECONDS`. An answer is
+also computed again after `OLD_SECONDS`, because a link outside of a run leaves no trace. If that takes long, nobody
+waits: the old answer is given until the new one is there.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -41,7 +42,7 @@ class _Answer:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the index was asked for its runs just now."""
+        """Whether the index was asked just now whether it has changed."""
         return time.monotonic() - self.seen_at < SECONDS
 
     @property
@@ -70,6 +71,12 @@ class Kept:
         threading.Thread(target=self._renew, args=(mine, index, name, question), daemon=True).start()
         return cast(_Made, found.value)
 
+    def expire(self) -> None:
+        """Look up at the next question whether the index has changed, because somebody has just changed it."""
+        with self._lock:
+            for name, answer in self._answers.items():
+                self._answers[name] = replace(answer, seen_at=-math.inf)
+
     def _renew(self, mine: threading.Lock, index: Index, name: Hashable, question: Callable[[Index], object]) -> None:
         # An error is that of the next one who asks: the answer stays as old as it is.
         with mine, suppress(LshdbError):
@@ -80,7 +87,7 @@ class Kept:
         found, now = self._answers.get(name), time.monotonic()
         if found is not None and found.is_fresh:
             return found
-        state = (index.params, tuple(index.runs(5)))
+        state = index.state()
         if found is None or found.state != state or now - found.made_at > OLD_SECONDS:
             value = question(index)
             made_at = time.monotonic()

@@ -38,7 +38,7 @@ from lshdb.web.values import (
     without_seed,
 )
 
-__all__ = ["Lists", "catalogue"]
+__all__ = ["NDJSON", "Lists", "catalogue", "one_page", "wants_lines"]
 
 NDJSON: Final = "application/x-ndjson"
 
@@ -76,7 +76,7 @@ class Lists:
         def pairs(index: Index, most: float, order: PairOrder | None) -> Iterator[Pair]:
             return index.pairs(min_sim, max_sim=most, within=within, between=sides, expand=expand, sort=order)
 
-        if _wants_lines(request):
+        if wants_lines(request):
             return await self._streamed(lambda index: pairs(index, max_sim, sort))
         return json(await self._desk.list(lambda index: _pairs(partial(pairs, index), max_sim, limit, cursor)))
 
@@ -96,7 +96,7 @@ class Lists:
     ) -> Response:
         """Return the clusters of near-duplicates with the document to keep from each."""
         options = ClusterOptions(keep=keep, linkage=linkage, within=within)
-        if _wants_lines(request):
+        if wants_lines(request):
             every = replace(options, min_size=min_size, limit=limit)
             return await self._streamed(lambda index: (index.members if members else index.clusters)(min_sim, every))
         after, most = position(cursor, int), min(limit or 100, 1_000)
@@ -106,7 +106,7 @@ class Lists:
             begin = max(0, after[0]) if after else 0
             places = found.places(sort, holding.replace("\0", ""), min_size)
             items = found.listed(places[begin : begin + most].tolist())
-            return _page(items, (begin + most,) if begin + most < len(places) else None, total=len(places))
+            return one_page(items, (begin + most,) if begin + most < len(places) else None, total=len(places))
 
         return json(await self._desk.list(page))
 
@@ -141,7 +141,7 @@ class Lists:
         """Return the runs that wrote to the index, the newest first."""
         before = position(cursor, int)
         found = await self._desk.ask(lambda index: index.runs(limit, before[0] if before else None))
-        return json(_page([asdict(row) for row in found], (found[-1].run,) if len(found) == limit else None))
+        return json(one_page([asdict(row) for row in found], (found[-1].run,) if len(found) == limit else None))
 
     async def metrics(self) -> Response:
         """Return the figures of the index in the text format of Prometheus."""
@@ -166,11 +166,13 @@ def catalogue(index: Index, kept: Kept, min_sim: float | None, options: ClusterO
     return kept.get(index, ("catalogue", min_sim, options), lambda index: index.catalogue(min_sim, options))
 
 
-def _wants_lines(request: Request) -> bool:
+def wants_lines(request: Request) -> bool:
+    """Return whether a client asks for everything, one item to a line."""
     return NDJSON in request.headers.get("accept", "")
 
 
-def _page(items: list[Any], following: tuple[Any, ...] | None, **more: object) -> dict[str, Any]:
+def one_page(items: list[Any], following: tuple[Any, ...] | None, **more: object) -> dict[str, Any]:
+    """Return a part of a list. Args: following: the place where the next part begins; None at the end."""
     return {"items": items, "next": cursor(following), **more}
 
 
@@ -182,7 +184,7 @@ def _pairs(
     later = rows if after is None else dropwhile(lambda pair: _key(pair) <= (-after[0], *after[1:]), rows)
     found = list(islice(later, limit))
     last = found[-1] if len(found) == limit else None
-    return _page(found, None if last is None else (last.similarity, *_key(last)[1:]))
+    return one_page(found, None if last is None else (last.similarity, *_key(last)[1:]))
 
 
 def _key(pair: Pair) -> tuple[Any, ...]:

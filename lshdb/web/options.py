@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import ip_address
+from secrets import token_bytes
 from typing import Final
 
 from lshdb.errors import UsageError
@@ -47,6 +49,7 @@ class ServeOptions:
         token: what every client must send; None if only this machine can reach the service.
         writable: whether clients may add and remove documents.
         workers: processes; each has the limits for itself.
+        secret: signs the forms of pages. It is drawn when the service starts, before it forks.
 
     Raises: UsageError: the address is not of this machine alone, and there is no token, or only a short one.
     """
@@ -57,6 +60,7 @@ class ServeOptions:
     token: str | None = None
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
+    secret: bytes = field(default_factory=partial(token_bytes, 32), repr=False)
 
     def __post_init__(self) -> None:
         if self.token is None and not self.is_loopback:

@@ -17,22 +17,27 @@ from lshdb.clusters.catalogue import Listed
 from lshdb.clusters.members import Member
 from lshdb.errors import UsageError
 from lshdb.model.choices import Comparing, Outcome
+from lshdb.model.decisions import MAX_REASON, MAX_WHO, Decision, DecisionKind
 from lshdb.model.params import Params
 from lshdb.model.reports import Pair, RunRow
 from lshdb.model.values import MAX_ID_BYTES
 
 __all__ = [
     "Added",
+    "AddedDecisions",
     "Answers",
     "Asked",
     "AskedMany",
     "Changed",
     "Collection",
     "Cursor",
+    "Decided",
+    "DecisionList",
     "DocId",
     "DocIdInPath",
     "Limit",
     "Many",
+    "ManyDecisions",
     "Matches",
     "MinSim",
     "Most",
@@ -42,6 +47,7 @@ __all__ = [
     "Removal",
     "Similarity",
     "Stored",
+    "Undone",
     "cursor",
     "json",
     "position",
@@ -132,6 +138,37 @@ class Removal:
     """Ids of documents to remove."""
 
     ids: Annotated[list[Name], Field(max_length=MAX_DOCUMENTS)]
+
+
+_Who = Annotated[str, Field(min_length=1, max_length=MAX_WHO)]
+_Reason = Annotated[str, Field(max_length=MAX_REASON)]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision. `other` is for `different` only, and then in the same collection unless another one is given."""
+
+    kind: DecisionKind
+    id: Name
+    who: _Who
+    other: Name | None = None
+    reason: _Reason = ""
+    collection: Name = "default"
+    other_collection: Name | None = None
+
+
+@dataclass(frozen=True)
+class DecidedThen(Decided):
+    """A decision that was made at some time; now, if none is given."""
+
+    decided_at: Annotated[str, Field(max_length=50)] | None = None
+
+
+@dataclass(frozen=True)
+class ManyDecisions:
+    """Several decisions."""
+
+    decisions: Annotated[list[DecidedThen], Field(max_length=MAX_DOCUMENTS)]
 
 
 @dataclass(frozen=True)
@@ -227,6 +264,29 @@ class Runs:
 
     items: list[RunRow]
     next: str | None
+
+
+@dataclass(frozen=True)
+class DecisionList:
+    """Decisions, and the cursor of the next ones; null at the end."""
+
+    items: list[Decision]
+    next: str | None
+
+
+@dataclass(frozen=True)
+class AddedDecisions:
+    """How many decisions were added; the index had the others, or later ones about the same documents."""
+
+    added: int
+    unchanged: int
+
+
+@dataclass(frozen=True)
+class Undone:
+    """How many decisions were undone."""
+
+    undone: int
 
 
 def json(value: Any, status: int = 200) -> Response:

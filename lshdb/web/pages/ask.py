@@ -1,0 +1,52 @@
+"""The page that asks for the near-duplicates of a text."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from lshdb.answers.worddiff import diff
+from lshdb.index import Index
+from lshdb.model.values import Document
+from lshdb.web.pages.sheet import Sheet, shown
+from lshdb.web.texts import text_of
+
+__all__ = ["Ask"]
+
+MATCHES: Final = 50
+# Texts that are compared word by word while somebody types.
+COMPARED_TEXT: Final = 100_000
+
+
+class Ask:
+    """The near-duplicates of a text that somebody types."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+
+    @shown
+    async def page(self, request: Request) -> Response:
+        """The whole page, or the answer alone."""
+        text = ""
+        if request.method == "POST":
+            given = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+            text = given.get("text", [""])[0]
+        desk, kept = self.sheet.desk, self.sheet.kept
+        found = await desk.ask(lambda index: _answer(index, text))
+        known = await desk.ask(lambda index: kept.get(index, "collections", Index.collections))
+        template = "answer" if request.headers.get("x-part") == "answer" else "ask"
+        return self.sheet.page(template, "Ask", "/ask", found | {"text": text, "collections": known})
+
+
+def _answer(index: Index, text: str) -> dict[str, Any]:
+    """Return the near-duplicates of a text, and what differs from the first of them."""
+    if not text.strip():
+        return {"matches": [], "diff": None}
+    features = tuple(text.split("\n")) if index.params.shingle == "set" else None
+    asked = Document("the question", "" if features else text, features)
+    matches = index.query(asked)[:MATCHES]
+    first = text_of(index, matches[0].id, matches[0].collection) if matches and len(text) < COMPARED_TEXT else None
+    return {"matches": matches, "diff": None if first is None else diff(text, first[:COMPARED_TEXT])}

@@ -1,0 +1,126 @@
+"""The pages of the clusters, and of one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from lshdb.clusters.catalogue import Catalogue, ClusterOrder
+from lshdb.clusters.clusters import ClusterOptions
+from lshdb.clusters.members import Member
+from lshdb.index import Index
+from lshdb.web.lists import catalogue
+from lshdb.web.pages.sheet import Sheet, number, shown
+from lshdb.web.templating import address_of
+from lshdb.web.texts import beginning_of
+
+__all__ = ["ClusterPages"]
+
+CLUSTERS: Final = 50
+MEMBERS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the form of the clusters asks for."""
+
+    holding: str
+    min_sim: float
+    min_size: int
+    within: str
+    sort: ClusterOrder
+    page: int
+
+    @classmethod
+    def of(cls, index: Index, query: Mapping[str, str]) -> _Asked:
+        """Return what an address asks for. A value that makes no sense counts as not given."""
+        floor = index.params.floor
+        return cls(
+            holding=query.get("holding", "").replace("\0", "")[:500],
+            min_sim=min(1.0, max(floor, number(query.get("min_sim"), index.params.min_sim))),
+            min_size=int(min(1e6, max(2, number(query.get("min_size"), 2)))),
+            within=query.get("within", ""),
+            sort="newest" if query.get("sort") == "newest" else "size",
+            page=int(min(1e6, max(1, number(query.get("page"), 1)))),
+        )
+
+
+class ClusterPages:
+    """The clusters, sorted, searched and page by page; the documents of one cluster."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+
+    @shown
+    async def clusters(self, request: Request) -> Response:
+        """The clusters, sorted, searched and page by page."""
+        asked = _Asked.of(self.sheet.desk.index, request.query_params)
+
+        def listed(index: Index) -> dict[str, Any]:
+            found, known = self._catalogue(index, asked)
+            return _part(found, asked) | {"collections": known, "asked": asked}
+
+        return self.sheet.page("clusters", "Clusters", "/clusters", await self.sheet.desk.list(listed))
+
+    @shown
+    async def cluster(self, request: Request) -> Response:
+        """The documents of one cluster, and what somebody decided about them."""
+        asked, name = _Asked.of(self.sheet.desk.index, request.query_params), request.query_params.get("cluster", "")
+        found = await self.sheet.desk.list(lambda index: self._members(index, asked, name))
+        if found is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such cluster any more.")
+        return self.sheet.page_with_forms(request, "cluster", "Cluster", "/clusters", found)
+
+    def _catalogue(self, index: Index, asked: _Asked) -> tuple[Catalogue, list[str]]:
+        """Return the clusters, and the names of all collections."""
+        known = self.sheet.kept.get(index, "collections", Index.collections)
+        options = ClusterOptions(within=asked.within if asked.within in known else None)
+        return catalogue(index, self.sheet.kept, asked.min_sim, options), known
+
+    def _members(self, index: Index, asked: _Asked, name: str) -> dict[str, Any] | None:
+        """Return what the page of a cluster shows; None if there is no such cluster."""
+        found, known = self._catalogue(index, asked)
+        place = found.place(name)
+        members = [] if place is None else found.members(place, MEMBERS)
+        if place is None or not members:
+            return None
+        kept = members[0]
+        decisions = index.decisions(map(_name, members))
+        chosen = (one for one in decisions if one.kind == "keep" and (one.collection, one.id) == _name(kept))
+        return {
+            "cluster": name,
+            "size": found.size(place),
+            "members": members,
+            "kept": kept,
+            "chosen": next(chosen, None),
+            "decisions": decisions,
+            "back": {"cluster": name, "min_sim": asked.min_sim, "within": asked.within},
+            "text": beginning_of(index, kept.document, kept.collection),
+            "collections": known,
+        }
+
+
+def _name(member: Member) -> tuple[str, str]:
+    return member.collection, member.document
+
+
+def _part(found: Catalogue, asked: _Asked) -> dict[str, Any]:
+    """Return one page of clusters, with the addresses of those before and after it."""
+    places = found.places(asked.sort, asked.holding, asked.min_size)
+    begin = CLUSTERS * (asked.page - 1)
+    listed = found.listed(places[begin : begin + CLUSTERS].tolist())
+    query = {name: getattr(asked, name) for name in ("holding", "min_sim", "min_size", "within", "sort")}
+    return {
+        "clusters": listed,
+        "total": len(places),
+        "first": begin + 1,
+        "last": min(begin + CLUSTERS, len(places)),
+        "earlier": address_of("/clusters", page=asked.page - 1, **query) if asked.page > 1 else None,
+        "later": address_of("/clusters", page=asked.page + 1, **query) if begin + CLUSTERS < len(places) else None,
+    }
