@@ -19,6 +19,7 @@ import typer
 from lshdb.cli.escapes import visible
 from lshdb.cli.settings import Settings
 from lshdb.errors import OutputFailed, brief
+from lshdb.store.files import require_no_database
 
 __all__ = ["Event", "JsonLines", "LogFile", "Outlet", "Quiet", "Terminal", "TextLines", "outlets_of"]
 
@@ -129,6 +130,7 @@ class LogFile(TextLines):
 
     def __init__(self, path: Path) -> None:
         super().__init__(LOG_SECONDS)
+        require_no_database(path)
         try:
             self._file = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
         except OSError as error:

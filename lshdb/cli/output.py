@@ -16,14 +16,12 @@ import typer
 from lshdb.cli.escapes import Escaped
 from lshdb.cli.options import Format, FormatOption
 from lshdb.cli.pager import paged
-from lshdb.errors import OutputFailed, UsageError
+from lshdb.errors import UsageError
 from lshdb.store.files import replacing, require_free, writing
 
 __all__ = ["STDOUT", "Output", "RawOption", "shown_on"]
 
 STDOUT: Final = "-"
-# The first bytes of every SQLite file. --force must not replace an index with a list of its pairs.
-DATABASE: Final = b"SQLite format 3\0"
 # The formats that hold JSON.
 JSON: Final = ("jsonl", "cdxj")
 
@@ -89,7 +87,7 @@ class Output:
             with paged(allowed=is_table and not self.no_pager) as out:
                 yield out if is_table or self.raw else shown_on(out, as_json=self.chosen in JSON)
             return
-        self._require_free(file)
+        require_free(file, force=self.force)
         with writing(file) as out:
             yield out
 
@@ -101,7 +99,7 @@ class Output:
         if (file := self._file) is None:
             yield sys.stdout.buffer
             return
-        self._require_free(file)
+        require_free(file, force=self.force)
         with replacing(file) as part, part.open("wb") as out:
             yield out
             out.flush()
@@ -110,17 +108,7 @@ class Output:
     def _file(self) -> Path | None:
         return None if self.out is None or str(self.out) == STDOUT else self.out
 
-    def _require_free(self, file: Path) -> None:
-        require_free(file, force=self.force)
-        if file.exists() and _is_database(file):
-            raise OutputFailed(path=file, reason="it is a database")
-
 
 def shown_on(out: TextIO, *, as_json: bool) -> TextIO:
     """Return a stream that spells out control characters if `out` is a terminal, and `out` itself otherwise."""
     return cast(TextIO, Escaped(out, as_json=as_json)) if out.isatty() else out
-
-
-def _is_database(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(DATABASE)) == DATABASE

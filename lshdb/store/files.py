@@ -7,27 +7,64 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 
 from lshdb.errors import OutputExists, OutputFailed
 
-__all__ = ["replacing", "require_free", "writing"]
+__all__ = ["replacing", "require_free", "require_no_database", "writing"]
+
+# The first bytes of every SQLite file, and the ends of the names of the files that SQLite and lshdb keep next to it.
+DATABASE: Final = b"SQLite format 3\0"
+BESIDE: Final = ("-wal", "-shm", "-journal", "-lock")
 
 
-def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset()) -> None:
+def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset(), for_database: bool = False) -> None:
     """Check that a file may be written here.
 
-    Args: taken: files that are never overwritten, as absolute paths.
+    Args:
+        taken: files that are never overwritten, as absolute paths.
+        for_database: the file will be a database, which may replace another one.
+
     Raises: OutputExists: the file exists and `force` is False; OutputFailed: it can never be written.
     """
     if path.resolve() in taken:
         raise OutputFailed(path=path, reason="it is a file of the index")
+    if for_database:
+        _require_not_beside(path)
+    else:
+        require_no_database(path)
     if path.exists() and not path.is_file():
         raise OutputFailed(path=path, reason="it is no regular file")
     if path.exists() and not force:
         raise OutputExists(path=path)
     if not path.absolute().parent.is_dir():
         raise OutputFailed(path=path, reason="there is no such folder")
+
+
+def require_no_database(path: Path) -> None:
+    """Check that a file is neither a SQLite database nor one of the files next to it. Raises: OutputFailed."""
+    if _is_database(path):
+        raise OutputFailed(path=path, reason="it is a database")
+    _require_not_beside(path)
+
+
+def _require_not_beside(path: Path) -> None:
+    place = path.resolve()
+    for end in BESIDE:
+        # SQLite applies a log that it finds next to a database to it.
+        if place.name.endswith(end) and _is_database(place.parent / place.name.removesuffix(end)):
+            raise OutputFailed(path=path, reason="it belongs to a database")
+
+
+def _is_database(path: Path) -> bool:
+    # Not a pipe, which would wait for a writer.
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(len(DATABASE)) == DATABASE
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -54,7 +54,8 @@ def back_up(store: Store, path: Path, progress: Progress, *, force: bool) -> Bac
     """
     started = time.monotonic()
     with store.whole() as engine:
-        require_free(path, force=force, taken=frozenset(file.resolve() for file in store.files))
+        taken = frozenset(file.resolve() for file in store.files)
+        require_free(path, force=force, taken=taken, for_database=True)
         revision = store.dialect.back_up(engine, path, partial(progress.advanced, "copy"))
     progress.done()
     return BackupReport(str(path), revision, path.stat().st_size, time.monotonic() - started)

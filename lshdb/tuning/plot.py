@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lshdb.errors import UsageError
+from lshdb.store.files import replacing, require_free
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +34,12 @@ PAGE: Final = """<!doctype html>
 def draw(prospect: Prospect, path: Path) -> None:
     """Write the figure to a file: SVG, PNG, or an HTML page that contains the SVG.
 
-    Raises: UsageError: another suffix, no matplotlib, or a file that cannot be written.
+    Raises: UsageError: another suffix, or no matplotlib; OutputFailed: the file cannot be written.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(reason=f"--plot {path}: the name must end with {', '.join(SUFFIXES)}")
+    require_free(path, force=True)
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -45,10 +47,8 @@ def draw(prospect: Prospect, path: Path) -> None:
     figure = Figure(figsize=(8.0, 5.0), layout="constrained")
     _paint(figure, prospect)
     written = _drawn(figure, "png") if suffix == ".png" else _drawn(figure, "svg")
-    try:
-        path.write_bytes(_page(written) if suffix == ".html" else written)
-    except OSError as error:
-        raise UsageError(reason=f"--plot {path}: {error.strerror}") from None
+    with replacing(path) as part:
+        part.write_bytes(_page(written) if suffix == ".html" else written)
 
 
 def _drawn(figure: Figure, form: str) -> bytes:

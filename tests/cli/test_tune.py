@@ -222,7 +222,7 @@ def test_what_cannot_be_drawn_is_wrong_usage(tmp_path: Path, lshdb: Run, monkeyp
     ended = lshdb(tmp_path / "none.db", "tune", "--plot", tmp_path / "curve.gif")
     assert (ended.code, "must end with .svg, .png, .html" in ended.err) == (2, True)
     ended = lshdb(tmp_path / "none.db", "tune", "--plot", tmp_path / "no" / "curve.svg")
-    assert (ended.code, "No such file" in ended.err) == (2, True)
+    assert (ended.code, "there is no such folder" in ended.err) == (62, True)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     ended = lshdb(tmp_path / "none.db", "tune", "--plot", tmp_path / "curve.svg")
     assert (ended.code, "pip install matplotlib" in ended.err) == (2, True)

@@ -424,6 +424,18 @@ def test_files_of_others_are_not_overwritten_without_being_told_to(url: str, sha
     assert (tmp_path / "out" / "1.jsonl").read_bytes() == A + b"\n" + B
 
 
+@pytest.mark.parametrize("name", ["1.jsonl", "1.jsonl-wal"])
+def test_a_file_never_replaces_an_index_or_its_log(name: str, url: str, tmp_path: Path) -> None:
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / name).write_bytes(A)
+    ingested(url, tmp_path / "crawl" / name)
+    (tmp_path / "out").mkdir()
+    Index.create(tmp_path / "out" / "1.jsonl").close()
+    with pytest.raises(OutputFailed, match="a database"):
+        filtered(url, tmp_path / "crawl" / name, tmp_path / "out", FilterOptions(force=True))
+    assert Index.open(tmp_path / "out" / "1.jsonl").close() is None
+
+
 def test_two_folders_with_a_file_of_the_same_name_are_refused(url: str, shards: Path, tmp_path: Path) -> None:
     (shards / "sub" / "1.jsonl").write_bytes(D)
     ingested(url, shards)

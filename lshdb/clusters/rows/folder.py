@@ -22,6 +22,7 @@ from lshdb.clusters.rows.options import RecordCounts, Taken
 from lshdb.clusters.rows.shards import Shard
 from lshdb.errors import NotIngested, OutputExists, OutputFailed, OutputStopped
 from lshdb.readers.naming import uri_path
+from lshdb.store.files import require_no_database
 
 __all__ = ["OutFolder", "Written"]
 
@@ -79,6 +80,7 @@ class OutFolder:
         is_inside = parent.is_relative_to(os.path.realpath(root)) if not shard.file.named else False
         if is_inside or parent / place.name == Path(os.path.realpath(shard.file.path)):
             raise OutputFailed(path=place, reason=f"it would be among the files that are read, in {root}")
+        require_no_database(place)
         if self._force or not os.path.lexists(place):
             return
         if place.is_dir() or not (_name(shard) in self._written or self.has_copy(shard)):

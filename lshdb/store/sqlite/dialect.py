@@ -113,7 +113,7 @@ class Sqlite(Dialect):
     @contextmanager
     def making(self, url: URL) -> Iterator[URL]:
         place = Path(url.database or "")
-        require_free(place, force=True)
+        require_free(place, force=True, for_database=True)
         file.require_no_log(place)
         with replacing(place) as part:
             yield url.set(database=str(part))
