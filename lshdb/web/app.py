@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from lshdb.errors import LshdbError
@@ -52,10 +53,15 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
         exception_handlers=problems.HANDLERS,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         openapi_url="/v1/openapi.json",
     )
     for method, path, endpoint, answer in _routes(Questions(desk), Lists(desk, kept), Decisions(desk, kept)):
-        app.add_api_route(path, endpoint, methods=[method], response_model=answer, responses=PROBLEMS)
+        described = PROBLEMS | ({201: {"description": "Added", "model": answer}} if answer is values.Put else {})
+        form = JSONResponse if answer else PlainTextResponse
+        app.add_api_route(
+            path, endpoint, methods=[method], response_model=answer, response_class=form, responses=described
+        )
     for methods, path, page in pages.routes():
         app.add_api_route(path, page, methods=methods, include_in_schema=False)
     app.add_middleware(Guard, options=options)
@@ -76,7 +82,7 @@ PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {"4XX": PROBLEM, "5XX": PROBL
 
 
 def _routes(ask: Questions, lists: Lists, decisions: Decisions) -> list[tuple[str, str, Callable[..., Any], Any]]:
-    """Return (method, path, endpoint, type of the answer)."""
+    """Return (method, path, endpoint, type of the answer, or None for a text)."""
     document = "/v1/documents/{doc_id:path}"
     return [
         ("POST", "/v1/query", ask.query, values.Matches),
