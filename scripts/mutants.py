@@ -40,8 +40,9 @@ FOLDERS = ("lshdb", "tests", "migrations", "sample_data", "docs", "scripts")
 # Tests of several modules. Only those that call the function with the fault are run.
 LINKING = ("tests/linking", "tests/store/test_graph.py", "tests/test_thresholds.py")
 AUDIT = ("tests/audit/test_faults.py", "tests/cli/test_check.py", "tests/test_thresholds.py")
+REPAIR = (*AUDIT, "tests/passages/test_incremental.py", "-k", "faults or check or thresholds or wrong_fingerprints")
 SOURCES = ("tests/audit/test_sources.py", "tests/audit/test_faults.py", "-k", "not restores")
-VERIFY = ("tests/cli/test_verify.py", "tests/test_thresholds.py", "-k", "verify or verified")
+VERIFY = ("tests/audit/test_reverification.py", "tests/cli/test_verify.py", "tests/test_thresholds.py", "-k", "veri")
 CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/test_thresholds.py")
 MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py")
 CUT = ("tests/clusters/test_boilerplate.py", "-k", "not broken_off")
@@ -81,7 +82,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/audit/origin.py": SOURCES,
     "lshdb/audit/pairs.py": AUDIT,
     "lshdb/audit/passages.py": ("tests/passages/test_incremental.py", "-k", "wrong_fingerprints"),
-    "lshdb/audit/repair.py": AUDIT,
+    "lshdb/audit/repair.py": REPAIR,
     "lshdb/audit/rows.py": AUDIT,
     "lshdb/audit/sources.py": SOURCES,
     "lshdb/audit/verify.py": VERIFY,

@@ -13,14 +13,24 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 
 from lshdb import Document, Index, Params
-from lshdb.audit import Auditing, Thoroughness, audit
+from lshdb.audit import Auditing, Thoroughness, audit, rows
 from lshdb.audit.audit import _Drawing, num_in_batch
 from lshdb.audit.rows import miscounted
 from lshdb.model.expansion import Expansion
 from lshdb.model.progress import Progress
 from lshdb.sketch.texts import pack
-from lshdb.store.schema import band_bucket, content, content_text, index_params, key_counter, oversized_bucket, pair
+from lshdb.store.schema import (
+    band_bucket,
+    content,
+    content_text,
+    document,
+    index_params,
+    key_counter,
+    oversized_bucket,
+    pair,
+)
 from lshdb.store.store import Store
+from lshdb.store.tables.audit import Missing
 from lshdb.store.transaction import Transaction
 from tests.audit.indexes import FEW_IN_A_BUCKET, fill
 from tests.audit.planting import DERIVABLE, READ_AGAIN
@@ -283,8 +293,34 @@ def test_signatures_are_checked_in_batches_of_two_megabytes() -> None:
 
 def test_buckets_are_miscounted_unless_they_leave_out_what_their_size_does() -> None:
     """With a cap of 6 and 2 hubs, 7 contents have 21 pairs, of which 15 + 2 are expanded."""
-    rows = np.array([[0, 1, 6, 0], [0, 2, 7, 4], [0, 3, 7, 5], [0, 4, 6, -1]])
-    assert miscounted(rows, Expansion(cap=6, hubs=2)).tolist() == [[0, 1, 6, 0], [0, 3, 7, 5]]
+    counts = np.array([[0, 1, 6, 0], [0, 2, 7, 4], [0, 3, 7, 5], [0, 4, 6, -1]])
+    assert miscounted(counts, Expansion(cap=6, hubs=2)).tolist() == [[0, 1, 6, 0], [0, 3, 7, 5]]
+
+
+def test_what_the_schema_lacks_and_the_database_finds_says_what_a_repair_does(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = [
+        Missing("index-missing", "content", "by_digest", is_repairable=True),
+        Missing("key-missing", "pair", "pk"),
+    ]
+    monkeypatch.setattr(rows.audit, "schema_faults", lambda _: lacking)
+    monkeypatch.setattr(rows.audit, "damages", lambda _, full: [f"page 3 is damaged; all pages: {full}"])
+    monkeypatch.setattr(rows.audit, "invalid_indexes", lambda _: [("pair", "by_right")])
+    with undone(store) as transaction:
+        expected = [
+            ("index-missing", "content", "by_digest", "it is missing", "created"),
+            ("key-missing", "pair", "pk", "it is missing", LOST),
+            ("database-damaged", "", "", "page 3 is damaged; all pages: True", LOST),
+            ("index-invalid", "pair", "by_right", "the database does not use it", "rebuilt"),
+        ]
+        assert faults(store, transaction) == expected
+        expected[2] = ("database-damaged", "", "", "page 3 is damaged; all pages: False", LOST)
+        assert faults(store, transaction, Thoroughness(0)) == expected
+        # Without a table, nothing else can be checked.
+        lacking.append(Missing("table-missing", "pair", "pair", is_fatal=True))
+        transaction.execute(update(pair).values(similarity=0.75))
+        assert len(faults(store, transaction)) == 5
 
 
 # Repairs of one kind.
@@ -317,6 +353,20 @@ def test_a_repair_of_one_kind_has_the_source_read_again(sound: tuple[Path, Facts
         # A text whose only document was lost waits for it.
         assert {fault.fault for fault in auditing} <= {"content-of-no-document"}
         assert auditing.unexamined == {"unfinished": num_sources}
+
+
+def test_texts_of_no_document_are_deleted_with_their_buckets_whatever_their_signatures(tmp_path: Path) -> None:
+    with opened(tmp_path, keep_text=False) as store:
+        with store.writing() as transaction:
+            transaction.execute(delete(document).where(document.c.doc_id.in_(["b", "c"])))
+            of_content(signature=bytes(23))(transaction)
+        with Index.open(tmp_path / "index.db") as index:
+            index.repair(["content-of-no-document"])
+            assert list(index.check(ALL)) == []
+        with store.reading() as transaction:
+            assert transaction.execute(select(content.c.content_key)).scalars().all() == [1]
+            assert set(transaction.execute(select(band_bucket.c.content_key)).scalars()) == {1}
+            assert transaction.execute(select(pair)).all() == []
 
 
 def test_other_kinds_are_left_alone(sound: tuple[Path, Facts], tmp_path: Path) -> None:
