@@ -5,6 +5,7 @@ Limitation: as of `Client`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from http import HTTPStatus
 from typing import Self, TypeVar
@@ -136,13 +137,15 @@ class AsyncClient:
         return await self._asked(calls.runs(count))
 
     async def _asked(self, call: Call[_Made]) -> _Made:
-        """Return the answer to a request. It is sent again, over a new connection, if the service closed the last."""
-        for is_last in (False, True) if call.repeat else (True,):
+        """Return the answer to a request."""
+        for number, pause in enumerate(call.pauses, 1):
+            await asyncio.sleep(pause)
             try:
                 answer = await self._http.request(call.method, self.url + call.path, content=call.body)
                 return call.result(answer.status_code, answer.content, self.url)
             except httpx.HTTPError as error:
-                if is_last or isinstance(error, httpx.TimeoutException):
+                is_last = number == len(call.pauses)
+                if is_last or isinstance(error, (httpx.TimeoutException, httpx.ConnectError)):
                     raise StoreUnreachable(url=self.url, reason=str(error) or type(error).__name__) from None
         raise AssertionError("unreachable")
 

@@ -59,6 +59,9 @@ _Made = TypeVar("_Made")
 # As in lshdb.web.problems, which needs FastAPI.
 NAMESPACE: Final = "urn:lshdb:error:"
 NDJSON: Final = "application/x-ndjson"
+# Before each try. The first connection may be one that the service has closed since then, and the second one may reach
+# a process of the service that is dying.
+PAUSES: Final = (0.0, 0.0, 0.2)
 # Of one document, in one answer.
 MAX_MATCHES: Final = 1_000
 
@@ -70,7 +73,7 @@ class Call(Generic[_Made]):
     Args:
         read: makes the result of the JSON that comes back.
         sent: a value that becomes the JSON of the body; None for no body.
-        repeat: send it again if the service has closed the connection.
+        repeat: send it again if the connection is lost, because a second time does no harm.
     """
 
     method: str
@@ -78,6 +81,11 @@ class Call(Generic[_Made]):
     read: Callable[[Any], _Made]
     sent: object = None
     repeat: bool = True
+
+    @property
+    def pauses(self) -> tuple[float, ...]:
+        """The seconds to wait before each try."""
+        return PAUSES if self.repeat else PAUSES[:1]
 
     @property
     def body(self) -> bytes | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Self, TypeVar
@@ -150,8 +151,9 @@ class Client:
         return self._asked(calls.runs(count))
 
     def _asked(self, call: Call[_Made]) -> _Made:
-        """Return the answer to a request. It is sent again, over a new connection, if the service closed the last."""
-        for is_last in (False, True) if call.repeat else (True,):
+        """Return the answer to a request."""
+        for number, pause in enumerate(call.pauses, 1):
+            time.sleep(pause)
             connection = self._connection()
             if not call.repeat:
                 connection.close()
@@ -160,7 +162,7 @@ class Client:
                 return call.result(answer.status, answer.read(), self.url)
             except (http.client.HTTPException, OSError) as error:
                 connection.close()
-                if is_last or isinstance(error, TimeoutError):
+                if number == len(call.pauses) or isinstance(error, (TimeoutError, ConnectionRefusedError)):
                     raise StoreUnreachable(url=self.url, reason=str(error) or type(error).__name__) from None
         raise AssertionError("unreachable")
 

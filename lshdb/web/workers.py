@@ -20,11 +20,12 @@ __all__ = ["supervise"]
 MIN_SECONDS: Final = 5.0
 
 
-def supervise(number: int, work: Callable[[], None]) -> None:
+def supervise(number: int, work: Callable[[], None], min_seconds: float = MIN_SECONDS) -> None:
     """Run `work` in processes until a signal interrupts this one. A process that dies is replaced.
 
     Call it before there are other threads, because it forks.
 
+    Args: min_seconds: a process that ends sooner is not replaced.
     Raises: WorkerLost: a process died soon after it began.
     """
     running: dict[int, float] = {}
@@ -34,7 +35,7 @@ def supervise(number: int, work: Callable[[], None]) -> None:
                 running[_started(work)] = time.monotonic()
             pid, status = os.wait()
             began = running.pop(pid, None)
-            if began is not None and time.monotonic() - began < MIN_SECONDS:
+            if began is not None and time.monotonic() - began < min_seconds:
                 raise WorkerLost(reason=f"ended soon after it began, with status {os.waitstatus_to_exitcode(status)}")
     except KeyboardInterrupt:
         pass
