@@ -15,6 +15,7 @@ pytest.importorskip("selenium", reason="needs selenium")
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.ui import WebDriverWait
 
 from lshdb import Document, Index
@@ -57,7 +58,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def service(path: str) -> Iterator[Service]:
     """A service of that index."""
-    with serving(path, ServeOptions()) as running:
+    with serving(path, ServeOptions(writable=True)) as running:
         yield running
 
 
@@ -130,7 +131,41 @@ def test_a_report_opens_from_disk(browser: webdriver.Chrome, path: str, tmp_path
     assert (browser.get_log("browser"), requested(browser)) == ([], set())
 
 
-@pytest.mark.parametrize("page", ["/", "/clusters", "/compare?a=b&b=page+1+left", "/ask", "/boilerplate"])
+def test_decide_and_undo(browser: webdriver.Chrome, service: Service) -> None:
+    def pressed(label: str) -> None:
+        before = browser.find_element(By.TAG_NAME, "html")
+        browser.find_element(By.XPATH, f"//button[starts-with(@aria-label, '{label}') or text()='{label}']").click()
+        wait.until(staleness_of(before))
+
+    wait = WebDriverWait(browser, SECONDS)
+    browser.get(f"{service.address}/clusters?holding=page+7+left")
+    browser.find_element(By.LINK_TEXT, "page 7 left").click()
+    # Without a name, the browser sends nothing; and Enter presses no button.
+    browser.find_element(By.XPATH, "//button[text()='Keep']").click()
+    browser.find_element(By.NAME, "who").send_keys("Ada <b>", Keys.ENTER)
+    assert "added first" in browser.find_element(By.TAG_NAME, "main").text
+    browser.find_element(By.NAME, "reason").send_keys("the better one")
+    pressed("Keep: page 7 right")
+    shown = browser.find_element(By.TAG_NAME, "main").text
+    assert "Kept: page 7 right, as Ada <b> decided (the better one)." in shown
+    pressed("Not a duplicate")
+    assert "Somebody decided that they are not duplicates." in browser.find_element(By.CLASS_NAME, "verdict").text
+    assert browser.find_element(By.NAME, "who").get_attribute("value") == "Ada <b>"
+    browser.get(f"{service.address}/clusters?holding=page+7+left")
+    assert "0 clusters" in browser.find_element(By.TAG_NAME, "caption").text
+    browser.find_element(By.LINK_TEXT, "Decisions").click()
+    assert len(browser.find_elements(By.CSS_SELECTOR, "tbody tr")) == 2
+    pressed("Undo decision 2")
+    pressed("Undo decision 1")
+    assert "There are none." in browser.find_element(By.TAG_NAME, "table").text
+    browser.get(f"{service.address}/clusters?holding=page+7+left")
+    browser.find_element(By.LINK_TEXT, "page 7 left").click()
+    assert "added first" in browser.find_element(By.TAG_NAME, "main").text
+    assert browser.get_log("browser") == []
+    assert requested(browser) == {urlsplit(service.address).netloc}
+
+
+@pytest.mark.parametrize("page", ["/", "/clusters", "/compare?a=b&b=page+1+left", "/ask", "/boilerplate", "/decisions"])
 def test_a_page_fits_a_telephone(browser: webdriver.Chrome, service: Service, page: str) -> None:
     fit_telephone(browser)
     browser.get(f"{service.address}{page}")
