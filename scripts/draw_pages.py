@@ -19,7 +19,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-from lshdb import Index
+from lshdb import Decision, Index
 from lshdb.ingest.options import IngestOptions
 from lshdb.readers import ReadOptions
 from lshdb.web.options import ServeOptions
@@ -30,6 +30,13 @@ ROOT: Final = Path(__file__).parents[1]
 FIGURES: Final = ROOT / "docs" / "figures"
 INSTALL: Final = {"a": "crawl/docs/1.0/install.html", "b": "crawl/docs/2.0/install.html"}
 PAGES: Final = {"overview": "/", "clusters": "/clusters", "compare": f"/compare?{urlencode(INSTALL)}", "ask": "/ask"}
+BRIDGE: Final = "crawl/gazette/2023/footbridge-reopens.html"
+DECISIONS: Final = (
+    Decision("keep", BRIDGE, who="Ada", reason="the version in the archive"),
+    Decision(
+        "different", "crawl/docs/1.0/restore.html", "crawl/docs/2.0/restore.html", who="Grace", reason="two versions"
+    ),
+)
 # Width and height.
 SCREENS: Final = ((1280, 900), (390, 844))
 # Text on plain ground needs few; the files take a third.
@@ -50,6 +57,17 @@ def main() -> None:
             places = {name: f"{service.address}{path}" for name, path in PAGES.items()}
             places["report"] = Path("report.html").absolute().as_uri()
             draw(places, "" if asked is None else asked.text.replace("September", "August"), out)
+        with serving("crawl.db", ServeOptions(writable=True)) as service:
+            draw({name: f"{service.address}{path}" for name, path in _decided("crawl.db").items()}, "", out)
+
+
+def _decided(path: str) -> dict[str, str]:
+    """Decide about documents, and return the pages that show it."""
+    with Index.open(path) as index:
+        for one in DECISIONS:
+            index.decide(one)
+        cluster = next(one.cluster for one in index.clusters() if one.keep == BRIDGE)
+    return {"cluster": f"/cluster?cluster={cluster}", "decisions": "/decisions"}
 
 
 def draw(places: dict[str, str], asked: str, out: Path) -> None:
