@@ -55,6 +55,7 @@ from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store import whole
+from lshdb.store.merging import Merging
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, collections, decisions, inspection
@@ -355,7 +356,8 @@ class Index:
     def _add(self, added: Iterator[Document], collection: str, link: bool, owner: object | None) -> IngestReport:
         from lshdb.ingest.write import add_documents
 
-        started, counts, num_pairs, is_linked = time.monotonic(), Counts(), 0, False
+        merging, started = Merging(self._store), time.monotonic()
+        counts, num_pairs, is_linked = Counts(), 0, False
         with (
             recorded_run(self._store, "add", collection)
             if owner is None
@@ -366,6 +368,9 @@ class Index:
                 counts += added_counts
                 num_pairs += new_pairs or 0
                 is_linked = new_pairs is not None
+                # A single document does not wait for a merge.
+                if len(batch) > 1:
+                    merging.go_on()
             if link and not is_linked:
                 num_pairs += self._link(run_key)
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)

@@ -43,8 +43,9 @@ class Variant:
 NOT_EMPTY: Final[LiteralString] = "INSERT INTO content VALUES (0, '', 0, '')"
 PARTITIONED: Final[LiteralString] = """
     DROP TABLE band_bucket;
-    CREATE TABLE band_bucket (band smallint NOT NULL, bucket_hash bigint NOT NULL, content_key bigint NOT NULL,
-        CONSTRAINT pk_band_bucket PRIMARY KEY (band, bucket_hash, content_key)) PARTITION BY LIST (band);
+    CREATE TABLE band_bucket (generation smallint NOT NULL, band smallint NOT NULL, bucket_hash bigint NOT NULL,
+        content_key bigint NOT NULL, CONSTRAINT pk_band_bucket PRIMARY KEY (generation, band, bucket_hash, content_key))
+        PARTITION BY LIST (band);
     DO $$ BEGIN FOR number IN 0..19 LOOP
         EXECUTE format('CREATE TABLE band_bucket_%s PARTITION OF band_bucket FOR VALUES IN (%s)', number, number);
     END LOOP; END $$"""

@@ -108,7 +108,14 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
 
 def extra_rows(transaction: Transaction, band: int, params: Params) -> Iterator[tuple[Fault, tuple[int, int, int]]]:
     """Yield the faults of a band's rows that should not exist, each with (band, bucket_hash, content_key)."""
+    last = np.empty((0, 2), dtype=np.int64)
     for rows in audit.band_rows(transaction, band, PAGE_ROWS):
+        for bucket_hash, key in _repeated(np.concatenate([last, rows])).tolist():
+            detail = "another generation has this row, too"
+            yield Fault("bucket-twice", "band_bucket", _key(band, bucket_hash, key), detail, "deleted from one"), (
+                band, bucket_hash, key
+            )  # fmt: skip
+        last = rows[-1:]
         stored = audit.contents(transaction, distinct(rows[:, 1]))
         there = np.isin(rows[:, 1], stored.keys)
         for bucket_hash, key in rows[~there].tolist():
@@ -182,6 +189,12 @@ def _correct(
     for change in changes:
         row = int(np.searchsorted(stored.keys, change.key))
         minima[row], known[row] = change.minima, True
+
+
+def _repeated(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows that equal the row before them. Args: rows: int64, shape (n, 2), sorted."""
+    repeated: NDArray[np.int64] = rows[1:][(rows[1:] == rows[:-1]).all(axis=1)]
+    return repeated
 
 
 def _missing(

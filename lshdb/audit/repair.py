@@ -44,7 +44,7 @@ BATCH_ROWS: Final = 10_000
 
 _INDEXES: Final = {"index-missing", "index-invalid", "key-missing"}
 _CONTENTS: Final = {"signature-length", "signature-differs", "digest-differs", "num-shingles-differs", "bucket-missing"}
-_BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-of-no-content", OF_NO_DOCUMENT.kind}
+_BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-twice", "bucket-of-no-content", OF_NO_DOCUMENT.kind}
 _PAIRS: Final = {"similarity-differs", "estimate-differs"}
 
 
@@ -162,10 +162,12 @@ class Repairing:
     def _delete_extra(self, band: int) -> None:
         # A row that is wrong in the snapshot stays wrong, because keys are never reused.
         with self._store.reading() as snapshot:
-            rows = (row for _, row in extra_rows(snapshot, band, self._params))
-            while some := list(islice(rows, BATCH_ROWS)):
-                wrong = np.asarray(some, dtype=np.int64)
-                self._store.write(partial(repairs.delete_buckets, rows=wrong))
+            found = extra_rows(snapshot, band, self._params)
+            while some := list(islice(found, BATCH_ROWS)):
+                twice = {row for fault, row in some if fault.fault == "bucket-twice"}
+                wrong = {row for fault, row in some if fault.fault != "bucket-twice"}
+                deleted, kept = (np.asarray(sorted(rows)).reshape(-1, 3) for rows in (twice | wrong, twice - wrong))
+                self._store.write(partial(repairs.replace_buckets, deleted, kept))
 
     def _unlink_missing(self) -> None:
         """Have the next link store the pairs that are missing."""

@@ -37,6 +37,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import Conflicts, Counts
 from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.sketch.compiled import compile_ahead
+from lshdb.store.merging import Merging
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key
 from lshdb.store.transaction import Transaction
@@ -147,6 +148,7 @@ class Ingestion:
     def _write(self, ahead: Ahead[Plan | Chunk], load_seconds: float) -> None:
         batches = Batches(ahead, self._took, self._num_contents, self._options.budgets)
         writer = Writer(self._store, self._run_key, self._options, self._wrote)
+        merging = Merging(self._store)
         is_first, started = True, time.monotonic()
         while (batch := batches.next()) is not None:
             if is_first and batch.chunks:
@@ -156,6 +158,7 @@ class Ingestion:
                 writer.write_load(batch, batches.next, load_seconds, started)
             else:
                 writer.write(batch)
+            merging.go_on()
             started = time.monotonic()
         writer.settle()
 

@@ -4,7 +4,7 @@ A batch is written in one transaction: its documents, contents, buckets, rejecti
 counts of its run. A batch is a value, so its transaction can be repeated.
 
 On SQLite, the batches of about ten seconds share one transaction, a load, because writing buckets touches pages all
-over their table: a million documents took 57 seconds in batches and 35 in loads. A load drops its batches while it
+over their generation: a million documents took 57 seconds in batches and 35 in loads. A load drops its batches while it
 writes them, so it is never repeated. It waits for the next batch, which another thread makes, but never longer than its
 ten seconds.
 """

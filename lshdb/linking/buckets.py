@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lshdb.model.expansion import Expansion
 
-__all__ = ["Piece", "complete_buckets", "expand", "expand_piece", "oversized_among", "pieces", "with_any"]
+__all__ = ["Piece", "complete_buckets", "expand", "expand_piece", "pieces", "with_any"]
 
 # Candidate pairs made at a time: 64 MB of keys.
 SLICE_PAIRS: Final = 4_000_000
@@ -21,7 +21,7 @@ def complete_buckets(blocks: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np
     """Yield the same rows in blocks of whole buckets.
 
     Args:
-        blocks: (bucket_hash, content_key), int64, shape (n, 2), sorted across all blocks.
+        blocks: (bucket, content_key), int64, shape (n, 2), sorted across all blocks.
     """
     held = np.empty((0, 2), dtype=np.int64)
     for block in blocks:
@@ -32,16 +32,6 @@ def complete_buckets(blocks: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np
             yield rows[:last]
     if len(held):
         yield held
-
-
-def oversized_among(band: int, rows: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
-    """Return (band, bucket_hash, num_contents) of those of a band's buckets that are hot, int64, shape (m, 3).
-
-    Args:
-        rows: (bucket_hash, content_key) of whole buckets, int64, shape (n, 2), sorted.
-    """
-    hot = Piece(rows).oversized(expansion)
-    return np.column_stack([np.full(len(hot), band), hot])
 
 
 def with_any(rows: NDArray[np.int64], content_keys: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -65,7 +55,7 @@ class Piece:
     """Sorted bucket rows, of which the first bucket may have begun in an earlier piece, and the last may go on.
 
     Args:
-        rows: (bucket_hash, content_key), int64, shape (n, 2), sorted.
+        rows: (bucket, content_key), int64, shape (n, 2), sorted.
         num_held: how many of the rows repeat the first contents of a bucket that began earlier.
         num_before: how many contents that bucket had in earlier pieces.
         is_last: whether the last bucket ends here.
@@ -84,7 +74,7 @@ class Piece:
         return starts, sizes
 
     def oversized(self, expansion: Expansion) -> NDArray[np.int64]:
-        """Return (bucket_hash, num_contents) of the hot buckets that end here, int64, shape (m, 2)."""
+        """Return (bucket, num_contents) of the hot buckets that end here, int64, shape (m, 2)."""
         starts, sizes = self.sizes()
         hot = expansion.is_oversized(sizes)
         hot[len(hot) if self.is_last else -1 :] = False
@@ -94,7 +84,7 @@ class Piece:
 def pieces(blocks: Iterator[NDArray[np.int64]], expansion: Expansion) -> Iterator[Piece]:
     """Yield sorted rows in pieces that can be expanded one by one. Memory: a block and `cap` rows, for any bucket.
 
-    Args: blocks: (bucket_hash, content_key), int64, shape (n, 2), sorted across all blocks.
+    Args: blocks: (bucket, content_key), int64, shape (n, 2), sorted across all blocks.
     """
     held, num_before = np.empty((0, 2), dtype=np.int64), 0
     for block in blocks:
@@ -115,7 +105,7 @@ def expand(
     """Yield the candidate pairs of whole buckets that have a new content, int64, shape (m, 2), left < right.
 
     Args:
-        rows: (bucket_hash, content_key), int64, shape (n, 2), sorted.
+        rows: (bucket, content_key), int64, shape (n, 2), sorted.
         is_new: bool, shape (n,).
         slice_pairs: roughly how many pairs are made at a time.
     """
@@ -132,7 +122,10 @@ def expand_piece(
     rank = np.arange(len(rows)) - first
     if piece.num_held:
         rank[piece.num_held : sizes[0]] += piece.num_before - piece.num_held
-    num_mates = expansion.num_mates(rank)
+    # A content that is not new has no pair unless an earlier one is new. Large buckets are mostly such contents.
+    num_earlier: NDArray[np.int64] = np.cumsum(is_new) - is_new
+    has_pair = is_new | (num_earlier > num_earlier[first])
+    num_mates = np.where(has_pair, expansion.num_mates(rank), 0)
     num_mates[: piece.num_held] = 0
     for begin, end in _slices(num_mates, slice_pairs):
         counts = num_mates[begin:end]

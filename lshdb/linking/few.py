@@ -11,10 +11,10 @@ import numpy as np
 
 from lshdb.linking.candidates import Occurrences
 from lshdb.linking.comparison import compare, contents_of, promising
+from lshdb.linking.delta import Delta
 from lshdb.linking.link import oversized
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs
-from lshdb.sketch.banding import band_keys
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
@@ -37,9 +37,9 @@ def link_few(transaction: Transaction, params: Params, run_key: int) -> int | No
     if not len(keys):
         return 0
     contents = contents_of(transaction, keys, params)
-    buckets = band_keys(contents.signatures, params.banding)
+    delta = Delta.of(transaction, contents, params)
     with Occurrences(int(keys[-1])) as occurrences:
-        for block in graph.bucket_mates(transaction, contents.keys, buckets, transaction.expansion):
+        for block in delta.candidates():
             occurrences.add(block)
         parts = [part.keys for part in occurrences.parts()]
     num_pairs = 0
@@ -50,6 +50,6 @@ def link_few(transaction: Transaction, params: Params, run_key: int) -> int | No
             return None
         verified = compare(transaction, contents, promising(contents, CandidatePairs(pairs), params), params)
         num_pairs = graph.put_pairs(transaction, verified.chosen(verified.similarity >= params.floor), run_key)
-        graph.put_oversized(transaction, oversized(graph.oversized_buckets(transaction), transaction.expansion))
+        graph.put_oversized(transaction, oversized(delta.hot, transaction.expansion))
     graph.mark_linked(transaction, keys)
     return num_pairs

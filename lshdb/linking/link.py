@@ -17,15 +17,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.buckets import complete_buckets, expand, oversized_among
+from lshdb.linking.buckets import Piece, complete_buckets, expand
 from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
+from lshdb.linking.delta import Delta
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
-from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, bucket_key, graph
 from lshdb.store.tables.graph import OversizedBuckets
@@ -105,9 +105,9 @@ class Linking:
         for begin in range(0, len(keys), DELTA_CONTENTS):
             self._progress.advanced("link", SEARCH_SHARE * begin / len(keys))
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
-            buckets = band_keys(contents.signatures, self._params.banding)
-            yield from graph.bucket_mates(snapshot, contents.keys, buckets, self._expansion)
-            self._record_oversized(graph.oversized_buckets(snapshot))
+            delta = Delta.of(snapshot, contents, self._params)
+            yield from delta.candidates()
+            self._record_oversized(delta.hot)
 
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
@@ -115,7 +115,7 @@ class Linking:
             self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
             for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
                 yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
-                self._record_oversized(oversized_among(band, rows, self._expansion))
+                self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Store the candidates that reach the floor, and return the increase in the number of pairs."""

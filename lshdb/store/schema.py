@@ -39,6 +39,7 @@ __all__ = [
     "Moment",
     "Name",
     "band_bucket",
+    "bucket_generation",
     "collection",
     "content",
     "content_text",
@@ -268,13 +269,31 @@ content_text = Table(
     comment="texts of contents; empty with --no-keep-text",
 )
 
+bucket_generation = Table(
+    "bucket_generation",
+    metadata,
+    Column("generation", SmallInteger, nullable=False, autoincrement=False, comment="its number in band_bucket"),
+    Column("num_rows", BigInteger, nullable=False, comment="rows written to it, including those deleted since"),
+    Column(
+        "merges_into",
+        ForeignKey("bucket_generation.generation"),
+        nullable=True,
+        comment="the generation to which its rows are moving; NULL if they stay",
+    ),
+    PrimaryKeyConstraint("generation"),
+    _counts("num_rows"),
+    CheckConstraint("merges_into <> generation", name="merges_into"),
+    comment="parts of band_bucket; new rows go to a small one, and several of one size merge into a larger one",
+)
+
 band_bucket = Table(
     "band_bucket",
     metadata,
+    Column("generation", SmallInteger, nullable=False, comment="which part of the table the row is in"),
     Column("band", SmallInteger, nullable=False, comment="number of the band, from first_band of its banding on"),
     Column("bucket_hash", BigInteger, nullable=False, comment="the 64 bits of an unsigned hash"),
     Column("content_key", BigInteger, nullable=False, comment="a content in the bucket"),
-    PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
+    PrimaryKeyConstraint("generation", "band", "bucket_hash", "content_key"),
     comment="the buckets of each content, one in each band",
     # WITHOUT ROWID: the rows are stored in the primary key, without a second B-tree.
     sqlite_with_rowid=False,

@@ -27,7 +27,6 @@ __all__ = [
     "staged_key",
     "staged_name",
     "staged_pair",
-    "staged_probe",
     "staged_range",
     "staged_source",
 ]
@@ -117,18 +116,6 @@ staged_pair = Table(
     Column("similarity", Float, nullable=False),
     Column("exact", Boolean, nullable=False),
     PrimaryKeyConstraint("left_key", "right_key"),
-    prefixes=_TEMPORARY,
-    sqlite_with_rowid=False,
-)
-
-staged_probe = Table(
-    "staged_probe",
-    _metadata,
-    Column("band", SmallInteger, nullable=False),
-    Column("bucket_hash", BigInteger, nullable=False),
-    Column("content_key", BigInteger, nullable=False),
-    Column("limit_key", BigInteger, nullable=False),
-    PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
     prefixes=_TEMPORARY,
     sqlite_with_rowid=False,
 )

@@ -30,7 +30,7 @@ from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.store.dialect import Columns, Dialect
 from lshdb.store.schema import key_counter
 
-__all__ = ["Transaction"]
+__all__ = ["GIVEN_KEYS", "Transaction"]
 
 FETCH_ROWS = 50_000
 # Measured from 1 to 20,000: SQLite takes as long as with a temporary table of the keys, Postgres half as long.

@@ -48,11 +48,15 @@ VIEWS: Final = {
         """
         SELECT 'current' AS banding, b.band - p.first_band AS band, b.bucket_hash, b.content_key
         FROM index_params AS p
-        JOIN band_bucket AS b ON b.band >= p.first_band AND b.band < p.first_band + p.bands
+        CROSS JOIN bucket_generation AS g
+        JOIN band_bucket AS b ON b.generation = g.generation
+            AND b.band >= p.first_band AND b.band < p.first_band + p.bands
         UNION ALL
         SELECT 'coming', b.band - r.first_band, b.bucket_hash, b.content_key
         FROM rebanding AS r
-        JOIN band_bucket AS b ON b.band >= r.first_band AND b.band < r.first_band + r.bands""",
+        CROSS JOIN bucket_generation AS g
+        JOIN band_bucket AS b ON b.generation = g.generation
+            AND b.band >= r.first_band AND b.band < r.first_band + r.bands""",
     ),
 }
 

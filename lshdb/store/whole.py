@@ -30,6 +30,7 @@ from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, V
 from lshdb.store import upgrade
 from lshdb.store.dialect import Columns
 from lshdb.store.files import require_free
+from lshdb.store.merging import merge
 from lshdb.store.schema import content, content_text, fingerprint_block, metadata
 from lshdb.store.store import Store
 from lshdb.store.tables import fingerprints
@@ -73,7 +74,7 @@ def copy_to(store: Store, destination: str, progress: Progress) -> CopyReport:
 
 
 def vacuum(store: Store, *, full: bool) -> VacuumReport:
-    """Free unused space.
+    """Merge the generations of the buckets, and free unused space.
 
     Args: full: on Postgres, also return the space to the system; nobody can use the index meanwhile.
     Raises: IndexBusy: an ingest is running; IndexReadOnly, AccessDenied.
@@ -82,6 +83,7 @@ def vacuum(store: Store, *, full: bool) -> VacuumReport:
     with store.sole_ingest(wait=False):
         before = _size(store)
         store.write(fingerprints.sweep)
+        merge(store)
         with store.whole() as engine:
             store.dialect.vacuum(engine, full=full)
         return VacuumReport(before, _size(store), time.monotonic() - started)

@@ -18,6 +18,7 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import RebandReport
 from lshdb.sketch.banding import band_keys
+from lshdb.store.merging import Merging
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, graph
@@ -62,8 +63,9 @@ class Rebanding:
             self._keep()
         else:
             self._begin()
+            merging = Merging(self._store)
             while not self._write_batch():
-                pass
+                merging.go_on()
         self._store.reload()
         self.sweep()
 

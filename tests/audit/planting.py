@@ -15,6 +15,7 @@ from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import pack, unpack
 from lshdb.store.schema import (
     band_bucket,
+    bucket_generation,
     collection,
     content,
     content_text,
@@ -28,7 +29,7 @@ from lshdb.store.schema import (
     run,
     source,
 )
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.transaction import Transaction
 from lshdb.store.views import VIEWS
 
@@ -146,7 +147,21 @@ def bucket_of_no_content(place: Place) -> Found:
 def bucket_of_no_band(place: Place) -> Found:
     row, band = place.row(band_bucket), place.chance.choice([-7, 90])
     place.put(band_bucket, **{**row._mapping, "band": band})
-    return {("bucket-of-no-band", f"{band},{row.bucket_hash},{row.content_key}")}
+    return {("bucket-of-no-band", f"{row.generation},{band},{row.bucket_hash},{row.content_key}")}
+
+
+def bucket_of_no_generation(place: Place) -> Found:
+    row = place.row(band_bucket)
+    place.change(band_bucket, row, generation=99)
+    rest = f"{row.band},{row.bucket_hash},{row.content_key}"
+    return {("bucket-of-no-generation", f"99,{rest}"), ("bucket-missing", rest)}
+
+
+def bucket_in_two_generations(place: Place) -> Found:
+    row = place.row(band_bucket)
+    place.put(bucket_generation, generation=row.generation + 1, num_rows=1)
+    place.put(band_bucket, **{**row._mapping, "generation": row.generation + 1})
+    return {("bucket-twice", f"{row.band},{row.bucket_hash},{row.content_key}")}
 
 
 def broken_text(place: Place) -> Found:
@@ -181,7 +196,7 @@ def content_of_no_document(place: Place) -> Found:
         num_shingles=int(sketches.num_shingles[0]),
         signature=sketches.signatures.minima[0].astype("<u4").tobytes(),
     )
-    place.transaction.bulk_insert(band_bucket, bucket_rows(np.array([key]), sketches.band_keys))
+    put_rows(place.transaction, bucket_rows(np.array([key]), sketches.band_keys))
     if place.params.keep_text:
         place.put(content_text, content_key=key, text=pack(utf8))
     return {("content-of-no-document", str(key))}
@@ -455,6 +470,8 @@ DERIVABLE: Final = (
     "bucket_of_another_content",
     "bucket_of_no_content",
     "bucket_of_no_band",
+    "bucket_of_no_generation",
+    "bucket_in_two_generations",
     "content_of_no_document",
     "wrong_similarity",
     "missing_pair",

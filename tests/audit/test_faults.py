@@ -216,10 +216,10 @@ def test_rows_of_buckets_that_are_missing_wrong_or_of_no_content_are_named(
         mine = (band_bucket.c.band == 2, band_bucket.c.content_key == 3)
         bucket = transaction.execute(select(band_bucket.c.bucket_hash).where(*mine)).scalar_one()
         transaction.execute(update(band_bucket).where(*mine).values(bucket_hash=7))
-        transaction.execute(insert(band_bucket).values(band=4, bucket_hash=8, content_key=99))
-        transaction.execute(insert(band_bucket).values(band=6, bucket_hash=9, content_key=1))
+        transaction.execute(insert(band_bucket).values(generation=0, band=4, bucket_hash=8, content_key=99))
+        transaction.execute(insert(band_bucket).values(generation=0, band=6, bucket_hash=9, content_key=1))
         assert faults(either, transaction) == [
-            ("bucket-of-no-band", "band_bucket", "6,9,1", "no bands of the index have number 6", "deleted"),
+            ("bucket-of-no-band", "band_bucket", "0,6,9,1", "no bands of the index have number 6", "deleted"),
             ("bucket-missing", "band_bucket", f"2,{bucket},3", "its signature has this bucket, too", FROM_SIGNATURE),
             ("bucket-wrong", "band_bucket", "2,7,3", "its signature has another bucket in this band", "deleted"),
             ("bucket-of-no-content", "band_bucket", "4,8,99", "there is no content 99", "deleted"),
@@ -229,7 +229,7 @@ def test_rows_of_buckets_that_are_missing_wrong_or_of_no_content_are_named(
 def test_wrong_buckets_of_a_wrong_signature_are_judged_by_the_text(store: Store) -> None:
     with undone(store) as transaction:
         of_content(signature=bytes(24))(transaction)
-        transaction.execute(insert(band_bucket).values(band=1, bucket_hash=7, content_key=2))
+        transaction.execute(insert(band_bucket).values(generation=0, band=1, bucket_hash=7, content_key=2))
         assert [row[:3] for row in faults(store, transaction, Thoroughness(sample=0))] == [
             ("signature-differs", "content", "2"),
             ("bucket-wrong", "band_bucket", "1,7,2"),

@@ -79,7 +79,7 @@ def said(url: str) -> Facts:
 
     Counters are left out too, because they cannot know the keys of deleted rows.
     """
-    rows = rows_of(url)
+    rows = rows_of(url, generations=False)
     del rows["key_counter"]
     rows["pair"] = [row[:-1] for row in rows["pair"]]
     return rows

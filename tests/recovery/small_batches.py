@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
@@ -64,10 +65,11 @@ def announce_worker() -> None:
 
 
 def write_small_batches() -> None:
-    """Make batches and chunks of pairs small, and worker processes worthwhile."""
+    """Make batches, chunks of pairs and generations small, and worker processes worthwhile."""
     from lshdb.index import Index
     from lshdb.ingest import ingest
     from lshdb.linking import candidates, link
+    from lshdb.store.tables import generations
     from lshdb.tuning import reband
 
     budgets = Budgets(
@@ -91,6 +93,7 @@ def write_small_batches() -> None:
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
     shrink(reband, {"BATCH_MINIMA": 2_000})
+    shrink(generations, {"YOUNG_ROWS": 500, "FAN_OUT": 2, "STEP_ROWS": 200})
 
 
 def shrink(module: ModuleType, sizes: Mapping[str, int]) -> None:
@@ -104,6 +107,7 @@ def announce_steps() -> None:
     """Make the stages and the transactions of an ingest announce themselves."""
     from lshdb.ingest.ingest import Ingestion
     from lshdb.linking.link import Linking
+    from lshdb.store import merging
     from lshdb.store.store import Store
     from lshdb.store.tables import bucket_key
     from lshdb.tuning.reband import Rebanding
@@ -114,6 +118,7 @@ def announce_steps() -> None:
         (Linking, "link", announced(LINKING, Linking.link)),
         (Rebanding, "reband", announced(REBANDING, Rebanding.reband)),
         (bucket_key, "build", announced(KEYING, bucket_key.build)),
+        (merging, "merge", unannounced(merging.merge)),
     ):
         setattr(kind, name, announcing)
 
@@ -150,8 +155,13 @@ class Trap:
 trap = Trap(os.environ[SIGNAL_AT]) if SIGNAL_AT in os.environ else None
 
 
+is_silent = ContextVar("is_silent", default=False)
+
+
 def announce(line: str) -> None:
     """Print a line and flush it."""
+    if is_silent.get():
+        return
     # One write, so that two workers do not share a line.
     os.write(1, f"{line}\n".encode())
     if trap is not None:
@@ -167,6 +177,20 @@ def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, 
         return function(*args, **kwargs)
 
     return announcing
+
+
+def unannounced(function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
+    """Return the function with transactions that are not announced, because their number depends on time."""
+
+    @wraps(function)
+    def silent(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
+        before = is_silent.set(True)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            is_silent.reset(before)
+
+    return silent
 
 
 def announced_writing(writing: Writing) -> Writing:

@@ -40,10 +40,15 @@ def facts_of(url: str) -> Facts:
         return {name: sorted(rows) for name, rows in _facts(transaction, store.params.first_band).items()}
 
 
-def rows_of(url: str) -> Facts:
-    """Return every row of every table by primary key, without times."""
+def rows_of(url: str, *, generations: bool = True) -> Facts:
+    """Return every row of every table by primary key, without times.
+
+    Args: generations: False leaves out the generations of buckets, which depend on time.
+    """
+    without = ("started_at", "finished_at", *(() if generations else ("generation",)))
     with Store.open(url) as store, store.reading() as transaction:
-        return {name: _rows(transaction, table, "started_at", "finished_at") for name, table in metadata.tables.items()}
+        rows = {name: _rows(transaction, table, *without) for name, table in metadata.tables.items()}
+    return rows if generations else {name: found for name, found in rows.items() if name != "bucket_generation"}
 
 
 def differences(url: str, expected: Facts) -> Facts:
@@ -138,6 +143,7 @@ def _rows(transaction: Transaction, table: Table, *without: str) -> list[Row]:
 
 
 def _columns(transaction: Transaction, table: Table, *names: str) -> list[Row]:
-    """Return columns of a table, ordered by its primary key."""
-    statement = select(*(table.c[name] for name in names)).order_by(*table.primary_key.columns)
+    """Return columns of a table, ordered by those of them that are in its primary key, or else by all of the key."""
+    keys = [column for column in table.primary_key.columns if column.key in names] or table.primary_key.columns
+    statement = select(*(table.c[name] for name in names)).order_by(*keys)
     return [tuple(row) for row in transaction.execute(statement)]

@@ -211,7 +211,7 @@ def test_the_key_that_is_built_says_how_far_it_is(url: str, monkeypatch: pytest.
         bucket_key.put_off(store)
         with store.writing() as transaction:
             transaction.connection.exec_driver_sql(
-                "INSERT INTO band_bucket SELECT 0, hashint8(n) * 4294967296, n FROM generate_series(1, 300000) n"
+                "INSERT INTO band_bucket SELECT 0, 0, hashint8(n) * 4294967296, n FROM generate_series(1, 300000) n"
             )
         bucket_key.ensure(store, heard.append)
     assert heard == sorted(heard)
@@ -223,7 +223,7 @@ def test_two_rows_of_one_key_are_an_error_and_stay_for_somebody_to_look_at(url: 
     Index.create(url).close()
     with Store.open(url) as store:
         bucket_key.put_off(store)
-        twice = [{"band": 0, "bucket_hash": 1, "content_key": 1}] * 2
+        twice = [{"generation": 0, "band": 0, "bucket_hash": 1, "content_key": 1}] * 2
         with store.writing() as transaction:
             for row in twice:
                 transaction.execute(insert(band_bucket).values(row))

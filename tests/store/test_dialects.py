@@ -308,7 +308,9 @@ def test_the_size_is_what_the_tables_take(store: Store) -> None:
     with store.writing() as transaction:
         before = transaction.dialect.size(transaction.connection)
         keys = np.arange(100_000)
-        transaction.bulk_insert(band_bucket, {"band": keys.astype(np.int16), "bucket_hash": keys, "content_key": keys})
+        bands = keys.astype(np.int16)
+        rows = {"generation": np.zeros_like(bands), "band": bands, "bucket_hash": keys, "content_key": keys}
+        transaction.bulk_insert(band_bucket, rows)
     with store.reading() as transaction:
         assert transaction.dialect.size(transaction.connection) - before > 500_000
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from lshdb.ingest.removal import retire
-from lshdb.linking.buckets import complete_buckets, expand, expand_piece, oversized_among, pieces
+from lshdb.linking.buckets import Piece, complete_buckets, expand, expand_piece, pieces
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import oversized_bucket, pair
 from lshdb.store.statements import statements
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, graph
+from lshdb.store.tables import answers, buckets, documents, graph
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
@@ -71,10 +71,10 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
     found = np.concatenate(list(expand(rows, np.isin(rows[:, 1], list(new)), rule, piece)))
     total = sum(map(len, expand(rows, np.ones(len(rows), dtype=np.bool_), rule, piece)))
     assert total == rule.num_pairs(np.array(sizes)).sum()
-    hot = oversized_among(5, rows, rule).tolist()
+    hot = Piece(rows).oversized(rule).tolist()
     assert (found[:, 0] < found[:, 1]).all()
     assert set(map(tuple, found.tolist())) == naive(chosen, new, cap, hubs)
-    assert hot == [[5, hashed, len(keys)] for hashed, keys in chosen.items() if len(keys) > cap]
+    assert hot == [[hashed, len(keys)] for hashed, keys in chosen.items() if len(keys) > cap]
 
 
 @settings(max_examples=100, deadline=None)
@@ -88,19 +88,19 @@ def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(bucket_sizes, st.integers(1, 6), st.integers(1, 6), st.integers(1, 9), st.integers(0, 60))
+@given(bucket_sizes, st.integers(1, 6), st.integers(1, 6), st.integers(1, 9), st.sets(st.integers(0, 11)))
 def test_buckets_cut_into_pieces_expand_as_whole_ones_do(
-    sizes: list[int], cap: int, hubs: int, block: int, first_new: int
+    sizes: list[int], cap: int, hubs: int, block: int, new: set[int]
 ) -> None:
     rows = np.array([(hashed, key) for hashed, size in enumerate(sizes) for key in range(size)], dtype=np.int64)
     rule = Expansion(cap, min(hubs, cap))
     cut = list(pieces((rows[i : i + block] for i in range(0, len(rows), block)), rule))
     assert max(len(piece.rows) for piece in cut) <= block + cap
-    found = [pairs for piece in cut for pairs in expand_piece(piece, piece.rows[:, 1] >= first_new, rule)]
-    whole = list(expand(rows, rows[:, 1] >= first_new, rule))
+    found = [pairs for piece in cut for pairs in expand_piece(piece, np.isin(piece.rows[:, 1], list(new)), rule)]
+    whole = list(expand(rows, np.isin(rows[:, 1], list(new)), rule))
     assert sorted(np.concatenate(found).tolist()) == sorted(np.concatenate(whole).tolist())
     hot = np.concatenate([piece.oversized(rule) for piece in cut])
-    assert hot.tolist() == oversized_among(0, rows, rule)[:, 1:].tolist()
+    assert hot.tolist() == Piece(rows).oversized(rule).tolist()
 
 
 def test_a_hot_bucket_gives_a_linear_number_of_candidates() -> None:
@@ -201,15 +201,15 @@ def test_both_ways_find_the_same_when_old_contents_are_many(
 
 def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ways: list[str] = []
-    for name in ("bucket_mates", "shared_buckets"):
-        monkeypatch.setattr(f"lshdb.store.tables.graph.{name}", counting(getattr(graph, name), ways, name))
+    for module, name in ((buckets, "shared_among"), (graph, "shared_buckets")):
+        monkeypatch.setattr(module, name, counting(getattr(module, name), ways, name))
     add(store, crowd(90))
     link(store)
     assert set(ways) == {"shared_buckets"}
     ways.clear()
     add(store, crowd(3, start=200))
     link(store)
-    assert ways == ["bucket_mates"]
+    assert ways == ["shared_among"]
     ways.clear()
     add(store, crowd(4, start=300))
     link(store)
@@ -256,7 +256,11 @@ def test_a_link_that_is_broken_off_is_done_again_without_doubles(store: Store, m
     assert len(stored(store)) == 20
 
 
-def test_a_hot_bucket_stays_connected_when_its_hubs_go(store: Store) -> None:
+@pytest.mark.parametrize("scanned", [ALWAYS_SCAN, ALWAYS_JOIN], ids=["scan", "join"])
+def test_a_hot_bucket_stays_connected_when_its_hubs_go(
+    scanned: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
     store.expansion = Expansion(3, 1)
     add(store, crowd(6))
     link(store)

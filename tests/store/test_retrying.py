@@ -25,7 +25,7 @@ from tests.conftest import Schemas
 from tests.store.conftest import add, count, link, new_store_at
 
 # Rows of a table that refers to nothing.
-TWO_ROWS = [{"band": 0, "bucket_hash": 0, "content_key": key} for key in (1, 2)]
+TWO_ROWS = [{"generation": 0, "band": 0, "bucket_hash": 0, "content_key": key} for key in (1, 2)]
 
 # Temporary: serialization failure, deadlock, cancelled, shut down, no free connection.
 PASSING = ["40001", "40P01", "57014", "57P01", "53300"]
@@ -220,7 +220,7 @@ def test_what_is_written_once_is_never_repeated(store: Store, hasty: None) -> No
 
 
 def test_what_is_written_once_is_committed(store: Store) -> None:
-    row = {"band": 0, "bucket_hash": 0, "content_key": 1}
+    row = {"generation": 0, "band": 0, "bucket_hash": 0, "content_key": 1}
     assert store.write_once(lambda transaction: transaction.execute(insert(band_bucket).values(row)).rowcount) == 1
     with store.reading() as transaction:
         assert count(transaction, band_bucket) == 1
@@ -253,7 +253,7 @@ def test_an_error_of_the_server_that_stays_ends_the_call_and_leaves_nothing(
 def put_or_fail(transaction: Transaction, calls: list[int], state: str) -> int:
     """Insert the number of the call. The first call fails afterwards."""
     calls.append(len(calls) + 1)
-    transaction.execute(insert(band_bucket).values(band=0, bucket_hash=0, content_key=calls[-1]))
+    transaction.execute(insert(band_bucket).values(generation=0, band=0, bucket_hash=0, content_key=calls[-1]))
     if calls == [1]:
         transaction.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'planned' USING ERRCODE = '{state}'; END $$"))
     return calls[-1]
@@ -341,9 +341,7 @@ def test_a_writer_whose_turn_takes_longer_than_the_statement_timeout_waits_for_i
     thread.start()
     began.wait()
     with Store.open(f"{url}%20-cstatement_timeout%3D200") as store:
-        store.write(
-            lambda transaction: transaction.execute(insert(band_bucket).values(band=0, bucket_hash=0, content_key=1))
-        )
+        store.write(lambda transaction: transaction.execute(insert(band_bucket), TWO_ROWS[:1]))
         thread.join()
         with store.reading() as transaction:
             assert count(transaction, band_bucket) == 1

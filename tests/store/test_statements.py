@@ -40,6 +40,7 @@ from lshdb.store.tables import (
     answers,
     audit,
     bands,
+    buckets,
     captures,
     clusters,
     collections,
@@ -52,7 +53,7 @@ from lshdb.store.tables import (
     sources,
 )
 from lshdb.store.tables.answers import Chosen
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.buckets import bucket_rows, buckets_of, put_rows
 from lshdb.store.tables.captures import Range
 from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.tables.sources import SourceState
@@ -288,7 +289,7 @@ def fill(transaction: Transaction) -> None:
         },
     )
     transaction.bulk_insert(content_text, {"content_key": keys, "text": [b"frame" * 40] * NUM_CONTENTS})
-    transaction.bulk_insert(band_bucket, bucket_rows(keys, band_keys(signatures, BANDED.banding)))
+    put_rows(transaction, bucket_rows(keys, band_keys(signatures, BANDED.banding)))
     fill_buckets(transaction)
     transaction.bulk_insert(unlinked, {"content_key": keys[-DELTA:]})
     fill_documents(transaction, keys)
@@ -310,6 +311,7 @@ def fill_buckets(transaction: Transaction) -> None:
     """Insert bucket rows of no content, each in a separate bucket."""
     copy = bindparam("copy", type_=BigInteger)
     columns = (
+        band_bucket.c.generation,
         band_bucket.c.band,
         band_bucket.c.bucket_hash // 4 + copy * 10**17 + band_bucket.c.content_key * 10**6,
         band_bucket.c.content_key + copy * NUM_CONTENTS,
@@ -395,9 +397,9 @@ def remove_sources(transaction: Transaction) -> None:
 
 
 def mates_of_the_delta(transaction: Transaction) -> None:
-    keys, buckets = delta(transaction)
-    assert sum(map(len, graph.bucket_mates(transaction, keys, buckets, EXPANSION))) == 2
-    graph.oversized_buckets(transaction)
+    mine = buckets_of(delta(transaction)[1])
+    assert sum(map(len, buckets.members(transaction, mine))) == 20 * DELTA + 3
+    assert buckets.shared_among(transaction, mine)[:, 2].tolist() == [2, 2, 2]
 
 
 def oversized_buckets() -> OversizedBuckets:
@@ -473,7 +475,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "documents.remove": lambda transaction: documents.remove(transaction, SPREAD.tolist()),
     "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),
     "documents.delete_contents": delete_contents,
-    "graph.bucket_mates": mates_of_the_delta,
+    "buckets.members": mates_of_the_delta,
     "graph.candidates_of": lambda transaction: graph.candidates_of(
         transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
     ),
@@ -575,7 +577,7 @@ def test_sqlite_reads_the_shared_buckets_of_a_band_without_sorting(big_store: St
     if transaction.connection.dialect.name == "sqlite":
         assert plans.sorts == [], plans
         # Once to find the buckets, once to read them: the whole of this band, nothing of the others.
-        assert sum("band_bucket USING PRIMARY KEY (band=?)" in step for step in plans.steps) == 2, plans
+        assert sum("band_bucket USING PRIMARY KEY (generation=? AND band=?" in step for step in plans.steps) == 2, plans
 
 
 def test_the_largest_buckets_of_a_band_come_from_its_part_of_the_table(big_store: Store) -> None:
@@ -583,4 +585,4 @@ def test_the_largest_buckets_of_a_band_come_from_its_part_of_the_table(big_store
         rows = transaction.execute(statements.largest_buckets(), {"band": 0, "count": 3}).all()
         assert [row.num_contents for row in rows] == [2, 2, 2]
     if transaction.connection.dialect.name == "sqlite":
-        assert sum("band_bucket USING PRIMARY KEY (band=?)" in step for step in plans.steps) == 1, plans
+        assert sum("band_bucket USING PRIMARY KEY (generation=? AND band=?" in step for step in plans.steps) == 1, plans

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, select
 
 from lshdb.store.given import given, given_member
 from lshdb.store.schema import band_bucket, content, document, oversized_bucket, source
+from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
@@ -47,20 +48,21 @@ def audited_contents() -> Rows:
 def missing_buckets() -> Rows:
     """Select (band, bucket_hash, content_key) of the given rows that are not in the table, in the given order."""
     same = and_(
+        in_use(),
         band_bucket.c.band == given_member.c.band,
         band_bucket.c.bucket_hash == given_member.c.bucket_hash,
         band_bucket.c.content_key == given_member.c.content_key,
     )
     columns = (given_member.c.band, given_member.c.bucket_hash, given_member.c.content_key)
-    missing = select(*columns).outerjoin_from(given_member, band_bucket, same)
-    return missing.where(band_bucket.c.content_key.is_(None)).order_by(given_member.c.key)
+    is_there = select(band_bucket.c.content_key).where(same).correlate(given_member).exists()
+    return select(*columns).where(~is_there).order_by(given_member.c.key)
 
 
 @cache
 def band_rows() -> Rows:
     """Select (bucket_hash, content_key) of ``:band``, sorted."""
     columns = (band_bucket.c.bucket_hash, band_bucket.c.content_key)
-    return select(*columns).where(band_bucket.c.band == bindparam("band")).order_by(*columns)
+    return select(*columns).where(in_use(), band_bucket.c.band == bindparam("band")).order_by(*columns)
 
 
 @cache
@@ -115,4 +117,4 @@ def documents_read_from() -> Rows:
 
 
 def _bucket() -> tuple[ColumnElement[bool], ...]:
-    return band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash")
+    return in_use(), band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash")

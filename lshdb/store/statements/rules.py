@@ -20,6 +20,7 @@ from lshdb.store.schema import (
     oversized_bucket,
     pair,
 )
+from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.statements import Rows
 
 __all__ = ["DELETABLE", "OF_NO_DOCUMENT", "RULES", "Rule", "breaches", "deletion"]
@@ -80,7 +81,11 @@ def _not_oversized() -> ColumnElement[bool]:
     mate = band_bucket.alias("mate")
     beyond = (
         select(mate.c.content_key)
-        .where(mate.c.band == oversized_bucket.c.band, mate.c.bucket_hash == oversized_bucket.c.bucket_hash)
+        .where(
+            in_use(mate),
+            mate.c.band == oversized_bucket.c.band,
+            mate.c.bucket_hash == oversized_bucket.c.bucket_hash,
+        )
         .order_by(mate.c.content_key)
         .limit(1)
         .offset(bindparam("cap"))
@@ -113,6 +118,7 @@ RULES: Final = (
     Rule("bucket-of-no-band", band_bucket,
          or_(band_bucket.c.band < bindparam("lowest"), band_bucket.c.band > bindparam("highest")),
          "no bands of the index have number {band}"),
+    Rule("bucket-of-no-generation", band_bucket, ~in_use(), "the index has no generation {generation}"),
     Rule("pair-out-of-range", pair, pair.c.similarity < bindparam("floor"),
          "the similarity {similarity} is below the floor", RELINKED, relinks=("left_key", "right_key")),
     Rule("params-row", index_params, index_params.c.params_key != 1, "an index has one row of parameters, with key 1"),

@@ -13,31 +13,28 @@ from sqlalchemy import (
     BindParameter,
     Column,
     ColumnElement,
-    ScalarSelect,
     Select,
     and_,
     bindparam,
-    case,
     func,
-    insert,
     literal,
-    or_,
     select,
     true,
     tuple_,
     union_all,
 )
-from sqlalchemy.sql.dml import Insert
 
 from lshdb.store.given import given, given_bucket
-from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair, unlinked
-from lshdb.store.staging import staged_bucket, staged_probe
+from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair
+from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.collections import name_of
+from lshdb.store.statements.generations import in_use
 
 __all__ = [
     "NO_LIMIT",
     "Rows",
-    "bucket_mates",
+    "bucket_members",
+    "bucket_sizes",
     "candidate_contents",
     "content_documents",
     "contents_in_band",
@@ -46,12 +43,10 @@ __all__ = [
     "kept_texts",
     "largest_buckets",
     "neighbours",
-    "oversized_buckets",
     "oversized_given",
     "oversized_staged",
     "pair_page",
     "pair_sample",
-    "probes",
     "shared_buckets",
     "signatures",
 ]
@@ -66,10 +61,17 @@ SAMPLE_PRIME: Final = 2**31 - 1
 
 @cache
 def shared_buckets() -> Rows:
-    """Select (bucket_hash, content_key) of the buckets of ``:band`` with two or more contents, sorted."""
+    """Select (bucket_hash, content_key) of the buckets of ``:band`` with two or more contents, sorted.
+
+    ``:generations`` lists all generations. As values, not as a subquery: if there is only one, nothing is sorted.
+    """
+    mine = (
+        band_bucket.c.generation.in_(bindparam("generations", expanding=True)),
+        band_bucket.c.band == bindparam("band"),
+    )
     shared = (
         select(band_bucket.c.bucket_hash)
-        .where(band_bucket.c.band == bindparam("band"))
+        .where(*mine)
         .group_by(band_bucket.c.bucket_hash)
         .having(func.count() > 1)
         .subquery("shared")
@@ -77,87 +79,32 @@ def shared_buckets() -> Rows:
     return (
         select(band_bucket.c.bucket_hash, band_bucket.c.content_key)
         .join_from(shared, band_bucket, band_bucket.c.bucket_hash == shared.c.bucket_hash)
-        .where(band_bucket.c.band == bindparam("band"))
+        .where(*mine)
         .order_by(band_bucket.c.bucket_hash, band_bucket.c.content_key)
     )
 
 
 @cache
-def probes() -> Insert:
-    """Copy the rows of staged_bucket that have mates to staged_probe, each with the key below which it meets mates.
-
-    In a bucket of at most ``:cap`` contents, every content meets all others. In a larger bucket, the first ``:cap``
-    contents meet each other, and every later one meets only the first ``:hubs``, which therefore meet all. The number
-    of pairs grows linearly with the bucket, and the order of linking does not matter.
-    """
-    cap_key, hub_key = _key_at(bindparam("cap")), _key_at(bindparam("hubs"))
-    limit = case(
-        (or_(cap_key.is_(None), staged_bucket.c.content_key < hub_key), literal(NO_LIMIT)),
-        (staged_bucket.c.content_key < cap_key, cap_key),
-        else_=hub_key,
-    )
-    # Most contents have a bucket to themselves. This check takes one lookup for each of them, instead of two.
-    has_mates = _key_at(literal(1)).is_not(None)
-    return insert(staged_probe).from_select(
-        ["band", "bucket_hash", "content_key", "limit_key"],
-        select(*staged_bucket.c, limit.label("limit_key")).where(has_mates),
-    )
-
-
-def _key_at(offset: Any) -> ScalarSelect[int]:
-    mate = band_bucket.alias("mate")
-    return (
-        select(mate.c.content_key)
-        .where(mate.c.band == staged_bucket.c.band, mate.c.bucket_hash == staged_bucket.c.bucket_hash)
-        .order_by(mate.c.content_key)
-        .limit(1)
-        .offset(offset)
-        .correlate(staged_bucket)
-        .scalar_subquery()
-    )
+def bucket_members() -> Rows:
+    """Select (position in ``:given``, content_key) of the contents in the given buckets, sorted."""
+    members = select(given_bucket.c.key, band_bucket.c.content_key).join_from(given_bucket, band_bucket, _is_given())
+    return members.order_by(given_bucket.c.key, band_bucket.c.content_key)
 
 
 @cache
-def bucket_mates() -> Rows:
-    """Select (content_key, mate_key) for the staged probes: mates that are already linked, and earlier mates.
+def bucket_sizes() -> Rows:
+    """Select (position in ``:given``, num_contents) of the given buckets.
 
-    If both mates are unlinked, only the later one finds the earlier one, so no pair occurs in both orders.
+    Each is counted in a subquery, because Postgres joins many buckets with the whole table if it has no statistics.
     """
-    return (
-        select(staged_probe.c.content_key, band_bucket.c.content_key.label("mate_key"))
-        .join_from(
-            staged_probe,
-            band_bucket,
-            and_(
-                band_bucket.c.band == staged_probe.c.band,
-                band_bucket.c.bucket_hash == staged_probe.c.bucket_hash,
-                band_bucket.c.content_key < staged_probe.c.limit_key,
-            ),
-        )
-        .outerjoin(unlinked, unlinked.c.content_key == band_bucket.c.content_key)
-        .where(
-            band_bucket.c.content_key != staged_probe.c.content_key,
-            or_(unlinked.c.content_key.is_(None), band_bucket.c.content_key < staged_probe.c.content_key),
-        )
-    )
+    size = select(func.count()).select_from(band_bucket).where(_is_given()).correlate(given_bucket).scalar_subquery()
+    return select(given_bucket.c.key, size)
 
 
-@cache
-def oversized_buckets() -> Rows:
-    """Select (band, bucket_hash, num_contents) of the buckets of the staged probes that are beyond the cap."""
-    hot = (
-        select(staged_probe.c.band, staged_probe.c.bucket_hash)
-        .where(staged_probe.c.limit_key != NO_LIMIT)
-        .distinct()
-        .subquery("hot")
-    )
-    return (
-        select(hot.c.band, hot.c.bucket_hash, func.count().label("num_contents"))
-        .join_from(
-            hot, band_bucket, and_(band_bucket.c.band == hot.c.band, band_bucket.c.bucket_hash == hot.c.bucket_hash)
-        )
-        .group_by(hot.c.band, hot.c.bucket_hash)
-    )
+def _is_given() -> ColumnElement[bool]:
+    """Return the condition that a row of the table is in the given bucket."""
+    same = (band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
+    return and_(in_use(), *same)
 
 
 @cache
@@ -167,6 +114,7 @@ def candidate_contents() -> Rows:
     ``:given`` lists the bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
     """
     same = and_(
+        in_use(),
         band_bucket.c.band == given.c.key + bindparam("first_band", type_=BigInteger),
         band_bucket.c.bucket_hash == given.c.value,
     )
@@ -179,7 +127,7 @@ def contents_in_band() -> Rows:
     # An expression of the given row, not a constant: otherwise SQLite would scan the band and unfold the list for each
     # of its rows.
     band = given.c.key * 0 + bindparam("band", type_=BigInteger)
-    same = and_(band_bucket.c.band == band, band_bucket.c.bucket_hash == given.c.value)
+    same = and_(in_use(), band_bucket.c.band == band, band_bucket.c.bucket_hash == given.c.value)
     return select(given.c.key, band_bucket.c.content_key).join_from(given, band_bucket, same)
 
 
@@ -208,7 +156,11 @@ def oversized_staged() -> Rows:
 @cache
 def first_in_bucket() -> Rows:
     """Select the first ``:count`` contents of the bucket (``:band``, ``:bucket_hash``)."""
-    mine = (band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash"))
+    mine = (
+        in_use(),
+        band_bucket.c.band == bindparam("band"),
+        band_bucket.c.bucket_hash == bindparam("bucket_hash"),
+    )
     return select(band_bucket.c.content_key).where(*mine).order_by(band_bucket.c.content_key).limit(bindparam("count"))
 
 
@@ -281,7 +233,7 @@ def largest_buckets() -> Rows:
     """Select (num_contents, 0, band, bucket_hash) of the ``:count`` largest buckets of ``:band`` with mates in them."""
     band: BindParameter[int] = bindparam("band")
     num_contents = func.count().label("num_contents")
-    grouped = select(band_bucket.c.bucket_hash, num_contents).where(band_bucket.c.band == band)
+    grouped = select(band_bucket.c.bucket_hash, num_contents).where(in_use(), band_bucket.c.band == band)
     sizes = grouped.group_by(band_bucket.c.bucket_hash).having(func.count() > 1).subquery("sizes")
     columns = (sizes.c.num_contents, literal(0).label("num_skipped"), band.label("band"), sizes.c.bucket_hash)
     largest: Rows = select(*columns).order_by(sizes.c.num_contents.desc(), sizes.c.bucket_hash)

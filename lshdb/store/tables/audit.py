@@ -30,6 +30,7 @@ from lshdb.store.schema import (
     source,
 )
 from lshdb.store.statements import audit
+from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.rules import RULES, Rule, breaches
 from lshdb.store.tables import bands
 from lshdb.store.tables.buckets import bucket_rows
@@ -191,7 +192,7 @@ def missing_buckets(
 
 def num_band_rows(transaction: Transaction, band: int) -> int:
     """Return the number of rows of a band."""
-    statement = select(func.count()).select_from(band_bucket).where(band_bucket.c.band == band)
+    statement = select(func.count()).select_from(band_bucket).where(in_use(), band_bucket.c.band == band)
     return int(transaction.execute(statement).scalar_one())
 
 

@@ -15,7 +15,9 @@ from sqlalchemy import delete, func, insert, select, update
 from lshdb.model.banding import Banding
 from lshdb.model.values import BandKeys
 from lshdb.store.schema import band_bucket, content, index_params, oversized_bucket, pair, rebanding, unlinked
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.statements.generations import in_use
+from lshdb.store.tables import generations
+from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import StoredSignatures, stored_signatures
 from lshdb.store.transaction import Transaction
 
@@ -63,7 +65,7 @@ def last_content(transaction: Transaction) -> int | None:
 
 def put(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
     """Write the rows of the next contents. Args: content_keys: int64, ascending, not empty."""
-    transaction.bulk_insert(band_bucket, bucket_rows(content_keys, band_keys))
+    put_rows(transaction, bucket_rows(content_keys, band_keys))
     transaction.execute(update(rebanding).values(position=int(content_keys[-1])))
 
 
@@ -81,10 +83,13 @@ def promise(transaction: Transaction, min_sim: float, recall: float, floor: floa
 
 
 def delete_other(transaction: Transaction, banding: Banding) -> bool:
-    """Delete one band that does not belong to this banding. Returns: whether there was one."""
-    for order in (band_bucket.c.band.asc(), band_bucket.c.band.desc()):
-        outermost = transaction.execute(select(band_bucket.c.band).order_by(order).limit(1)).scalar_one_or_none()
-        if outermost is not None and outermost not in banding.numbers:
-            transaction.execute(delete(band_bucket).where(band_bucket.c.band == outermost))
-            return True
+    """Delete a band that does not belong to this banding. Returns: whether there was one."""
+    for number in generations.numbers(transaction):
+        mine = band_bucket.c.generation == number
+        for order in (band_bucket.c.band.asc(), band_bucket.c.band.desc()):
+            first = select(band_bucket.c.band).where(mine).order_by(order).limit(1)
+            outermost = transaction.execute(first).scalar_one_or_none()
+            if outermost is not None and outermost not in banding.numbers:
+                transaction.execute(delete(band_bucket).where(in_use(), band_bucket.c.band == outermost))
+                return True
     return False

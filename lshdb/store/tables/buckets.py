@@ -1,18 +1,88 @@
-"""Band keys as rows of `band_bucket`. Only here do 64-bit hashes become signed SQL integers."""
+"""The rows of `band_bucket`, written, deleted and looked up. Only here do 64-bit hashes become signed SQL integers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import delete, select, tuple_
 
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
+from lshdb.store.schema import band_bucket
+from lshdb.store.staging import staged_bucket
+from lshdb.store.statements import statements
+from lshdb.store.statements.generations import in_use
+from lshdb.store.tables import generations
+from lshdb.store.transaction import GIVEN_KEYS, Transaction
 
-__all__ = ["bucket_rows", "buckets_of", "signed_hashes"]
+__all__ = [
+    "bucket_rows",
+    "buckets_of",
+    "delete_rows",
+    "first_in",
+    "members",
+    "put_rows",
+    "shared_among",
+    "signed_hashes",
+]
+
+
+def put_rows(transaction: Transaction, rows: Columns) -> None:
+    """Insert rows, as `bucket_rows` returns them, into the young generation."""
+    count = len(rows["content_key"])
+    generation = np.full(count, generations.young(transaction, count), dtype=np.int16)
+    transaction.bulk_insert(band_bucket, {"generation": generation, **rows})
+
+
+def delete_rows(transaction: Transaction, rows: Columns) -> None:
+    """Delete rows from all generations. Rows that do not exist are ignored."""
+    transaction.stage(staged_bucket, rows)
+    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
+    mine = tuple_(band_bucket.c.band, band_bucket.c.bucket_hash, band_bucket.c.content_key).in_(select(staged_bucket))
+    transaction.execute(delete(band_bucket).where(in_use(), mine))
+
+
+def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield sorted blocks of (row of `buckets`, content_key), int64, shape (n, 2): the contents of each bucket.
+
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2); sorted like the table, successive lookups share a page.
+    """
+    return _looked_up(transaction, statements.bucket_members(), buckets)
+
+
+def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (band, bucket_hash, num_contents) of the buckets with two or more contents, int64, shape (k, 3).
+
+    Args: buckets: as for `members`.
+    """
+    none = np.empty((0, 2), dtype=np.int64)
+    sizes = np.concatenate([none, *_looked_up(transaction, statements.bucket_sizes(), buckets)])
+    shared = sizes[sizes[:, 1] > 1]
+    return np.column_stack([buckets[shared[:, 0]], shared[:, 1]])
+
+
+def _looked_up(
+    transaction: Transaction, statement: statements.Rows, buckets: NDArray[np.int64]
+) -> Iterator[NDArray[np.int64]]:
+    """Yield blocks of (row of `buckets`, value of the statement), int64, shape (n, 2)."""
+    for begin in range(0, len(buckets), GIVEN_KEYS):
+        for block in transaction.stream_integers(statement, {"given": buckets[begin : begin + GIVEN_KEYS].tolist()}):
+            block[:, 0] += begin
+            yield block
+
+
+def first_in(
+    transaction: Transaction, band: int, bucket_hash: int, count: int = statements.NO_LIMIT
+) -> NDArray[np.int64]:
+    """Return the first contents of a bucket, or all, int64, shape (n,), ascending."""
+    place = {"band": band, "bucket_hash": bucket_hash, "count": count}
+    return transaction.integers(statements.first_in_bucket(), place)[:, 0]
 
 
 def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns:
-    """Return the columns of `band_bucket` for n contents, sorted by (band, bucket_hash) like the table.
+    """Return the columns of `band_bucket` for n contents, sorted by (band, bucket_hash) like a generation of the table.
 
     Args: content_keys: int64, shape (n,). band_keys: shape (n, bands).
     """

@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, lit
 
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import BandKeys
-from lshdb.store.given import given, given_bucket
-from lshdb.store.schema import band_bucket, collection, document, oversized_bucket, pair
+from lshdb.store.given import given
+from lshdb.store.schema import collection, document, oversized_bucket, pair
 from lshdb.store.statements import statements
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.document_pairs import first_document
@@ -130,8 +130,7 @@ def oversized_mates(transaction: Transaction, buckets: NDArray[np.int64], within
     Args: buckets: (band, bucket_hash), int64, shape (m, 2).
     """
     # One statement for all buckets, because a content may be in several of them.
-    same = and_(band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
-    held = select(band_bucket.c.content_key).join_from(given_bucket, band_bucket, same).distinct().subquery("held")
+    held = select(statements.bucket_members().subquery().c.content_key).distinct().subquery("held")
     statement = select(held.c.content_key, first_document(held.c.content_key, _COLLECTION))
     for block in transaction.stream(statement, {"given": buckets.tolist(), "collection": within}):
         rows = [(content_key, doc_key) for content_key, doc_key in block if doc_key is not None]

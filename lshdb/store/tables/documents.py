@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, update
 
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
-from lshdb.store.schema import band_bucket, content, content_text, document, new_digest, pair, unlinked
-from lshdb.store.staging import staged_bucket, staged_digest, staged_document, staged_key
+from lshdb.store.schema import content, content_text, document, new_digest, pair, unlinked
+from lshdb.store.staging import staged_digest, staged_document, staged_key
 from lshdb.store.tables import collections, fingerprints
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.buckets import bucket_rows, delete_rows, put_rows
 from lshdb.store.tables.claims import Place, claim
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
@@ -194,9 +194,7 @@ def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], b
 
 def delete_buckets(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
     """Delete the rows of contents in these buckets. Rows that do not exist are ignored."""
-    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
-    transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))))
+    delete_rows(transaction, bucket_rows(content_keys, band_keys))
 
 
 def _put_contents(
@@ -251,7 +249,7 @@ def _insert_contents(
     made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
     prints = None if sketches.fingerprints is None else sketches.fingerprints.chosen(rows)
     if held is None:
-        transaction.bulk_insert(band_bucket, bucket_rows(keys, made))
+        put_rows(transaction, bucket_rows(keys, made))
         if prints is not None:
             fingerprints.put(transaction, keys, prints)
     else:

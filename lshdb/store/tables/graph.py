@@ -15,15 +15,15 @@ from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, oversized_bucket, pair, unlinked
-from lshdb.store.staging import staged_bucket, staged_key, staged_pair, staged_probe
+from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
+from lshdb.store.tables import generations
 from lshdb.store.tables.buckets import bucket_rows, signed_hashes
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "OversizedBuckets",
     "StoredSignatures",
-    "bucket_mates",
     "candidates_of",
     "change_pairs",
     "contents_in",
@@ -35,7 +35,6 @@ __all__ = [
     "num_contents",
     "num_pairs",
     "num_unlinked",
-    "oversized_buckets",
     "pair_page",
     "put_oversized",
     "put_pairs",
@@ -119,25 +118,8 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
 
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
     """Yield sorted blocks of (bucket_hash, content_key), int64, shape (n, 2): all buckets with two or more contents."""
-    return transaction.stream_integers(statements.shared_buckets(), {"band": band})
-
-
-def bucket_mates(
-    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
-) -> Iterator[NDArray[np.int64]]:
-    """Yield the bucket mates of unlinked contents in blocks of (content_key, mate_key), int64, shape (n, 2).
-
-    A pair occurs once for each band that it shares.
-    """
-    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    transaction.stage(staged_probe, dict.fromkeys(staged_probe.columns.keys(), ()))
-    transaction.execute(statements.probes(), {"cap": expansion.cap, "hubs": expansion.hubs})
-    return transaction.stream_integers(statements.bucket_mates())
-
-
-def oversized_buckets(transaction: Transaction) -> NDArray[np.int64]:
-    """Return (band, bucket_hash, num_contents), shape (m, 3), of the buckets that `bucket_mates` last found hot."""
-    return transaction.integers(statements.oversized_buckets())
+    parameters = {"band": band, "generations": generations.numbers(transaction)}
+    return transaction.stream_integers(statements.shared_buckets(), parameters)
 
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:

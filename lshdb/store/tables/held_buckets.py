@@ -1,8 +1,8 @@
 """Buckets and fingerprints of new contents, held in memory until their transaction ends.
 
-The buckets of a content are spread over the whole table, so writing a few of them writes most of its pages. The more
-contents are written together, the fewer pages each of them costs. So it is with the fingerprints of its passages. A
-bucket takes 8 bytes of memory, a fingerprint 4.
+The buckets of a content are spread over the young generation, so writing a few of them writes most of its pages. The
+more contents are written together, the fewer pages each of them costs. So it is with the fingerprints of its passages.
+A bucket takes 8 bytes of memory, a fingerprint 4.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys, Fingerprints
-from lshdb.store.schema import band_bucket
 from lshdb.store.tables import fingerprints
-from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing
 from lshdb.store.transaction import Transaction
 
@@ -49,7 +48,7 @@ class HeldBuckets:
         first_band, keys = self._held[0][1].first_band, keys[is_there]
         for band in range(self._held[0][1].keys.shape[1]):
             hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
-            transaction.bulk_insert(band_bucket, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)))
+            put_rows(transaction, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)))
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
         self._held, self._prints = [], []

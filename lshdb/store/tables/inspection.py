@@ -17,7 +17,7 @@ from lshdb.store.given import given
 from lshdb.store.schema import content, document, oversized_bucket, pair, source, unlinked
 from lshdb.store.statements import statements
 from lshdb.store.statements.collections import bound_key
-from lshdb.store.tables.buckets import buckets_of
+from lshdb.store.tables.buckets import buckets_of, first_in
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -129,8 +129,7 @@ def _is_in(collection: str, content_key: ColumnElement[int]) -> ColumnElement[bo
 def _members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield the contents of each bucket, int64, ascending. Args: buckets: (band, bucket_hash), int64, shape (m, 2)."""
     for band, bucket_hash in buckets.tolist():
-        place = {"band": band, "bucket_hash": bucket_hash, "count": statements.NO_LIMIT}
-        yield transaction.integers(statements.first_in_bucket(), place)[:, 0]
+        yield first_in(transaction, band, bucket_hash)
 
 
 def num_documents(transaction: Transaction) -> int:
@@ -160,8 +159,7 @@ def hottest(transaction: Transaction, bands: range, count: int) -> list[Oversize
 
 def first_contents(transaction: Transaction, bucket: OversizedBucket, count: int) -> NDArray[np.int64]:
     """Return the first `count` contents of a bucket, int64, ascending."""
-    place = {"band": bucket.band, "bucket_hash": bucket.bucket_hash, "count": count}
-    return np.asarray(transaction.execute(statements.first_in_bucket(), place).scalars().all(), dtype=np.int64)
+    return first_in(transaction, bucket.band, bucket.bucket_hash, count)
 
 
 def _largest(transaction: Transaction, band: int, count: int) -> list[OversizedBucket]:

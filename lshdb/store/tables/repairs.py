@@ -6,22 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, insert, select, update
 
 from lshdb.model.params import Params
 from lshdb.store import views
 from lshdb.store.schema import (
-    band_bucket,
     content,
     index_params,
     key_counter,
     metadata,
     oversized_bucket,
 )
-from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.audit import last_in_bucket
 from lshdb.store.statements.rules import OF_NO_DOCUMENT, Rule, breaches, deletion
 from lshdb.store.tables import audit, bucket_key, graph
+from lshdb.store.tables.buckets import delete_rows, put_rows
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -29,9 +28,9 @@ __all__ = [
     "change_content",
     "count_again",
     "delete_breaches",
-    "delete_buckets",
     "make_indexes",
     "promise_recall",
+    "replace_buckets",
 ]
 __all__ += ["make_views", "raise_counters", "released", "unlink_existing"]
 
@@ -100,14 +99,13 @@ def change_content(transaction: Transaction, key: int, digest: bytes, num_shingl
 
 def add_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
     """Add bucket rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3), sorted."""
-    transaction.bulk_insert(band_bucket, _columns(rows))
+    put_rows(transaction, _columns(rows))
 
 
-def delete_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
-    """Delete bucket rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3)."""
-    transaction.stage(staged_bucket, _columns(rows))
-    mine = tuple_(*band_bucket.primary_key.columns).in_(select(staged_bucket))
-    transaction.execute(delete(band_bucket).where(mine))
+def replace_buckets(rows: NDArray[np.int64], kept: NDArray[np.int64], transaction: Transaction) -> None:
+    """Delete bucket rows, and write those again that are kept, once. Args: rows, kept: as for `add_buckets`."""
+    delete_rows(transaction, _columns(rows))
+    add_buckets(transaction, kept)
 
 
 def count_again(transaction: Transaction, buckets: Sequence[tuple[int, int]]) -> None:

@@ -1,3 +1,3 @@
 SELECT band_bucket.bucket_hash, band_bucket.content_key
 FROM band_bucket
-WHERE band_bucket.band = %(band)s::SMALLINT ORDER BY band_bucket.bucket_hash, band_bucket.content_key
+WHERE (band_bucket.generation = ANY (ARRAY(SELECT generation FROM bucket_generation))) AND band_bucket.band = %(band)s::SMALLINT ORDER BY band_bucket.bucket_hash, band_bucket.content_key

@@ -1,3 +1,3 @@
-SELECT band_bucket.band, band_bucket.bucket_hash, band_bucket.content_key
+SELECT band_bucket.generation, band_bucket.band, band_bucket.bucket_hash, band_bucket.content_key
 FROM band_bucket
-WHERE band_bucket.band < ? OR band_bucket.band > ? ORDER BY band_bucket.band, band_bucket.bucket_hash, band_bucket.content_key
+WHERE band_bucket.band < ? OR band_bucket.band > ? ORDER BY band_bucket.generation, band_bucket.band, band_bucket.bucket_hash, band_bucket.content_key

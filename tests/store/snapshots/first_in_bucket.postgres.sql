@@ -1,4 +1,4 @@
 SELECT band_bucket.content_key
 FROM band_bucket
-WHERE band_bucket.band = %(band)s::SMALLINT AND band_bucket.bucket_hash = %(bucket_hash)s::BIGINT ORDER BY band_bucket.content_key
+WHERE (band_bucket.generation = ANY (ARRAY(SELECT generation FROM bucket_generation))) AND band_bucket.band = %(band)s::SMALLINT AND band_bucket.bucket_hash = %(bucket_hash)s::BIGINT ORDER BY band_bucket.content_key
  LIMIT %(count)s

@@ -1,4 +1,4 @@
 SELECT band_bucket.content_key
 FROM band_bucket
-WHERE band_bucket.band = ? AND band_bucket.bucket_hash = ? ORDER BY band_bucket.content_key
+WHERE (band_bucket.generation IN (SELECT generation FROM bucket_generation)) AND band_bucket.band = ? AND band_bucket.bucket_hash = ? ORDER BY band_bucket.content_key
  LIMIT ? OFFSET ?

@@ -1,3 +1,3 @@
 SELECT max(band_bucket.content_key) AS max_1
 FROM band_bucket
-WHERE band_bucket.band = %(band)s::SMALLINT AND band_bucket.bucket_hash = %(bucket_hash)s::BIGINT
+WHERE (band_bucket.generation = ANY (ARRAY(SELECT generation FROM bucket_generation))) AND band_bucket.band = %(band)s::SMALLINT AND band_bucket.bucket_hash = %(bucket_hash)s::BIGINT

@@ -1,0 +1,73 @@
+"""The candidates of a few new contents, whose buckets are looked up one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lshdb.linking.buckets import complete_buckets, expand
+from lshdb.linking.comparison import Contents
+from lshdb.model.params import Params
+from lshdb.sketch.banding import band_keys
+from lshdb.store.tables import buckets
+from lshdb.store.transaction import Transaction
+
+__all__ = ["Delta"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """New contents, and the buckets that they share.
+
+    Args:
+        new: (band, bucket_hash, content_key) of the new contents, int64, shape (n, 3).
+        shared: (band, bucket_hash, num_contents) of those of their buckets with two or more contents, int64,
+            shape (m, 3).
+    """
+
+    _transaction: Transaction
+    new: NDArray[np.int64]
+    shared: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, transaction: Transaction, contents: Contents, params: Params) -> Delta:
+        """Look up the buckets of contents."""
+        rows = buckets.bucket_rows(contents.keys, band_keys(contents.signatures, params.banding))
+        new = np.column_stack([np.asarray(values, dtype=np.int64) for values in rows.values()])
+        is_first = np.r_[True, (new[1:, :2] != new[:-1, :2]).any(axis=1)]
+        return cls(transaction, new, buckets.shared_among(transaction, new[is_first, :2]))
+
+    @property
+    def hot(self) -> NDArray[np.int64]:
+        """The shared buckets that are beyond the cap."""
+        return self.shared[self._is_hot]
+
+    def candidates(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the candidate pairs of the new contents, as `expand` does."""
+        for rows in self._rows():
+            yield from expand(rows, np.isin(rows[:, 1], self.new[:, 2]), self._transaction.expansion)
+
+    @property
+    def _is_hot(self) -> NDArray[np.bool_]:
+        return self._transaction.expansion.is_oversized(self.shared[:, 2])
+
+    def _rows(self) -> Iterator[NDArray[np.int64]]:
+        """Yield (bucket, content_key) of whole buckets, and of hot ones what a new content is paired with."""
+        yield from complete_buckets(buckets.members(self._transaction, self.shared[~self._is_hot, :2]))
+        for band, bucket_hash, _ in self.hot.tolist():
+            keys = self._paired(band, bucket_hash)
+            yield np.column_stack([np.zeros_like(keys), keys])
+
+    def _paired(self, band: int, bucket_hash: int) -> NDArray[np.int64]:
+        """Return the new contents of a hot bucket, and those that they are paired with, int64, ascending.
+
+        A bucket of 20,000 contents has 266 of them, unless one of its hubs is new.
+        """
+        mine = self.new[(self.new[:, 0] == band) & (self.new[:, 1] == bucket_hash), 2]
+        first = buckets.first_in(self._transaction, band, bucket_hash, self._transaction.expansion.cap)
+        if np.isin(first[: self._transaction.expansion.hubs], mine).any():
+            first = buckets.first_in(self._transaction, band, bucket_hash)
+        return np.union1d(first, mine)

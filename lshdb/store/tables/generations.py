@@ -1,0 +1,190 @@
+"""The generations of `band_bucket`: where new rows go, and how small generations merge into large ones.
+
+The buckets of new contents are spread over the whole range of hashes, so in one large tree they would touch most of
+its pages. They go to a young generation instead, whose pages fit in memory. FAN_OUT generations of one size class merge
+into one of the next class, by an ordered pass, as log-structured merge trees do.
+
+Each row is in one generation, and any generation may have any row. So a merge moves rows in small transactions, in the
+order of the key, and a reader sees every row once at any time. A merge stores no position: it continues with the first
+row that its sources still have, also if it was killed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
+
+from lshdb.store.schema import band_bucket, bucket_generation
+from lshdb.store.transaction import Transaction
+
+__all__ = ["FAN_OUT", "YOUNG_ROWS", "merge_some", "numbers", "young"]
+
+# 250,000 contents of 20 bands: 115 MB in SQLite, which fits the cache of the connection that writes.
+YOUNG_ROWS: Final = 5_000_000
+# docs/design.md has the arithmetic: 4 is near the minimum of merging plus looking up.
+FAN_OUT: Final = 4
+# Moved in one transaction, for which other writers wait: 0.1 s in SQLite, 0.4 s in Postgres.
+STEP_ROWS: Final = 100_000
+LAST_HASH: Final = 2**63 - 1
+# A statement reads them all, and SQLite takes up to 500 SELECTs in one.
+MAX_SOURCES: Final = 100
+
+_PLACE: Final = (band_bucket.c.band, band_bucket.c.bucket_hash)
+_PLACES: Final = select(*_PLACE).order_by(*_PLACE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Generation:
+    """A row of `bucket_generation`."""
+
+    number: int
+    num_rows: int
+    merges_into: int | None
+
+    @property
+    def size_class(self) -> int:
+        """0 for a generation that is just full, and 1 more for each FAN_OUT times that size."""
+        return int(math.log(max(1.0, self.num_rows / YOUNG_ROWS), FAN_OUT))
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The next rows to move: those of a band whose hashes are in a range, both ends included."""
+
+    band: int
+    first_hash: int
+    last_hash: int
+
+    def of(self, source: int) -> ColumnElement[bool]:
+        """Return the condition that a row of `band_bucket` belongs to the step, and to a generation."""
+        hashes = band_bucket.c.bucket_hash.between(self.first_hash, self.last_hash)
+        return and_(band_bucket.c.generation == source, band_bucket.c.band == self.band, hashes)
+
+
+def numbers(transaction: Transaction) -> list[int]:
+    """Return the numbers of the generations, ascending."""
+    return [one.number for one in _known(transaction)]
+
+
+def young(transaction: Transaction, num_rows: int) -> int:
+    """Return the generation that takes the next `num_rows` rows, and count them."""
+    known = _known(transaction)
+    idle = _idle(known)
+    takers = [one for one in idle if one.num_rows < YOUNG_ROWS]
+    # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
+    if not takers and idle and _lacks_key(transaction):
+        takers = idle
+    number = takers[0].number if takers else _create(transaction, known)
+    _count(transaction, number, num_rows)
+    return number
+
+
+def merge_some(transaction: Transaction) -> bool:
+    """Move up to STEP_ROWS rows to a larger generation. Returns: whether there may be more to move."""
+    if _lacks_key(transaction):
+        return False
+    _begin(transaction)
+    merges = defaultdict[int, list[_Generation]](list)
+    for one in _known(transaction):
+        if one.merges_into is not None:
+            merges[one.merges_into].append(one)
+    if not merges:
+        return False
+    # The smallest first, so that a long merge does not keep young generations from merging.
+    target = min(merges, key=lambda target: sum(one.num_rows for one in merges[target]))
+    sources = [one.number for one in merges[target]]
+    if (step := _next_step(transaction, sources, target)) is not None:
+        _move(transaction, sources, target, step)
+    else:
+        transaction.execute(delete(bucket_generation).where(bucket_generation.c.merges_into == target))
+    return True
+
+
+def _begin(transaction: Transaction) -> None:
+    """Start to merge the idle generations of a size class, if they are FAN_OUT or more."""
+    known = _known(transaction)
+    classes = defaultdict[int, list[int]](list)
+    for one in _idle(known):
+        if one.num_rows >= YOUNG_ROWS:
+            classes[one.size_class].append(one.number)
+    for sources in classes.values():
+        if len(sources) >= FAN_OUT:
+            mine = bucket_generation.c.generation.in_(sources[:MAX_SOURCES])
+            transaction.execute(update(bucket_generation).where(mine).values(merges_into=_create(transaction, known)))
+            return
+
+
+def _next_step(transaction: Transaction, sources: Sequence[int], target: int) -> _Step | None:
+    """Return the first rows that the sources still have, or None if they have none."""
+    starts = _firsts(transaction, sources, _beyond(transaction, target)) or _firsts(transaction, sources, true())
+    if not starts:
+        return None
+    band, first_hash = min(starts)
+    rest = _PLACES.where(band_bucket.c.band == band, band_bucket.c.bucket_hash >= first_hash)
+    after = rest.offset(STEP_ROWS // len(sources)).limit(1)
+    ends = [transaction.execute(after.where(band_bucket.c.generation == one)).one_or_none() for one in sources]
+    last_hash = min((int(end.bucket_hash) - 1 for end in ends if end is not None), default=LAST_HASH)
+    # A bucket of any size moves as a whole.
+    return _Step(band, first_hash, max(first_hash, last_hash))
+
+
+def _firsts(transaction: Transaction, sources: Sequence[int], among: ColumnElement[bool]) -> list[tuple[int, int]]:
+    """Return (band, bucket_hash) of the first row of each source that has one."""
+    first = _PLACES.where(among).limit(1)
+    found = (transaction.execute(first.where(band_bucket.c.generation == one)).one_or_none() for one in sources)
+    return [(int(one.band), int(one.bucket_hash)) for one in found if one is not None]
+
+
+def _beyond(transaction: Transaction, target: int) -> ColumnElement[bool]:
+    """Return the condition that a row belongs after those that were moved already.
+
+    It saves time only: Postgres would read the index entries of the moved rows until they are vacuumed.
+    """
+    backwards = select(*_PLACE).order_by(*(column.desc() for column in _PLACE)).limit(1)
+    last = transaction.execute(backwards.where(band_bucket.c.generation == target)).one_or_none()
+    return true() if last is None else tuple_(*_PLACE) >= tuple_(*map(literal, last))
+
+
+def _move(transaction: Transaction, sources: Sequence[int], target: int, step: _Step) -> None:
+    columns = (band_bucket.c.band, band_bucket.c.bucket_hash, band_bucket.c.content_key)
+    # A union of ordered parts: SQLite merges them without sorting.
+    parts = (select(literal(target).label("generation"), *columns).where(step.of(source)) for source in sources)
+    ordered = union_all(*parts).order_by("band", "bucket_hash", "content_key")
+    moved = transaction.execute(insert(band_bucket).from_select(band_bucket.columns.keys(), ordered))
+    _count(transaction, target, moved.rowcount)
+    for source in sources:
+        transaction.execute(delete(band_bucket).where(step.of(source)))
+
+
+def _known(transaction: Transaction) -> list[_Generation]:
+    statement = select(*bucket_generation.columns).order_by(bucket_generation.c.generation)
+    return [_Generation(*row) for row in transaction.execute(statement)]
+
+
+def _idle(known: Sequence[_Generation]) -> list[_Generation]:
+    """Return the generations that take no part in a merge."""
+    targets = {one.merges_into for one in known}
+    return [one for one in known if one.merges_into is None and one.number not in targets]
+
+
+def _create(transaction: Transaction, known: Sequence[_Generation]) -> int:
+    """Create a generation with the smallest number that is free, and return it."""
+    taken = {one.number for one in known}
+    number = next(number for number in count() if number not in taken)
+    transaction.execute(insert(bucket_generation).values(generation=number, num_rows=0))
+    return number
+
+
+def _count(transaction: Transaction, number: int, num_rows: int) -> None:
+    counted = {"num_rows": bucket_generation.c.num_rows + num_rows}
+    transaction.execute(update(bucket_generation).where(bucket_generation.c.generation == number).values(counted))
+
+
+def _lacks_key(transaction: Transaction) -> bool:
+    return transaction.dialect.is_key_missing(transaction.connection, band_bucket)

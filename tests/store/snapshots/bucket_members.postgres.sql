@@ -1,0 +1,2 @@
+SELECT given.key, band_bucket.content_key
+FROM (SELECT number - 1 AS key, band, bucket_hash FROM unnest((%(given)s::BIGINT[])[:][1:1], (%(given)s::BIGINT[])[:][2:2]) WITH ORDINALITY AS unfolded(band, bucket_hash, number)) AS given JOIN band_bucket ON (band_bucket.generation = ANY (ARRAY(SELECT generation FROM bucket_generation))) AND band_bucket.band = given.band AND band_bucket.bucket_hash = given.bucket_hash ORDER BY given.key, band_bucket.content_key

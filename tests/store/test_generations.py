@@ -1,0 +1,209 @@
+"""Buckets by generation: where rows go, how generations merge, and that no answer depends on it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import select, text
+
+from lshdb import Document, Index, Params
+from lshdb.ingest.removal import retire
+from lshdb.model.banding import Banding
+from lshdb.model.expansion import Expansion
+from lshdb.sketch.banding import band_keys
+from lshdb.store import whole
+from lshdb.store.merging import merge
+from lshdb.store.schema import band_bucket, bucket_generation, document
+from lshdb.store.store import Store
+from lshdb.store.tables import bands, documents, generations, graph
+from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
+from tests.store.released import restore
+
+Rows = list[tuple[int, ...]]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generation is full with four contents of three bands; two of one size merge; a step moves about two rows."""
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 12)
+    monkeypatch.setattr(generations, "FAN_OUT", 2)
+    monkeypatch.setattr(generations, "STEP_ROWS", 4)
+
+
+def known(store: Store) -> Rows:
+    """Return (generation, num_rows, merges_into)."""
+    with store.reading() as transaction:
+        return [tuple(row) for row in transaction.execute(select(bucket_generation).order_by("generation"))]
+
+
+def sizes(store: Store) -> dict[int, int]:
+    """Return the number of rows in `band_bucket` of each generation that has any."""
+    counted = "SELECT generation, count(*) FROM band_bucket GROUP BY generation ORDER BY generation"
+    with store.reading() as transaction:
+        return dict(map(tuple, transaction.execute(text(counted))))
+
+
+def buckets(store: Store) -> Rows:
+    """Return what the view shows, sorted."""
+    with store.reading() as transaction:
+        rows = transaction.execute(text("SELECT banding, band, bucket_hash, content_key FROM lshdb_buckets"))
+        return sorted(tuple(row) for row in rows)
+
+
+def alike(count: int, start: int = 0) -> dict[str, Minima]:
+    """Contents that share the bucket of their first band."""
+    return {f"d{number}": (7, number, number) for number in range(start, start + count)}
+
+
+def add_each(store: Store, contents: dict[str, Minima]) -> None:
+    for doc_id, minima in contents.items():
+        add(store, {doc_id: minima})
+
+
+def test_rows_go_to_the_young_generation_until_it_is_full(store: Store) -> None:
+    add_each(store, alike(6))
+    assert known(store) == [(0, 12, None), (1, 6, None)]
+    assert sizes(store) == {0: 12, 1: 6}
+
+
+def test_a_large_load_stays_together(store: Store) -> None:
+    add(store, alike(20))
+    add(store, alike(1, start=20))
+    assert sizes(store) == {0: 60, 1: 3}
+
+
+def test_full_generations_of_one_size_merge_into_a_larger_one(store: Store) -> None:
+    add_each(store, alike(9))
+    before = buckets(store)
+    merge(store)
+    assert known(store) == [(2, 3, None), (3, 24, None)]
+    assert sizes(store) == {2: 3, 3: 24}
+    assert buckets(store) == before
+    add_each(store, alike(8, start=9))
+    merge(store)
+    assert sizes(store) == {0: 48, 1: 3}
+
+
+def test_every_row_is_seen_once_after_each_step_of_a_merge(store: Store) -> None:
+    add_each(store, alike(9))
+    before, steps = buckets(store), 0
+    while store.write(generations.merge_some):
+        assert buckets(store) == before
+        steps += 1
+    # The bucket that all share moves as a whole; then two rows from each generation; last, the empty ones are dropped.
+    assert steps == 7
+
+
+def test_a_step_that_fails_leaves_the_rows_where_they_were(store: Store) -> None:
+    add_each(store, alike(8))
+    store.write(generations.merge_some)
+    before, moved = buckets(store), sizes(store)
+
+    def failing(transaction: object) -> None:
+        generations.merge_some(transaction)  # type: ignore[arg-type]
+        raise RuntimeError("before the commit")
+
+    with pytest.raises(RuntimeError):
+        store.write(failing)
+    assert (buckets(store), sizes(store)) == (before, moved)
+
+
+def test_a_merge_that_was_interrupted_continues_while_rows_are_added(store: Store) -> None:
+    add_each(store, alike(8))
+    for _ in range(3):
+        assert store.write(generations.merge_some)
+    assert sorted(sizes(store)) == [0, 1, 2]
+    add(store, alike(1, start=8))
+    assert sizes(store)[3] == 3
+    before = buckets(store)
+    merge(store)
+    assert sizes(store) == {2: 24, 3: 3}
+    assert buckets(store) == before
+
+
+def test_rows_deleted_since_are_not_counted_after_a_merge(store: Store) -> None:
+    add_each(store, alike(8))
+    with store.writing() as transaction:
+        retire(transaction, documents.remove(transaction, [1, 6]), PARAMS)
+    assert sizes(store) == {0: 9, 1: 9}
+    merge(store)
+    assert known(store) == [(2, 18, None)]
+
+
+def test_a_merge_for_no_time_moves_nothing(store: Store) -> None:
+    add_each(store, alike(8))
+    assert merge(store, 0.0) < 1
+    assert sizes(store) == {0: 12, 1: 12}
+
+
+def test_a_vacuum_merges(store: Store) -> None:
+    add_each(store, alike(8))
+    whole.vacuum(store, full=False)
+    assert sizes(store) == {2: 24}
+
+
+@pytest.mark.parametrize("scanned", [10**6, 0])
+def test_candidates_and_hot_buckets_are_those_of_one_generation(
+    scanned: int, new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
+    chance, found = random.Random(scanned), []
+    contents: dict[str, Minima] = {f"d{number}": tuple(chance.choices(range(9), k=3)) for number in range(60)}
+    for in_one in (True, False):
+        store = new_store()
+        store.expansion = Expansion(4, 2)
+        for begin in range(0, 60, 10):
+            some = dict(list(contents.items())[begin : begin + 10])
+            add(store, some) if in_one else add_each(store, some)
+            link(store)
+        with store.reading() as transaction:
+            hot = transaction.execute(text("SELECT * FROM oversized_bucket ORDER BY band, bucket_hash")).all()
+        found.append((linked_pairs(store), list(map(tuple, hot))))
+    assert len(sizes(store)) > 10
+    assert found[0] == found[1]
+    assert found[0][0]
+    assert found[0][1]
+
+
+def test_a_question_finds_candidates_in_every_generation(store: Store) -> None:
+    add_each(store, alike(9))
+    asked = band_keys(sketches_of([(7, 100, 100)]).signatures, PARAMS.banding)
+    with store.reading() as transaction:
+        assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
+
+
+def test_the_bands_of_another_banding_are_deleted_from_every_generation(store: Store) -> None:
+    add_each(store, alike(9))
+    other = Banding(3, 1, first_band=-3)
+    with store.writing() as transaction:
+        rows = band_keys(sketches_of(list(alike(9).values())).signatures, other)
+        bands.begin(transaction, other)
+        bands.put(transaction, np.arange(1, 10), rows)
+        while bands.delete_other(transaction, other):
+            pass
+    with store.reading() as transaction:
+        found = transaction.execute(select(band_bucket.c.band, band_bucket.c.content_key)).all()
+    assert sorted(map(tuple, found)) == [(band, key) for band in other.numbers for key in range(1, 10)]
+
+
+def test_an_older_index_goes_on_as_one_generation(url: str, tmp_path: Path) -> None:
+    restore("revision_0003", url, tmp_path)
+    Index.upgrade(url)
+    with Store.open(url) as store:
+        (only,) = known(store)
+        assert only == (0, sizes(store)[0], None)
+        with store.reading() as transaction:
+            assert transaction.execute(select(document.c.doc_key)).first() is not None
+
+
+def test_a_program_that_adds_several_documents_at_once_merges(url: str) -> None:
+    with Index.create(url, Params(bands=3, rows=1)) as index:
+        for begin in range(0, 20, 4):
+            index.add([Document(f"d{number}", f"text number {number} is here") for number in range(begin, begin + 4)])
+    with Store.open(url) as store:
+        assert (0, 12, 2) in known(store)
+        assert sum(sizes(store).values()) == 60
