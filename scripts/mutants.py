@@ -44,8 +44,9 @@ REPAIR = (*AUDIT, "tests/passages/test_incremental.py", "-k", "faults or check o
 SOURCES = ("tests/audit/test_sources.py", "tests/audit/test_faults.py", "-k", "not restores")
 VERIFY = ("tests/audit/test_reverification.py", "tests/cli/test_verify.py", "tests/test_thresholds.py", "-k", "veri")
 CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/test_thresholds.py")
-MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py")
+MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py", "tests/passages/test_contained_clusters.py")
 CUT = ("tests/clusters/test_boilerplate.py", "-k", "not broken_off")
+WHOLE_FILTER = ("tests/clusters/test_filter.py", *CUT[:-1], "not killed and not broken_off")
 FILTERED = ("tests/clusters/test_filter.py", "tests/clusters/test_deleted_files.py", "-k", "not killed")
 
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
@@ -87,7 +88,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/audit/sources.py": SOURCES,
     "lshdb/audit/verify.py": VERIFY,
     "lshdb/clusters/arrange.py": CLUSTERS,
-    "lshdb/clusters/clusters.py": CLUSTERS,
+    "lshdb/clusters/clusters.py": (*CLUSTERS, "tests/passages/test_contained_clusters.py"),
     "lshdb/clusters/containers.py": ("tests/clusters/test_containers.py",),
     "lshdb/clusters/export.py": ("tests/cli/test_export.py",),
     "lshdb/clusters/keep.py": CLUSTERS,
@@ -98,8 +99,12 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/clusters/rows/compression.py": ("tests/clusters/test_compression.py",),
     "lshdb/clusters/rows/delimited.py": FILTERED,
     "lshdb/clusters/rows/files.py": FILTERED,
-    "lshdb/clusters/rows/filtering.py": FILTERED,
-    "lshdb/clusters/rows/folder.py": FILTERED,
+    "lshdb/clusters/rows/filtering.py": (
+        "tests/clusters/test_boilerplate.py",
+        *FILTERED[:-1],
+        "not killed and not broken_off",
+    ),
+    "lshdb/clusters/rows/folder.py": ("tests/clusters/test_out_folder.py",),
     "lshdb/clusters/rows/judging.py": FILTERED,
     "lshdb/clusters/rows/lines.py": ("tests/clusters/test_filtered_lines.py",),
     "lshdb/clusters/rows/opened.py": FILTERED,

@@ -154,7 +154,7 @@ class Deduplication:
             blocks.append(np.stack([np.searchsorted(keys, some.content_keys), some.doc_keys, preference, merit]))
         rows, doc_keys, preferences, merits = np.concatenate(blocks, axis=1)
         ranks = keep.ranks(preferences, merits, doc_keys)
-        best = np.minimum.reduceat(ranks, np.searchsorted(rows, np.arange(len(keys)))) if len(keys) else keys
+        best = np.minimum.reduceat(ranks, np.searchsorted(rows, np.arange(len(keys))))
         return Ranked(rows, doc_keys, ranks, best)
 
     def _kept_near(

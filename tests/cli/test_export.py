@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
@@ -167,6 +168,9 @@ def test_an_audit_accounts_for_every_document(lshdb: Run, filled: str, tmp_path:
     header, rows = audit_of(tmp_path / "out.jsonl.audit.jsonl")
     assert header["lshdb"] == version("lshdb")
     assert header["params"]["bands"] == 50  # type: ignore[index]
+    with Index.open(filled) as index:
+        assert header["index"] == index.url
+    assert datetime.fromisoformat(str(header["exported_at"])).utcoffset() == timedelta(0)
     expected = {
         "what": "records", "min_sim": 0.7, "keep": "first", "prefer": ["x"], "linkage": "single", "within": None,
         "documents": 8, "kept": 4, "dropped": 4, "empty": 1, "clusters": 2, "out": str(out),

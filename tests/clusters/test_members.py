@@ -33,3 +33,12 @@ def test_documents_are_named_with_their_similarity_to_the_kept_one(
         (second, "x", "y", 1.0, True, "default", "default"),
     ]
     assert [one.is_kept for one in found] == [True, False, False, False, True, False]
+
+
+def test_a_document_that_is_only_connected_with_the_kept_one_has_its_similarity_too(url: str) -> None:
+    """Neighbours share 8 of 12 words, the first and the third 6 of 14: below the floor of the index."""
+    words = [f"w{number}" for number in range(14)]
+    with Index.create(url, {"shingle": "word:1", "bands": 100, "rows": 1, "floor": 0.5, "min_sim": 0.6}) as index:
+        index.add(Document(str(first), " ".join(words[first : first + 10])) for first in (0, 2, 4))
+        found = [(one.document, one.similarity, one.exact) for one in index.members(0.6)]
+    assert found == [("0", 1.0, True), ("2", 8 / 12, True), ("4", 6 / 14, True)]
