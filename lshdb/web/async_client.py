@@ -160,6 +160,6 @@ class AsyncClient:
                 async for block in answer.aiter_bytes():
                     *whole, rest = (rest + block).split(b"\n")
                     for line in whole:
-                        yield lines.read(line)
+                        yield lines.value(line, self.url)
         except httpx.HTTPError as error:
             raise StoreUnreachable(url=self.url, reason=str(error) or type(error).__name__) from None

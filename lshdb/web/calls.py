@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from http.client import responses
 from typing import Any, Final, Generic, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -20,7 +22,7 @@ from lshdb.answers.query import Arrival, Match
 from lshdb.answers.worddiff import WordDiff
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Cluster, Member
-from lshdb.errors import AccessDenied, IndexBusy, LshdbError, UsageError
+from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, UsageError
 from lshdb.model import arguments
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
@@ -93,10 +95,11 @@ class Call(Generic[_Made]):
         return None if self.sent is None else msgspec.json.encode(self.sent)
 
     def result(self, status: int, body: bytes, url: str) -> _Made:
-        """Return the result. Args: url: of the service. Raises: LshdbError: the answer is a problem."""
+        """Return the result. Args: url: of the service. Raises: LshdbError: it is a problem, or none of lshdb."""
         if status >= HTTPStatus.BAD_REQUEST:
             raise error_of(status, body, url)
-        return self.read(msgspec.json.decode(body))
+        with _understood(url):
+            return self.read(msgspec.json.decode(body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,10 @@ class Lines(Generic[_Made]):
     path: str
     kind: type[_Made]
 
-    def read(self, line: bytes) -> _Made:
-        """Return the value of a line."""
-        return msgspec.json.decode(line, type=self.kind)
+    def value(self, line: bytes, url: str) -> _Made:
+        """Return the value of a line. Args: url: of the service. Raises: StoreUnreachable: it is none of lshdb."""
+        with _understood(url):
+            return msgspec.json.decode(line, type=self.kind)
 
 
 def address_of(url: str) -> str:
@@ -135,16 +139,25 @@ def error_of(status: int, body: bytes, url: str) -> LshdbError:
         problem = msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.DecodeError:
         problem = {}
-    detail = str(problem.get("detail") or HTTPStatus(status).phrase)
+    detail = str(problem.get("detail") or responses.get(status, status))
     kind = getattr(errors, str(problem.get("type", "")).removeprefix(NAMESPACE), None)
     if isinstance(kind, type) and issubclass(kind, LshdbError):
-        fields = dict(problem.get("fields", {}))
-        return kind(**fields | ({"url": url} if "url" in kind.field_names() else {}))
+        with _understood(url):
+            return kind(**problem["fields"] | ({"url": url} if "url" in kind.field_names() else {}))
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return AccessDenied(url=url, reason=detail)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return IndexBusy(url=url, reason=detail)
     return UsageError(reason=detail)
+
+
+@contextmanager
+def _understood(url: str) -> Iterator[None]:
+    """Raises: StoreUnreachable: an answer is not what a service of lshdb would send."""
+    try:
+        yield
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+        raise StoreUnreachable(url=url, reason="its answer is not one of lshdb serve, or of another version") from None
 
 
 # The questions, as the methods of `Client` describe them.

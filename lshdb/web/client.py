@@ -174,7 +174,7 @@ class Client:
             if answer.status != HTTPStatus.OK:
                 raise calls.error_of(answer.status, answer.read(), self.url)
             for line in answer:
-                yield lines.read(line)
+                yield lines.value(line, self.url)
         except (http.client.HTTPException, OSError) as error:
             raise StoreUnreachable(url=self.url, reason=str(error) or type(error).__name__) from None
         finally:

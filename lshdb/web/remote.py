@@ -32,7 +32,7 @@ from lshdb.web.client import Client
 
 __all__ = ["Remote"]
 
-# Documents and characters of a request: as many as a service takes, and a quarter of the largest body.
+# Documents and characters of a request: half of what a service takes, and at most 6 MB of its 16.
 DOCUMENTS: Final = 500
 CHARACTERS: Final = 1_000_000
 

@@ -26,6 +26,7 @@ from lshdb import (
     StoreUnreachable,
     UsageError,
 )
+from lshdb.web import calls
 from lshdb.web.options import ServeOptions
 from tests.web.conftest import ELEVEN, OTHER, TEN, serving
 
@@ -147,3 +148,13 @@ def test_a_wrong_token_is_told(sqlite_url: str) -> None:
         with pytest.raises(LshdbError, match="refused the login"):
             client.stats()
         client.close()
+
+
+STRANGE = [(200, b"<html>"), (200, b"[]"), (301, b""), (599, b"[]"), (400, b'{"type": "urn:lshdb:error:BelowFloor"}')]
+
+
+@pytest.mark.parametrize(("status", "body"), STRANGE)
+def test_an_answer_that_is_none_of_lshdb_is_an_error_in_one_line(status: int, body: bytes) -> None:
+    with pytest.raises(LshdbError) as raised:
+        calls.stats().result(status, body, "http://strange")
+    assert "\n" not in str(raised.value)
