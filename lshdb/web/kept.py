@@ -26,6 +26,7 @@ _Made = TypeVar("_Made")
 SECONDS: Final = 5.0
 OLD_SECONDS: Final = 600.0
 SLOW_SECONDS: Final = 0.2
+PATIENT_SECONDS: Final = 5.0
 # Answers that are kept. A catalogue of a million clustered documents takes 40 MB.
 ANSWERS: Final = 16
 
@@ -72,10 +73,14 @@ class Kept:
         return cast(_Made, found.value)
 
     def expire(self) -> None:
-        """Look up at the next question whether the index has changed, because somebody has just changed it."""
+        """Look up at the next question whether the index has changed, because somebody has just changed it.
+
+        The one who did so wants to see it, and waits, unless that takes longer than `PATIENT_SECONDS`.
+        """
         with self._lock:
             for name, answer in self._answers.items():
-                self._answers[name] = replace(answer, seen_at=-math.inf)
+                seconds = 0.0 if answer.seconds < PATIENT_SECONDS else answer.seconds
+                self._answers[name] = replace(answer, seen_at=-math.inf, seconds=seconds)
 
     def _renew(self, mine: threading.Lock, index: Index, name: Hashable, question: Callable[[Index], object]) -> None:
         # An error is that of the next one who asks: the answer stays as old as it is.
