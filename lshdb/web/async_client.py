@@ -19,6 +19,7 @@ from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import DocumentUnknown, StoreUnreachable
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
+from lshdb.model.decisions import Decision
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
 from lshdb.web import calls
@@ -116,6 +117,18 @@ class AsyncClient:
     def members(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> AsyncIterator[Member]:
         """Yield the documents of `clusters`, the kept one first, each with its similarity to the kept one."""
         return self._lines(calls.members(min_sim, options or ClusterOptions()))
+
+    async def decide(self, decision: Decision) -> Decision:
+        """Store what somebody decided now, and return it with its number; see `Index.decide`."""
+        return await self._asked(calls.decide(decision))
+
+    def decisions(self) -> AsyncIterator[Decision]:
+        """Yield what people decided, the newest first."""
+        return self._lines(calls.decisions())
+
+    async def undo(self, decision: int) -> int:
+        """Undo a decision by its number, and return how many were undone. Raises: DecisionUnknown."""
+        return await self._asked(calls.undo(decision))
 
     async def explain(
         self,

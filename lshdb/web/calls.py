@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import responses
@@ -26,6 +26,7 @@ from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, 
 from lshdb.model import arguments
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
+from lshdb.model.decisions import Decision
 from lshdb.model.params import Params
 from lshdb.model.passages import CommonRun, Containing
 from lshdb.model.reports import Figures, HalfRead, Measurement, Pair, RunRow, Stats, StoredPair
@@ -40,6 +41,8 @@ __all__ = [
     "address_of",
     "clusters",
     "containing",
+    "decide",
+    "decisions",
     "error_of",
     "explain",
     "get",
@@ -54,6 +57,7 @@ __all__ = [
     "remove",
     "runs",
     "stats",
+    "undo",
 ]
 
 _Made = TypeVar("_Made")
@@ -66,6 +70,8 @@ NDJSON: Final = "application/x-ndjson"
 PAUSES: Final = (0.0, 0.0, 0.2)
 # Of one document, in one answer.
 MAX_MATCHES: Final = 1_000
+# The fields of a decision that is made now.
+DECIDED: Final = ("kind", "id", "other", "who", "reason", "collection", "other_collection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +205,19 @@ def remove(doc_ids: Names, collection: str) -> Call[int]:
     path, sent = _path("/v1/documents:remove", collection=collection), {"ids": list(arguments.names(doc_ids))}
     # Removed twice, they would be unknown.
     return Call("POST", path, lambda answer: int(answer["removed"]), sent, repeat=False)
+
+
+def decide(decision: Decision) -> Call[Decision]:
+    sent = {name: value for name, value in asdict(decision).items() if name in DECIDED and value is not None}
+    return Call("POST", "/v1/decisions", partial(_made, kind=Decision), sent)
+
+
+def decisions() -> Lines[Decision]:
+    return Lines("/v1/decisions", Decision)
+
+
+def undo(decision: int) -> Call[int]:
+    return Call("DELETE", f"/v1/decisions/{decision}", lambda answer: int(answer["undone"]), repeat=False)
 
 
 def explain(left: str, right: str, collections: tuple[str, str], *, with_diff: bool) -> Call[Explanation]:

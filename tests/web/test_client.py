@@ -15,6 +15,8 @@ from lshdb import (
     BelowFloor,
     Client,
     ClusterOptions,
+    Decision,
+    DecisionUnknown,
     Document,
     DocumentUnknown,
     Explanation,
@@ -22,6 +24,7 @@ from lshdb import (
     IndexReadOnly,
     LshdbError,
     Match,
+    SameText,
     Stats,
     StoreUnreachable,
     UsageError,
@@ -126,6 +129,29 @@ def test_documents_are_changed_through_a_service(sqlite_url: str) -> None:
         assert client.remove(["e/f", "g"]) == 2
         with pytest.raises(DocumentUnknown, match="no document 'g'"):
             client.remove("g")
+
+
+def test_decisions_are_made_and_undone_through_a_service(sqlite_url: str) -> None:
+    asked = Decision("different", "a", "b", who="Ada", reason="two editions")
+
+    async def undone(address: str) -> list[Decision]:
+        async with AsyncClient(address) as client:
+            made = await client.decide(Decision("keep", "c", who="Ada"))
+            assert await client.undo(made.decision or 0) == 1
+            return [one async for one in client.decisions()]
+
+    with (
+        serving(sqlite_url, ServeOptions(writable=True)) as service,
+        Client(service.address) as client,
+        Index.open(sqlite_url) as index,
+    ):
+        made = client.decide(asked)
+        assert [made] == list(client.decisions()) == index.decisions() == asyncio.run(undone(service.address))
+        with pytest.raises(SameText, match="'a' and 'c' have the same text"):
+            client.decide(Decision("different", "a", "c", who="Ada"))
+        assert client.undo(1) == 1
+        with pytest.raises(DecisionUnknown, match="no decision 1 in index http://"):
+            client.undo(1)
 
 
 def test_errors_are_those_of_the_index(sqlite_url: str) -> None:
