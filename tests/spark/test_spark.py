@@ -27,7 +27,8 @@ def test_any_number_of_partitions_gives_the_index_of_an_ingest(
     work = work_folder(tmp_path / "work", [tmp_path / "crawl"], Params(), ReadOptions())
     # Each database gets the result of another number, because a run takes seconds.
     spark.conf.set("spark.sql.shuffle.partitions", 1 if new_url().startswith("postgres") else 7)
-    pipeline.run(SparkEngine(spark), work, expansion=SMALL)
+    pipeline.run(SparkEngine(spark), work, expansion=SMALL, task_bytes=8_000)
+    assert work.manifest.counts["parts"] > 4
     with ingested(new_url(), [tmp_path / "crawl"]) as index:
         expected = rows_of(index)
     with loaded(new_url(), work) as index:
