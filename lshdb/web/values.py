@@ -56,6 +56,8 @@ __all__ = [
 
 MAX_MATCHES: Final = 1_000
 MAX_DOCUMENTS: Final = 1_000
+# Both databases store smaller keys.
+MAX_KEY: Final = 2**63
 
 
 def _name(given: str) -> str:
@@ -310,6 +312,9 @@ def position(given: str | None, *kinds: type) -> tuple[Any, ...] | None:
         return None
     try:
         raw = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
-        return tuple(msgspec.json.decode(raw, type=tuple[kinds]))  # type: ignore[valid-type]
+        place = tuple(msgspec.json.decode(raw, type=tuple[kinds]))  # type: ignore[valid-type]
+        if any(isinstance(value, int) and not 0 <= value < MAX_KEY for value in place):
+            raise ValueError
+        return place
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise UsageError(reason="the cursor is not one of this list") from None

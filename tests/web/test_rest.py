@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -134,6 +135,14 @@ def test_errors_are_problems_with_the_names_of_lshdb(service: Service) -> None:
     assert (both.status, both.json["type"]) == (422, "about:blank")
     assert service("GET", "/v1/pairs?cursor=nonsense").json["detail"] == "the cursor is not one of this list"
     assert service("GET", "/v1/nothing").json["title"] == "Not Found"
+
+
+@pytest.mark.parametrize("path", ["/v1/runs", "/v1/decisions", "/v1/clusters"])
+@pytest.mark.parametrize("key", [2**63, -1])
+def test_a_forged_cursor_is_refused(service: Service, path: str, key: int) -> None:
+    forged = base64.urlsafe_b64encode(json.dumps([key]).encode()).decode().rstrip("=")
+    answer = service("GET", f"{path}?cursor={forged}")
+    assert (answer.status, answer.json["detail"]) == (400, "the cursor is not one of this list")
 
 
 def test_figures_are_there_for_people_and_for_prometheus_but_not_the_seed(service: Service) -> None:
