@@ -163,7 +163,8 @@ class Lists:
 
 def catalogue(index: Index, kept: Kept, min_sim: float | None, options: ClusterOptions) -> Catalogue:
     """Return the clusters, which are kept while the index does not change."""
-    return kept.get(index, ("catalogue", min_sim, options), lambda index: index.catalogue(min_sim, options))
+    least = index.params.min_sim if min_sim is None else min_sim
+    return kept.get(index, ("catalogue", least, options), lambda index: index.catalogue(least, options))
 
 
 def wants_lines(request: Request) -> bool:

@@ -25,8 +25,7 @@ class Limits:
         body: bytes of a body.
         seconds: how long a client waits for an answer, and how long it may take to send its body.
         stream_seconds: how long an answer of many lines may take.
-        threads: quick questions that run at a time. Python runs one thread at a time, and each further one costs: with
-            1, 2 and 4, SQLite answered 620, 490 and 460 per second. With 2, a slow one does not stop the others.
+        threads: quick questions that run at a time. The second one begins only while the first one is slow; see `Work`.
         lists: slow questions that run at a time, such as lists of pairs.
         waiting: requests that wait for a thread; one more is refused.
         streams: answers of many lines at a time. Each keeps a read transaction open.
