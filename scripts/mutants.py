@@ -51,6 +51,9 @@ FILTERED = ("tests/clusters/test_filter.py", "tests/clusters/test_deleted_files.
 
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
 TESTS: Mapping[str, Sequence[str]] = {
+    "lshdb/answers/many.py": ("tests/answers/test_many.py",),
+    "lshdb/answers/sorting.py": ("tests/answers/test_sorting.py",),
+    "lshdb/sketch/winnowing.py": ("tests/sketch/test_winnowing.py",),
     "lshdb/ingest/plan.py": ("tests/ingest/test_plan.py",),
     "lshdb/ingest/make.py": ("tests/ingest/test_make.py",),
     "lshdb/ingest/write.py": ("tests/ingest/test_writer.py", "tests/ingest/test_write.py"),

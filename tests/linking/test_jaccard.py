@@ -83,6 +83,7 @@ def test_min_agreement_at_the_ends() -> None:
     assert min_agreement(100, 1.0) == 100
     assert min_agreement(100, 0.0) == 0
     assert min_agreement(65_536, 0.5) == 32_222
+    assert min_agreement(100, 0.5, loss=1.0) == 100
 
 
 def test_a_similarity_above_one_is_refused() -> None:

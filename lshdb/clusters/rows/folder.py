@@ -77,7 +77,7 @@ class OutFolder:
         root = uri_path(shard.file.root)
         parent = Path(os.path.realpath(place.parent))
         # The result must not overwrite its own source, nor lie in a folder that is read.
-        is_inside = parent.is_relative_to(os.path.realpath(root)) if not shard.file.named else False
+        is_inside = parent.is_relative_to(os.path.realpath(root))
         if is_inside or parent / place.name == Path(os.path.realpath(shard.file.path)):
             raise OutputFailed(path=place, reason=f"it would be among the files that are read, in {root}")
         require_no_database(place)
