@@ -2,9 +2,13 @@
 
     python -m benchmarks.runs.growth URL_OR_PATH [--documents 1000000] [--workers 1]
 
-It ingests synthetic texts (`benchmarks.corpora.synthetic`) from ten JSONL files of equal size without linking. Then it
-links, runs 2,000 queries in this process with texts of the index (5 % of them have a near-duplicate), and adds and
-links 1 % of new documents. The index must not exist before, and is kept.
+It ingests synthetic texts (`benchmarks.corpora.synthetic`) from ten JSONL files of equal size without linking, and
+10,000 more. Then it links, runs 2,000 queries in this process with texts of the index (5 % of them have a
+near-duplicate), and adds and links 1 % of new documents. The index must not exist before, and is kept.
+
+The bytes that each part reads from the disk and writes to it are those of this process, so they are missing for
+Postgres. To limit the memory of the process and its page cache, run it in a memory cgroup, for instance with
+``systemd-run --scope -p MemoryMax=2G``.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from lshdb.store.store import Store
 NUM_PARTS: Final = 10
 NUM_QUERIES: Final = 2_000
 OTHER_SEED: Final = 2
+FEW: Final = 10_000
 TABLES: Final = ("content", "content_text", "band_bucket", "document", "pair", "unlinked")
 MEGA: Final = 1e6
 
@@ -52,12 +57,23 @@ def ingested(index: Index, files: Iterator[Path], workers: int) -> list[float]:
     """Ingest and delete each file. Return the seconds of each, without writing it."""
     seconds = []
     for file in files:
-        started = time.perf_counter()
+        started, before = time.perf_counter(), traffic()
         added = index.ingest([file], IngestOptions(workers=workers), link=False).counts.num_added
         seconds.append(time.perf_counter() - started)
-        print(f"  {added / seconds[-1]:>8,.0f} documents/s   {peak_memory() / MEGA:,.0f} MB", flush=True)
+        read, written = ((now - then) / MEGA for now, then in zip(traffic(), before, strict=True))
+        print(
+            f"  {added / seconds[-1]:>8,.0f} documents/s   {read:>6,.0f} MB read {written:>6,.0f} MB written"
+            f"   {peak_memory() / MEGA:,.0f} MB of memory",
+            flush=True,
+        )
         file.unlink()
     return seconds
+
+
+def traffic() -> tuple[int, int]:
+    """Return the bytes that this process has read from the disk and written to it."""
+    counted = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return int(counted["read_bytes"]), int(counted["write_bytes"])
 
 
 def latencies(index: Index, count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -103,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Load the kernels before measuring.
         index.query(Document("nothing", "like this"))
         parts = ingested(index, write_parts(folder, count, synthetic.SEED, "text", NUM_PARTS), asked.workers)
+        print(f"  {FEW:,} more:")
+        ingested(index, write_parts(folder, FEW, OTHER_SEED + 1, "few", 1), asked.workers)
         started = time.perf_counter()
         num_pairs = index.link()
         link = time.perf_counter() - started
@@ -119,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         added = time.perf_counter() - started
         print(f"adding 1 %: {added:.2f} s, {added / build:.1%} of the build")
     for name, num_bytes in table_bytes(asked.url).items():
-        print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01):>8,.0f} bytes per document")
+        print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01 + FEW):>8,.0f} bytes per document")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The candidates of a few new contents, whose buckets are looked up one by one."""
+"""The candidates of a few new contents, found by looking up each of their buckets."""
 
 from __future__ import annotations
 

@@ -38,6 +38,6 @@ def _among_rows(element: _InUse, compiler: SQLCompiler, **options: Any) -> str:
 
 @compiles(_InUse, "postgresql")
 def _among_values(element: _InUse, compiler: SQLCompiler, **options: Any) -> str:
-    # Postgres expects 10 values in an array, but 2,040 rows in a small table without statistics. For so many lookups it
-    # would scan all buckets instead.
+    # Postgres expects 10 values in an array, but 2,040 rows in a small table without statistics. With that many lookups
+    # ahead, it would scan all buckets instead.
     return f"({compiler.process(element.clauses, **options)} = ANY (ARRAY({_NUMBERS})))"
