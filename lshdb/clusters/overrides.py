@@ -1,6 +1,6 @@
 """What the decisions of people change in clusters: pairs of texts that do not count, and documents to keep.
 
-Memory is 16 bytes for each pair that is decided, and 8 for each document, whatever the size of the index.
+Memory is up to 32 bytes for each pair that is decided, and 8 for each document to keep, whatever the size of the index.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Overrides:
 
         Args: pairs: int64, shape (m, 2), each in any order.
         """
+        if not len(self.different):
+            return np.ones(len(pairs), dtype=np.bool_)
         return ~self.different.holds(np.sort(pairs, axis=1))
 
     def preferred(self, doc_keys: NDArray[np.int64], preference: NDArray[np.int64]) -> NDArray[np.int64]:

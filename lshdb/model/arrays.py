@@ -38,6 +38,9 @@ class PairPlaces:
         self._order = np.argsort(packed)
         self._packed_pairs = packed[self._order]
 
+    def __len__(self) -> int:
+        return len(self._order)
+
     def of(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the place of each pair, int64, shape (n,). Every pair must exist."""
         return self._order[np.searchsorted(self._packed_pairs, self._packed(pairs))]
@@ -50,7 +53,7 @@ class PairPlaces:
 
     def holds(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of the given pairs the array has, bool, shape (n,)."""
-        if not len(self._order):
+        if not len(self):
             return np.zeros(len(pairs), dtype=np.bool_)
         packed = self._packed(pairs)
         found: NDArray[np.bool_] = self._packed_pairs[np.searchsorted(self._packed_pairs[:-1], packed)] == packed

@@ -99,7 +99,7 @@ def _decided_again() -> ColumnElement[bool]:
     """Return the condition that a later decision is about the same documents."""
     later = decision.alias("later")
     first = (later.c.doc_id == decision.c.doc_id, later.c.collection_key == decision.c.collection_key)
-    # As decisions of kind "keep" have no other document.
+    # Without NULL, because decisions to keep have no other document.
     other = func.coalesce(later.c.other_id, "") == func.coalesce(decision.c.other_id, "")
     where = func.coalesce(later.c.other_collection_key, 0) == func.coalesce(decision.c.other_collection_key, 0)
     mine = select(later.c.decision_key).where(*first, other, where, later.c.decision_key > decision.c.decision_key)
