@@ -11,15 +11,14 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import responses
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
 from lshdb import errors
-from lshdb.answers.explain import Comparison, Explanation, Side, Status
+from lshdb.answers.explain import Explanation
 from lshdb.answers.query import Arrival, Match
-from lshdb.answers.worddiff import WordDiff
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, UsageError
@@ -27,10 +26,10 @@ from lshdb.model import arguments
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision
-from lshdb.model.params import Params
-from lshdb.model.passages import CommonRun, Containing
-from lshdb.model.reports import Figures, HalfRead, Measurement, Pair, RunRow, Stats, StoredPair
+from lshdb.model.passages import Containing
+from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
+from lshdb.web import served
 
 __all__ = [
     "MAX_MATCHES",
@@ -170,35 +169,37 @@ def _understood(url: str) -> Iterator[None]:
 
 
 def query(document: Document, min_sim: float | None, k: int) -> Call[list[Match]]:
-    return Call("POST", "/v1/query", _matches, _content(document) | _given(k=k, min_sim=min_sim))
+    return Call("POST", "/v1/query", served.matches, _content(document) | _given(k=k, min_sim=min_sim))
 
 
 def query_id(doc_id: str, min_sim: float | None, collection: str, k: int) -> Call[list[Match]]:
-    return Call("POST", "/v1/query", _matches, _given(id=doc_id, collection=collection, k=k, min_sim=min_sim))
+    return Call("POST", "/v1/query", served.matches, _given(id=doc_id, collection=collection, k=k, min_sim=min_sim))
 
 
 def containing(document: Document, min_containment: float, k: int) -> Call[list[Containing]]:
     sent = _content(document) | {"measure": "containment", "min_sim": min_containment, "k": k}
-    return Call("POST", "/v1/query", lambda answer: _made(answer["matches"], list[Containing]), sent)
+    return Call("POST", "/v1/query", lambda answer: served.made(answer["matches"], list[Containing]), sent)
 
 
 def query_many(documents: Iterable[Document], min_sim: float | None, k: int) -> Call[list[tuple[str, list[Match]]]]:
     sent = {"documents": [_named(one) for one in documents]} | _given(k=k, min_sim=min_sim)
-    return Call("POST", "/v1/query:batch", _answers, sent)
+    return Call("POST", "/v1/query:batch", served.answers, sent)
 
 
 def get(doc_id: str, collection: str) -> Call[Document]:
-    return Call("GET", _document(doc_id, collection=collection), _read_document)
+    return Call("GET", _document(doc_id, collection=collection), served.document)
 
 
 def put(document: Document, min_sim: float | None, collection: str, *, only_new: bool) -> Call[Arrival]:
     path = _document(document.doc_id, **_given(min_sim=min_sim, collection=collection, only_new=only_new))
-    return Call("PUT", path, partial(_made, kind=Arrival), _content(document))
+    return Call("PUT", path, partial(served.made, kind=Arrival), _content(document))
 
 
 def add(documents: Iterable[Document], collection: str) -> Call[dict[str, int]]:
     sent = {"documents": [_named(one) for one in documents]}
-    return Call("POST", _path("/v1/documents:add", collection=collection), partial(_made, kind=dict[str, int]), sent)
+    return Call(
+        "POST", _path("/v1/documents:add", collection=collection), partial(served.made, kind=dict[str, int]), sent
+    )
 
 
 def remove(doc_ids: Names, collection: str) -> Call[int]:
@@ -209,7 +210,7 @@ def remove(doc_ids: Names, collection: str) -> Call[int]:
 
 def decide(decision: Decision) -> Call[Decision]:
     sent = {name: value for name, value in asdict(decision).items() if name in DECIDED and value is not None}
-    return Call("POST", "/v1/decisions", partial(_made, kind=Decision), sent)
+    return Call("POST", "/v1/decisions", partial(served.made, kind=Decision), sent)
 
 
 def decisions() -> Lines[Decision]:
@@ -223,15 +224,15 @@ def undo(decision: int) -> Call[int]:
 def explain(left: str, right: str, collections: tuple[str, str], *, with_diff: bool) -> Call[Explanation]:
     one, other = collections
     query = {"a": left, "b": right, "collection_a": one, "collection_b": other, "diff": with_diff}
-    return Call("GET", _path("/v1/explain", **query), _explanation)
+    return Call("GET", _path("/v1/explain", **query), served.explanation)
 
 
 def stats() -> Call[Stats]:
-    return Call("GET", "/v1/stats", _stats)
+    return Call("GET", "/v1/stats", served.stats)
 
 
 def runs(count: int) -> Call[list[RunRow]]:
-    return Call("GET", _path("/v1/runs", limit=count), lambda answer: _made(answer["items"], list[RunRow]))
+    return Call("GET", _path("/v1/runs", limit=count), lambda answer: served.made(answer["items"], list[RunRow]))
 
 
 def pairs(
@@ -261,76 +262,6 @@ def _clustering(min_sim: float | None, options: ClusterOptions) -> dict[str, Any
         raise refused("take --prefer or --measure containment for clusters")
     names = ("keep", "linkage", "within", "min_size", "limit")
     return _given(min_sim=min_sim, **{name: getattr(options, name) for name in names})
-
-
-def _matches(answer: Any) -> list[Match]:
-    return _made(answer["matches"], list[Match])
-
-
-def _answers(answer: Any) -> list[tuple[str, list[Match]]]:
-    return [(one["id"], _matches(one)) for one in answer["answers"]]
-
-
-def _read_document(found: Any) -> Document:
-    features = None if found["features"] is None else tuple(found["features"])
-    place = {name: found[name] for name in ("source", "locator", "dated_at")}
-    return Document(found["id"], found["text"] or "", features, **place)
-
-
-def _params(found: Any) -> Params:
-    """Return the parameters of an index. A service keeps the seed to itself, which is 0 here."""
-    return _made(found | {"seed": 0}, Params)
-
-
-def _explanation(found: Any) -> Explanation:
-    """Return what `Explanation.as_json` has turned into an object."""
-    return Explanation(
-        params=_params(found["params"]),
-        left=_made(found["left"], Side),
-        right=_made(found["right"], Side),
-        comparison=_optional(found["comparison"], Comparison),
-        estimate=found["estimate"],
-        shared_bands=tuple(found["bands"]["shared"]),
-        hot_bands=tuple(found["bands"]["hot"]),
-        status=cast(Status, found["status"]),
-        pair=_optional(found["pair"], StoredPair),
-        word_diff=_optional(found["diff"], WordDiff),
-        shared_runs=_made(found.get("shared_runs", []), tuple[CommonRun, ...]),
-    )
-
-
-class _ServedStats(Stats):
-    """The figures of an index without its seed, which a service keeps to itself."""
-
-    __slots__ = ()
-
-    def as_json(self) -> dict[str, object]:
-        found = super().as_json()
-        params = found["params"]
-        assert isinstance(params, dict)
-        return found | {"params": {name: value for name, value in params.items() if name != "seed"}}
-
-
-def _stats(found: Any) -> Stats:
-    """Return what `Stats.as_json` has turned into an object."""
-    return _ServedStats(
-        url=found["index"],
-        params=_params(found["params"]),
-        figures=_made({f"num_{name}": value for name, value in found["figures"].items()}, Figures),
-        runs=_made(found["runs"], tuple[RunRow, ...]),
-        collections=found["collections"],
-        num_unfinished=found["unfinished"]["sources"],
-        unfinished=_made(found["unfinished"]["first"], tuple[HalfRead, ...]),
-        measured=_optional(found["measured"], Measurement),
-    )
-
-
-def _made(value: object, kind: type[_Made]) -> _Made:
-    return msgspec.convert(value, kind)
-
-
-def _optional(value: object, kind: type[_Made]) -> _Made | None:
-    return None if value is None else _made(value, kind)
 
 
 def _given(**values: object) -> dict[str, Any]:
