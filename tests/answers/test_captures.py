@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lshdb import Index
+from lshdb import Decision, Index
 from lshdb.answers.captures import Capture, captures
 from lshdb.answers.cdxj import cdxj_line
 from lshdb.errors import CaptureUnknown
@@ -91,6 +91,14 @@ def test_without_a_similarity_that_of_the_index_decides(new_url: NewUrl) -> None
         with Index.create(new_url(), {"min_sim": min_sim}) as index:
             index.add([capture(1, text(0)), capture(2, text(2))])
             assert [one.redundant for one in index.captures(ADDRESS)] == [False, expected]
+
+
+def test_a_capture_is_not_redundant_next_to_one_that_it_is_different_from(index: Index) -> None:
+    index.add([capture(day, text(day)) for day in (1, 2, 3)])
+    assert [one.redundant for one in index.captures(ADDRESS, 0.5)] == [False, True, True]
+    first, second = (capture_id(ADDRESS, at(day)) for day in (1, 2))
+    index.decide(Decision("different", first, second, who="Ada"))
+    assert [one.redundant for one in index.captures(ADDRESS, 0.5)] == [False, False, True]
 
 
 def test_an_empty_capture_is_similar_to_none(index: Index) -> None:
