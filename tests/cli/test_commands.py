@@ -45,6 +45,7 @@ VERBS = [
     "filter",
     "contaminated",
     "query",
+    "report",
     "explain",
     "verify",
     "stats",
