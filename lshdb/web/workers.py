@@ -52,6 +52,9 @@ def _started(work: Callable[[], None]) -> int:
     """Return the id of a new process that does the work."""
     if pid := os.fork():
         return pid
+    # The service handles signals itself. Before it does, and after it has ended, there is nothing to put in order.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     status = 1
     try:
         work()

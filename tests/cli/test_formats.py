@@ -24,6 +24,7 @@ WITH_ROWS: dict[str, tuple[str, ...]] = {
     "boilerplate": (),
     "stats": ("--hot",),
     "runs": (),
+    "decisions": (),
     "check": (),
     "tune": (),
     "export": (),
@@ -47,10 +48,11 @@ def options_of(verb: str) -> set[str]:
 
 @pytest.fixture
 def index(lshdb: Run, filled: str, tmp_path: Path) -> str:
-    """An index with a second collection and passages."""
+    """An index with a second collection, passages and a decision."""
     (tmp_path / "more.jsonl").write_text('{"id": "m", "text": "more of something else"}\n')
     assert lshdb(filled, "ingest", "--collection", "other", tmp_path / "more.jsonl").code == 0
     assert lshdb(filled, "passages", "--build", "--words", "5").code == 0
+    assert lshdb(filled, "decisions", "--keep", "a.txt").code == 0
     return filled
 
 
