@@ -53,7 +53,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def said(log: Path, pattern: str, seconds: float = 300) -> str:
+def said(log: Path, pattern: str, seconds: float = 900) -> str:
     """Wait until a log says something."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
