@@ -287,7 +287,7 @@ class Index:
         from lshdb.ingest.options import IngestOptions
 
         named, given = arguments.paths(paths), options or IngestOptions()
-        options = replace(given, read=self._suited(given.read), exclude=given.exclude | self._store.files)
+        options = replace(given, read=given.read.suited(self.params), exclude=given.exclude | self._store.files)
         started = time.monotonic()
         with self._store.sole_ingest(wait), recorded_run(self._store, "ingest", options.collection) as run_key:
             ingestion = Ingestion(self._store, run_key, options, self._progress)
@@ -490,7 +490,7 @@ class Index:
         from lshdb.readers import ReadOptions
 
         self._link(None)
-        options = self._suited(ReadOptions())
+        options = ReadOptions().suited(self.params)
         return Reverification(self._store, options, self._progress, scope or Scope()).verify()
 
     def reband(self, min_sim: float, recall: float = DEFAULT_RECALL, *, wait: bool = False) -> RebandReport:
@@ -665,7 +665,9 @@ class Index:
         require_words(self.params)
         require_apart(trained, tested)
         self._require(*(one for one in (*trained, *tested) if isinstance(one, str)))
-        searching = Searching(self.params, self._suited(read or ReadOptions()), wanted, self._progress, self.url)
+        searching = Searching(
+            self.params, (read or ReadOptions()).suited(self.params), wanted, self._progress, self.url
+        )
         return self._stream(lambda snapshot: searching.overlaps(snapshot, trained, tested))
 
     @staticmethod
@@ -796,7 +798,7 @@ class Index:
         least = self._least(min_sim, chosen.clusters)
         if chosen.without_boilerplate is not None:
             self._require_passages()
-        filtering = Filtering(self._store, least, chosen, self._suited(ReadOptions()), self._progress)
+        filtering = Filtering(self._store, least, chosen, ReadOptions().suited(self.params), self._progress)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
             return filtering.filter(snapshot, arguments.paths(paths), Path(out))
@@ -841,7 +843,7 @@ class Index:
         def ask(snapshot: Transaction) -> Iterator[Path]:
             dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
             shards = Shards(snapshot, named, chosen, self._store.files)
-            return wanted_files(shards, Judging(snapshot, dropped, self._suited(ReadOptions())), wanted(chosen))
+            return wanted_files(shards, Judging(snapshot, dropped, ReadOptions().suited(self.params)), wanted(chosen))
 
         return self._stream(ask)
 
@@ -962,7 +964,7 @@ class Index:
         from lshdb.answers.query import only_document
         from lshdb.readers import ReadOptions
 
-        return self.query(only_document(path, self._suited(options or ReadOptions())), min_sim)
+        return self.query(only_document(path, (options or ReadOptions()).suited(self.params)), min_sim)
 
     def containing(
         self, document: Document, min_containment: float = MIN_CONTAINMENT, *, reverse: bool = False
@@ -1009,7 +1011,7 @@ class Index:
         from lshdb.answers.query import only_document
         from lshdb.readers import ReadOptions
 
-        document = only_document(path, self._suited(options or ReadOptions()))
+        document = only_document(path, (options or ReadOptions()).suited(self.params))
         return self.containing(document, min_containment, reverse=reverse)
 
     def containing_id(
@@ -1136,7 +1138,7 @@ class Index:
         from lshdb.answers.many import answered
         from lshdb.readers import ReadOptions
 
-        least, ways = self._warned(self._asked(min_sim)), self._suited(options or ReadOptions())
+        least, ways = self._warned(self._asked(min_sim)), (options or ReadOptions()).suited(self.params)
         found = arguments.paths(paths)
         questions = Questions(found, ways, self.params, self._progress.rejected, with_lines=with_lines)
         return answered(self._store, questions, least, arguments.count("k", k))
@@ -1180,7 +1182,7 @@ class Index:
         from lshdb.answers.explain import Explaining
         from lshdb.readers import ReadOptions
 
-        explaining = Explaining(self._store, self._suited(options or ReadOptions()), files=files, ids=ids)
+        explaining = Explaining(self._store, (options or ReadOptions()).suited(self.params), files=files, ids=ids)
         return explaining.explain((left, right), collections, with_diff=with_diff)
 
     def stats(self) -> Stats:
@@ -1278,10 +1280,6 @@ class Index:
         from lshdb.linking.link import Linking
 
         return Linking(self._store, run_key, self._progress).link()
-
-    def _suited(self, options: ReadOptions) -> ReadOptions:
-        """Return the options with the values that the index decides: the text of a page, and texts or sets."""
-        return replace(options, html=self.params.html, kind=self.params.shingling.kind)
 
     def _least(self, min_sim: float | None, options: ClusterOptions) -> float:
         """Return the least similarity, or the least containment. Raises: BelowFloor, PassagesMissing."""

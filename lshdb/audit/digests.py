@@ -125,7 +125,7 @@ class _Renewal:
                 self._put(some)
 
     def _of_lost(self, snapshot: Transaction) -> Iterator[tuple[int, bytes]]:
-        options = ReadOptions(html=self._params.html, kind=self._params.shingling.kind)
+        options = ReadOptions().suited(self._params)
         for source in lost.sources_of_old_digests(snapshot):
             old = {text.content_key: text.digest for text in source.texts}
             for key, frame in read_again(source, self._params, options):

@@ -101,7 +101,7 @@ class Sources:
 
     def _compared(self, file: SourceFile, source: AuditedSource) -> Iterator[SourceFault]:
         origin, is_whole = Origin(self._snapshot, source, self._params), True
-        options = ReadOptions(html=self._params.html, kind=self._params.shingling.kind)
+        options = ReadOptions().suited(self._params)
         reading = Reading(file, recorded(source.options, options))
         before_documents, before_bytes = self.num_documents, self._num_bytes
         for item in reading:

@@ -18,7 +18,7 @@ import msgspec
 
 from lshdb.errors import InvalidParams
 from lshdb.model.choices import Captures, TextFormat
-from lshdb.model.params import HtmlText, ShingleKind
+from lshdb.model.params import HtmlText, Params, ShingleKind
 from lshdb.model.values import Document, Rejection
 
 __all__ = [
@@ -203,6 +203,10 @@ class ReadOptions:
     id_prefix: str = ""
     captures: Captures = "newest"
     text_format: TextFormat = "text"
+
+    def suited(self, params: Params) -> ReadOptions:
+        """Return the options with the values that an index decides: the text of a page, and texts or sets."""
+        return replace(self, html=params.html, kind=params.shingling.kind)
 
     @property
     def text_names(self) -> tuple[str, ...]:

@@ -109,8 +109,7 @@ class WorkFolder:
     @property
     def options(self) -> ReadOptions:
         """How sources are read."""
-        options = ReadOptions(html=self.params.html, kind=self.params.shingling.kind)
-        return recorded(self.manifest.options, options)
+        return recorded(self.manifest.options, ReadOptions().suited(self.params))
 
     @cached_property
     def against(self) -> WorkFolder | None:

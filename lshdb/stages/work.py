@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ def params_and_options(
     """
     before = {} if against is None else WorkFolder(against).manifest.params
     params = Params(**(before | dict(chosen))) if before else params_of(chosen)
-    return params, replace(options, html=params.html, kind=params.shingling.kind)
+    return params, options.suited(params)
 
 
 def work_folder(

@@ -7,7 +7,6 @@ no files with `explain`, and its figures may be five seconds old.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
@@ -113,7 +112,7 @@ class Remote(Client):
     ) -> Iterator[Answer]:
         """Yield an answer for each document in files, which are read here; see `Index.query_files`."""
         self._warn(min_sim)
-        ways = self._suited(options or ReadOptions())
+        ways = (options or ReadOptions()).suited(self.params)
         questions = Questions(paths, ways, self.params, self._progress.rejected, with_lines=with_lines)
         for chunk in _chunks(questions):
             found = self.query_many([one.document for one in chunk], min_sim, min(k or MAX_MATCHES, MAX_MATCHES))
@@ -127,7 +126,7 @@ class Remote(Client):
         """Return the documents that contain the one document in a file."""
         if reverse:
             raise refused("take --reverse")
-        document = only_document(path, self._suited(options))
+        document = only_document(path, options.suited(self.params))
         return self._asked(calls.containing(document, min_containment, MAX_MATCHES))
 
     def explain(
@@ -150,9 +149,6 @@ class Remote(Client):
             return self.get(doc_id, collection) is not None
         except TextsNotKept:
             return True
-
-    def _suited(self, options: ReadOptions) -> ReadOptions:
-        return replace(options, html=self.params.html, kind=self.params.shingling.kind)
 
     def _warn(self, min_sim: float | None, least: float = 0.0) -> None:
         """Say so if the index promises a lower recall at this similarity. Below `least`, there will be an error."""
