@@ -19,7 +19,7 @@ from fastapi import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-__all__ = ["Forms"]
+__all__ = ["Forms", "fields_of"]
 
 SESSION: Final = "lshdb_session"
 WHO: Final = "lshdb_who"
@@ -27,6 +27,16 @@ YEAR: Final = 365 * 24 * 3600
 # Fields of a form.
 FIELDS: Final = 10
 _NAME: Final = re.compile(r"[\w-]{43}", re.ASCII)
+
+
+async def fields_of(request: Request) -> Mapping[str, str]:
+    """Return the fields of a form, the first value of each. Raises: HTTPException: it has too many."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        given = parse_qs(body, keep_blank_values=True, max_num_fields=FIELDS)
+    except ValueError:
+        raise HTTPException(HTTPStatus.BAD_REQUEST, f"a form has at most {FIELDS} fields") from None
+    return {name: values[0] for name, values in given.items()}
 
 
 class Forms:
@@ -62,12 +72,7 @@ class Forms:
 
     async def sent(self, request: Request) -> Mapping[str, str]:
         """Return the fields of a form. Raises: HTTPException: it is not one of ours."""
-        body = (await request.body()).decode("utf-8", "replace")
-        try:
-            given = parse_qs(body, keep_blank_values=True, max_num_fields=FIELDS)
-        except ValueError:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, f"a form has at most {FIELDS} fields") from None
-        fields = {name: values[0] for name, values in given.items()}
+        fields = await fields_of(request)
         expected = self.token(request.cookies.get(SESSION, ""))
         if not hmac.compare_digest(fields.get("token", "").encode(), expected.encode()):
             raise HTTPException(HTTPStatus.FORBIDDEN, "This form is too old. Load its page again.")

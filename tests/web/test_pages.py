@@ -93,6 +93,7 @@ def test_a_pasted_text_is_asked_about_as_a_page_or_as_a_part_of_one(service: Ser
     assert b"<html" not in part.body
     assert b"<del>twelve</del>" in part.body
     assert b"Nothing in the index" in service("POST", "/ask", b"text=other+words", **form).body
+    assert service("POST", "/ask", b"&".join([b"text=words"] * 11), **form).status == 400
 
 
 def test_hostile_ids_and_texts_are_shown_as_text(service: Service) -> None:

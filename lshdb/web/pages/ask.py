@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import parse_qs
 
 from fastapi import Request
 from fastapi.responses import Response
@@ -11,6 +10,7 @@ from fastapi.responses import Response
 from lshdb.answers.worddiff import diff
 from lshdb.index import Index
 from lshdb.model.values import Document
+from lshdb.web.forms import fields_of
 from lshdb.web.pages.sheet import Sheet, shown
 from lshdb.web.texts import text_of
 
@@ -30,13 +30,10 @@ class Ask:
     @shown
     async def page(self, request: Request) -> Response:
         """The whole page, or the answer alone."""
-        text = ""
-        if request.method == "POST":
-            given = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
-            text = given.get("text", [""])[0]
-        desk, kept = self.sheet.desk, self.sheet.kept
+        text = (await fields_of(request)).get("text", "") if request.method == "POST" else ""
+        desk = self.sheet.desk
         found = await desk.ask(lambda index: _answer(index, text))
-        known = await desk.ask(lambda index: kept.get(index, "collections", Index.collections))
+        known = await desk.ask(self.sheet.collections)
         template = "answer" if request.headers.get("x-part") == "answer" else "ask"
         return self.sheet.page(template, "Ask", "/ask", found | {"text": text, "collections": known})
 

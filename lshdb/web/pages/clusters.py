@@ -79,7 +79,7 @@ class ClusterPages:
 
     def _catalogue(self, index: Index, asked: _Asked) -> tuple[Catalogue, list[str]]:
         """Return the clusters, and the names of all collections."""
-        known = self.sheet.kept.get(index, "collections", Index.collections)
+        known = self.sheet.collections(index)
         options = ClusterOptions(within=asked.within if asked.within in known else None)
         return catalogue(index, self.sheet.kept, asked.min_sim, options), known
 

@@ -9,7 +9,6 @@ from fastapi import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from lshdb.index import Index
 from lshdb.model.decisions import Decision
 from lshdb.web.pages.sheet import Sheet, named, shown
 from lshdb.web.templating import address_of
@@ -36,9 +35,7 @@ class DecisionPages:
         listed = {
             "decisions": found[:DECISIONS],
             "later": address_of("/decisions", before=found[DECISIONS - 1].decision) if more else None,
-            "collections": await self.sheet.desk.ask(
-                lambda index: self.sheet.kept.get(index, "collections", Index.collections)
-            ),
+            "collections": await self.sheet.desk.ask(self.sheet.collections),
         }
         return self.sheet.page_with_forms(request, "decisions", "Decisions", "/decisions", listed)
 

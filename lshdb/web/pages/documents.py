@@ -63,7 +63,7 @@ class DocumentPages:
         (a, in_a), (b, in_b) = named(request, "a", "collection_a"), named(request, "b", "collection_b")
 
         def read(index: Index) -> tuple[Explanation, list[Decision], list[str]]:
-            known = self.sheet.kept.get(index, "collections", Index.collections)
+            known = self.sheet.collections(index)
             return index.explain(a, b, (in_a, in_b), ids=True), index.decisions([(in_a, a), (in_b, b)]), known
 
         found, decisions, known = await self.sheet.desk.list(read)

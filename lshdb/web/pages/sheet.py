@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from lshdb.errors import LshdbError
+from lshdb.index import Index
 from lshdb.model.values import MAX_ID_BYTES
 from lshdb.web.desk import Desk
 from lshdb.web.forms import Forms
@@ -49,6 +50,10 @@ class Sheet:
         page = self.page(name, title, here, {"form": form, **values})
         self.forms.remember(page, request, session)
         return page
+
+    def collections(self, index: Index) -> list[str]:
+        """Return the names of all collections, which pages tell documents apart by if there are several."""
+        return self.kept.get(index, "collections", Index.collections)
 
     def problem(self, status: int, detail: str) -> Response:
         """Return a page that says what went wrong."""
