@@ -12,6 +12,7 @@ import numpy as np
 from lshdb.model.params import Params
 from lshdb.sketch.texts import unpack
 from lshdb.store.tables import graph, inspection
+from lshdb.store.tables.buckets import first_in
 from lshdb.store.tables.inspection import OversizedBucket
 from lshdb.store.transaction import Transaction
 
@@ -46,7 +47,7 @@ def hottest(transaction: Transaction, params: Params, count: int) -> list[Hottes
     alike: dict[tuple[int, ...], list[OversizedBucket]] = {}
     # Many pages of one template fill a bucket in every band.
     for bucket in inspection.hottest(transaction, params.banding.numbers, count * params.bands):
-        first = inspection.first_contents(transaction, bucket, EXAMPLES)
+        first = first_in(transaction, bucket.band, bucket.bucket_hash, EXAMPLES)
         alike.setdefault(tuple(first.tolist()), []).append(bucket)
     return [_described(transaction, first, buckets) for first, buckets in islice(alike.items(), count)]
 

@@ -460,9 +460,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "inspection.oversized_bands": lambda transaction: inspection.oversized_bands(
         transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
     ),
-    "inspection.first_contents": lambda transaction: inspection.first_contents(
-        transaction, inspection.OversizedBucket(2, 0, 0, 1), 20
-    ),
+    "buckets.first_in": lambda transaction: buckets.first_in(transaction, 0, 1, 20),
     "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
     "locators": places_of_some,
     "lost.sources": lambda transaction: list(lost.sources(transaction, SPREAD)),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, select
+from sqlalchemy import and_, bindparam, func, select
 
 from lshdb.store.given import given, given_member
 from lshdb.store.schema import band_bucket, content, document, oversized_bucket, source
 from lshdb.store.statements.generations import in_use
-from lshdb.store.statements.statements import Rows
+from lshdb.store.statements.statements import Rows, in_bucket
 
 __all__ = [
     "audited_contents",
@@ -68,7 +68,7 @@ def band_rows() -> Rows:
 @cache
 def last_in_bucket() -> Rows:
     """Select the greatest content_key of the bucket (``:band``, ``:bucket_hash``); NULL if the bucket is empty."""
-    return select(func.max(band_bucket.c.content_key)).where(*_bucket())
+    return select(func.max(band_bucket.c.content_key)).where(in_bucket())
 
 
 @cache
@@ -114,7 +114,3 @@ def documents_read_from() -> Rows:
     """Select the doc_key of the documents that the run ``:since``, or a later one, read from the source."""
     mine = (document.c.source_key == bindparam("source_key"), document.c.last_seen_run >= bindparam("since"))
     return select(document.c.doc_key).where(*mine).order_by(document.c.doc_key)
-
-
-def _bucket() -> tuple[ColumnElement[bool], ...]:
-    return in_use(), band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash")

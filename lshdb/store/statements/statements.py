@@ -40,6 +40,7 @@ __all__ = [
     "contents_in_band",
     "existing_contents",
     "first_in_bucket",
+    "in_bucket",
     "kept_texts",
     "largest_buckets",
     "neighbours",
@@ -101,6 +102,12 @@ def bucket_sizes() -> Rows:
     return select(given_bucket.c.key, size)
 
 
+def in_bucket() -> ColumnElement[bool]:
+    """Return the condition that a row of the table is in the bucket (``:band``, ``:bucket_hash``)."""
+    same = (band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash == bindparam("bucket_hash"))
+    return and_(in_use(), *same)
+
+
 def _is_given() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in the given bucket."""
     same = (band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
@@ -156,12 +163,12 @@ def oversized_staged() -> Rows:
 @cache
 def first_in_bucket() -> Rows:
     """Select the first ``:count`` contents of the bucket (``:band``, ``:bucket_hash``)."""
-    mine = (
-        in_use(),
-        band_bucket.c.band == bindparam("band"),
-        band_bucket.c.bucket_hash == bindparam("bucket_hash"),
+    return (
+        select(band_bucket.c.content_key)
+        .where(in_bucket())
+        .order_by(band_bucket.c.content_key)
+        .limit(bindparam("count"))
     )
-    return select(band_bucket.c.content_key).where(*mine).order_by(band_bucket.c.content_key).limit(bindparam("count"))
 
 
 @cache

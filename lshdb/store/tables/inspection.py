@@ -24,7 +24,6 @@ __all__ = [
     "Origin",
     "OversizedBucket",
     "content_with",
-    "first_contents",
     "first_document",
     "hottest",
     "num_documents",
@@ -155,11 +154,6 @@ def hottest(transaction: Transaction, bands: range, count: int) -> list[Oversize
         return found
     each = (_largest(transaction, band, count) for band in bands)
     return nlargest(count, chain.from_iterable(each), key=lambda bucket: bucket.num_contents)
-
-
-def first_contents(transaction: Transaction, bucket: OversizedBucket, count: int) -> NDArray[np.int64]:
-    """Return the first `count` contents of a bucket, int64, ascending."""
-    return first_in(transaction, bucket.band, bucket.bucket_hash, count)
 
 
 def _largest(transaction: Transaction, band: int, count: int) -> list[OversizedBucket]:
