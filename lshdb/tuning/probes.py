@@ -26,7 +26,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Compared", "compared"]
 
 # Minima that are compared with the probes at a time.
-BLOCK_MINIMA: Final = 200_000
+BLOCK_MINIMA: Final = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,9 @@ def compared(
     neighbours = np.zeros(params.num_perm + 1, np.int64)
     least, position, done = min_agreement(params.num_perm, params.floor), 0, 0
     while len((block := bands.next_contents(transaction, position, max(1, block_minima // params.num_perm))).keys):
-        equal = kernels.agreements(minima, signatures_of(block.signatures, params).minima)
-        neighbours += np.bincount(equal.ravel(), minlength=len(neighbours))
-        rows, columns = np.nonzero(equal >= least)
-        likely.add(rows, block.keys[columns], equal[rows, columns].astype(np.int64))
+        counts, near = kernels.agreements(minima, signatures_of(block.signatures, params).minima, least)
+        neighbours += counts
+        likely.add(near[:, 0], block.keys[near[:, 1]], near[:, 2])
         position, done = int(block.keys[-1]), done + len(block.keys)
         advanced(done)
     neighbours[-1] -= len(probes)  # each probe with itself

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -34,9 +35,6 @@ from lshdb.tuning.probes import Compared, compared
 
 __all__ = ["Measuring", "Sampling"]
 
-# Comparing a content with a probe takes 13 ns: 1.3 seconds. A small index has time for more probes.
-COMPARISONS: Final = 100_000_000
-
 STEP: Final = 0.05
 NUM_STEPS: Final = round(1 / STEP)
 
@@ -46,19 +44,23 @@ class Sampling:
     """How probes are drawn.
 
     Args:
-        min_probes, max_probes: compared with all contents at a time. In between, as many as are worth their time.
+        min_probes: compared with all contents first, then twice as many, and so on.
+        max_probes: the most at a time.
         mates: how many contents that may be similar to a probe are compared exactly.
         precision: the largest distance between recall and the ends of its interval.
     """
 
-    min_probes: int = 400
-    max_probes: int = 2_000
+    min_probes: int = 500
+    max_probes: int = 4_000
     mates: int = 200
     precision: float = 0.02
 
-    def num_probes(self, num_contents: int) -> int:
-        """Return how many probes to compare at a time."""
-        return min(self.max_probes, max(self.min_probes, COMPARISONS // max(1, num_contents)))
+    def batches(self, probes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Yield all probes, in their order."""
+        begin, count = 0, self.min_probes
+        while begin < len(probes):
+            yield probes[begin : begin + count]
+            begin, count = begin + count, min(2 * count, self.max_probes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +148,8 @@ class Measuring:
             keys = measurements.content_keys(snapshot)
             tally = _Tally(self._params, len(keys))
             order = np.random.default_rng(seed).permutation(keys)[:num_probes]
-            count = self._sampling.num_probes(len(keys))
-            for begin in range(0, len(order), count):
-                self._probe(snapshot, order[begin : begin + count], len(keys), tally)
+            for probes in self._sampling.batches(order):
+                self._probe(snapshot, probes, len(keys), tally)
                 if num_probes is None and (self._is_precise(tally.estimate()) or time.monotonic() > ends):
                     break
         if num_probes is None and tally.num_probes < len(keys) and not self._is_precise(tally.estimate()):

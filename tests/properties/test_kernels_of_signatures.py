@@ -16,12 +16,24 @@ def test_the_numbers_of_equal_minima_are_the_references(lefts: int, rights: int,
     chance = np.random.default_rng(seed)
     left = chance.integers(0, 3, (lefts, num_perm), dtype=np.uint32)
     right = chance.integers(0, 3, (rights, num_perm), dtype=np.uint32)
-    found = kernels.agreements(left, right)
-    assert found.dtype == np.uint32
-    assert found.tolist() == reference.agreements(left, right).tolist()
+    least = int(chance.integers(1, num_perm + 2))
+    counts, found = kernels.agreements(left, right, least)
+    expected, pairs = reference.agreements(left, right, least)
+    assert (counts.dtype, found.dtype) == (np.int64, np.int64)
+    assert counts.tolist() == expected.tolist()
+    assert sorted(found.tolist()) == sorted(pairs.tolist())
 
 
 def test_two_signatures_agree_where_their_minima_are_equal() -> None:
     left = np.array([[1, 2, 3, 4]], np.uint32)
     right = np.array([[1, 2, 3, 4], [1, 9, 3, 9], [2, 1, 4, 3]], np.uint32)
-    assert kernels.agreements(left, right).tolist() == [[4, 2, 0]]
+    counts, found = kernels.agreements(left, right, 2)
+    assert counts.tolist() == [1, 0, 1, 0, 1]
+    assert found.tolist() == [[0, 0, 4], [0, 1, 2]]
+
+
+def test_any_number_of_pairs_is_found() -> None:
+    alike = np.ones((50, 3), np.uint32)
+    counts, found = kernels.agreements(alike, alike, 3)
+    assert counts.tolist() == [0, 0, 0, 2500]
+    assert len({tuple(pair) for pair in found.tolist()}) == 2500

@@ -156,15 +156,55 @@ def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np
 
 
 @kernel
-def agreements(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return how many minima each left and each right signature share: uint32, shape (len(left), len(right))."""
-    equal = np.empty((len(left), len(right)), np.uint32)
-    num_perm = left.shape[1]
-    for i in range(len(left)):
-        for j in range(len(right)):
-            # The counter has the width of the minima, so that the loop vectorises.
-            count = np.uint32(0)
-            for k in range(num_perm):
-                count += np.uint32(left[i, k] == right[j, k])
-            equal[i, j] = count
-    return equal
+def agreements(
+    minima: NDArray[np.uint32], others: NDArray[np.uint32], least: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the equal minima of all signatures with all others. Few pairs have any, and only those take time.
+
+    Args:
+        minima, others: uint32, shapes (n, num_perm) and (m, num_perm).
+        least: 1 or more.
+
+    Returns:
+        counts: int64, shape (num_perm + 1,). How many of the n * m pairs have each number of equal minima.
+        found: int64, shape (f, 3). The pairs with `least` or more: number of the signature, of the other, equal minima.
+    """
+    num_perm, size = minima.shape[1], 16
+    while size < 2 * len(minima):
+        size *= 2
+    # For each column a hash table: the last signature in each slot, and before each signature, the next one there.
+    heads, earlier = np.full((num_perm, size), -1, np.int32), np.empty(minima.shape, np.int32)
+    for i in range(len(minima)):
+        for k in range(num_perm):
+            slot = _slot(minima[i, k], size)
+            earlier[i, k] = heads[k, slot]
+            heads[k, slot] = i
+    counts = np.zeros(num_perm + 1, np.int64)
+    found, num_found = np.empty((1024, 3), np.int64), 0
+    equal, met = np.zeros(len(minima), np.int32), np.empty(len(minima), np.int32)
+    for other in range(len(others)):
+        num_met = 0
+        for k in range(num_perm):
+            i = heads[k, _slot(others[other, k], size)]
+            while i >= 0:
+                if minima[i, k] == others[other, k]:
+                    if equal[i] == 0:
+                        met[num_met] = i
+                        num_met += 1
+                    equal[i] += 1
+                i = earlier[i, k]
+        counts[0] += len(minima) - num_met
+        for i in met[:num_met]:
+            counts[equal[i]] += 1
+            if equal[i] >= least:
+                if num_found == len(found):
+                    found = np.concatenate((found, np.empty_like(found)))
+                found[num_found, 0], found[num_found, 1], found[num_found, 2] = i, other, equal[i]
+                num_found += 1
+            equal[i] = 0
+    return counts, found[:num_found]
+
+
+@kernel
+def _slot(minimum: np.uint32, size: int) -> np.int64:
+    return np.int64((np.uint64(minimum) * GOLDEN >> R32) & np.uint64(size - 1))

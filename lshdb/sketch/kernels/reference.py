@@ -232,10 +232,19 @@ def shared_in_families(
     return np.array([len(sets[i] & sets[j]) for i, j in zip(left, right, strict=True)], np.int64)
 
 
-def agreements(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return how many minima each left and each right signature share: uint32, shape (len(left), len(right))."""
-    equal: NDArray[np.uint32] = (left[:, None, :] == right[None, :, :]).sum(axis=2, dtype=np.uint32)
-    return equal
+def agreements(
+    minima: NDArray[np.uint32], others: NDArray[np.uint32], least: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the equal minima of all signatures with all others. The pairs found are in no particular order.
+
+    Returns:
+        counts: int64, shape (num_perm + 1,). How many of the n * m pairs have each number of equal minima.
+        found: int64, shape (f, 3). The pairs with `least` or more: number of the signature, of the other, equal minima.
+    """
+    equal = (minima[:, None, :] == others[None, :, :]).sum(axis=2)
+    found = np.argwhere(equal >= least)
+    counts = np.bincount(equal.ravel(), minlength=minima.shape[1] + 1)
+    return counts, np.column_stack([found, equal[found[:, 0], found[:, 1]]])
 
 
 def unite(parents: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
