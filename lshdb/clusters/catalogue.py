@@ -6,7 +6,7 @@ Limitation: documents that were removed since then are left out, and other chang
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -21,7 +21,7 @@ from lshdb.store.store import Store
 from lshdb.store.tables import clusters as stored
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Catalogue", "ClusterOrder", "Listed", "catalogue_of"]
+__all__ = ["FOUND_DOCUMENTS", "Catalogue", "ClusterOrder", "Listed", "catalogue_of"]
 
 # The largest clusters first, or those that a document joined last.
 ClusterOrder = Literal["size", "newest"]
@@ -94,16 +94,29 @@ class Catalogue:
         place = int(self._by_id[found]) if found < len(self._ids) else 0
         return place if len(self._ids) and self._ids[place] == wanted else None
 
-    def places(self, order: ClusterOrder = "size", holding: str = "", min_size: int = 2) -> NDArray[np.int64]:
+    def holding(self, text: str) -> NDArray[np.int64]:
+        """Return the keys of documents whose ids contain a text, int64; at most 10,000."""
+        return self._store.read(lambda snapshot: stored.holding(snapshot, text, FOUND_DOCUMENTS))
+
+    def from_sources(self, text: str) -> NDArray[np.int64]:
+        """Return the keys of the documents from files whose addresses contain a text, int64."""
+        return self._store.read(lambda snapshot: stored.from_sources(snapshot, text))
+
+    def named(self, documents: Iterable[tuple[str, str]]) -> NDArray[np.int64]:
+        """Return the keys of the documents with these collections and ids, int64; some may not exist."""
+        return self._store.read(lambda snapshot: stored.named(snapshot, documents))
+
+    def places(
+        self, order: ClusterOrder = "size", min_size: int = 2, having: Iterable[NDArray[np.int64]] = ()
+    ) -> NDArray[np.int64]:
         """Return the places of clusters, int64, in an order.
 
         Args:
-            holding: only clusters with a document whose id contains this. At most 10,000 documents are looked at.
             min_size: only clusters with at least as many documents.
+            having: keys of documents; only clusters that have one of each.
         """
         places = np.flatnonzero(np.diff(self._clusters.offsets) >= min_size)
-        if holding:
-            doc_keys = self._store.read(lambda snapshot: stored.holding(snapshot, holding, FOUND_DOCUMENTS))
+        for doc_keys in having:
             spots = np.flatnonzero(np.isin(self._clusters.doc_keys, doc_keys))
             places = np.intersect1d(places, np.searchsorted(self._clusters.offsets, spots, side="right") - 1)
         if order == "newest" and len(places):

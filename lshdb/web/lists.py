@@ -17,6 +17,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from lshdb.clusters.catalogue import Catalogue, ClusterOrder
 from lshdb.clusters.clusters import ClusterOptions
+from lshdb.errors import UsageError
 from lshdb.index import Index
 from lshdb.model.choices import Keep, Linkage, PairOrder
 from lshdb.model.metrics import metrics
@@ -24,6 +25,7 @@ from lshdb.model.reports import Pair, Stats
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
 from lshdb.web.problems import problem
+from lshdb.web.texts import documents_like
 from lshdb.web.values import (
     Collection,
     Cursor,
@@ -89,6 +91,8 @@ class Lists:
         linkage: Linkage = "single",
         sort: ClusterOrder = "size",
         holding: Annotated[str, Query(max_length=2_000, description="Part of an id.")] = "",
+        source: Annotated[str, Query(max_length=2_000, description="Part of the address of a file.")] = "",
+        text: Annotated[str, Query(max_length=8_000, description="A text that a document is like.")] = "",
         min_size: Annotated[int, Query(ge=2, description="Least number of documents.")] = 2,
         members: Annotated[bool, Query(description="Lines of documents, instead of clusters.")] = False,
         limit: Most = None,
@@ -97,6 +101,8 @@ class Lists:
         """Return the clusters of near-duplicates with the document to keep from each."""
         options = ClusterOptions(keep=keep, linkage=linkage, within=within)
         if wants_lines(request):
+            if holding or source or text:
+                raise UsageError(reason="lines are all clusters; for holding, source or text, page through them")
             every = replace(options, min_size=min_size, limit=limit)
             return await self._streamed(lambda index: (index.members if members else index.clusters)(min_sim, every))
         after, most = position(cursor, int), min(limit or 100, 1_000)
@@ -104,7 +110,14 @@ class Lists:
         def page(index: Index) -> dict[str, Any]:
             found = catalogue(index, self._kept, min_sim, options)
             begin = max(0, after[0]) if after else 0
-            places = found.places(sort, holding.replace("\0", ""), min_size)
+            having = []
+            if holding:
+                having.append(found.holding(holding.replace("\0", "")))
+            if source:
+                having.append(found.from_sources(source.replace("\0", "")))
+            if text:
+                having.append(found.named(documents_like(index, text, min_sim)))
+            places = found.places(sort, min_size, having)
             items = found.listed(places[begin : begin + most].tolist())
             return one_page(items, (begin + most,) if begin + most < len(places) else None, total=len(places))
 

@@ -69,6 +69,7 @@ DIALECTS: dict[str, Dialect] = {
 }
 ARGUMENTS: dict[str, tuple[object, ...]] = {
     "surviving_pairs": (7,),
+    "from_sources": ("page_1",),
     "holding": ("page_1",),
     "merits": ("newest",),
     "first_document": (pair.c.left_key,),

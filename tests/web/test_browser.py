@@ -98,7 +98,7 @@ def test_a_visit(browser: webdriver.Chrome, service: Service) -> None:
     browser.find_element(By.LINK_TEXT, "Clusters").click()
     browser.find_element(By.LINK_TEXT, "Next").click()
     assert "51 to " in browser.find_element(By.TAG_NAME, "caption").text
-    browser.find_element(By.NAME, "holding").send_keys("onerror", Keys.ENTER)
+    browser.find_element(By.NAME, "search").send_keys("onerror", Keys.ENTER)
     wait.until(lambda found: "1 cluster" in found.find_element(By.TAG_NAME, "caption").text)
     browser.find_element(By.LINK_TEXT, "<img src=x onerror=alert(1)>").click()
     browser.find_element(By.LINK_TEXT, "compare").click()
@@ -138,7 +138,7 @@ def test_decide_and_undo(browser: webdriver.Chrome, service: Service) -> None:
         wait.until(staleness_of(before))
 
     wait = WebDriverWait(browser, SECONDS)
-    browser.get(f"{service.address}/clusters?holding=page+7+left")
+    browser.get(f"{service.address}/clusters?search=page+7+left")
     browser.find_element(By.LINK_TEXT, "page 7 left").click()
     # Without a name, the browser sends nothing; and Enter presses no button.
     browser.find_element(By.XPATH, "//button[text()='Keep']").click()
@@ -151,14 +151,14 @@ def test_decide_and_undo(browser: webdriver.Chrome, service: Service) -> None:
     pressed("Not a duplicate")
     assert "Somebody decided that they are not duplicates." in browser.find_element(By.CLASS_NAME, "verdict").text
     assert browser.find_element(By.NAME, "who").get_attribute("value") == "Ada <b>"
-    browser.get(f"{service.address}/clusters?holding=page+7+left")
+    browser.get(f"{service.address}/clusters?search=page+7+left")
     assert "0 clusters" in browser.find_element(By.TAG_NAME, "caption").text
     browser.find_element(By.LINK_TEXT, "Decisions").click()
     assert len(browser.find_elements(By.CSS_SELECTOR, "tbody tr")) == 2
     pressed("Undo decision 2")
     pressed("Undo decision 1")
     assert "There are none." in browser.find_element(By.TAG_NAME, "table").text
-    browser.get(f"{service.address}/clusters?holding=page+7+left")
+    browser.get(f"{service.address}/clusters?search=page+7+left")
     browser.find_element(By.LINK_TEXT, "page 7 left").click()
     assert "added first" in browser.find_element(By.TAG_NAME, "main").text
     assert browser.get_log("browser") == []

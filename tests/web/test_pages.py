@@ -69,10 +69,8 @@ def test_the_pages_show_the_index_and_lead_to_each_other(service: Service) -> No
     assert re.search(r"Documents\s*9\s*Distinct texts\s*3", page_of(service, "/").text)
     clusters = page_of(service, "/clusters")
     assert "2 clusters, 1 to 2" in clusters.text
-    assert "1 cluster, 1 to 1" in page_of(service, "/clusters", holding="b", sort="newest").text
-    (address,) = (
-        link for link in page_of(service, "/clusters", min_sim=0.8, holding="b").links() if "cluster=" in link
-    )
+    assert "1 cluster, 1 to 1" in page_of(service, "/clusters", search="b", sort="newest").text
+    (address,) = (link for link in page_of(service, "/clusters", min_sim=0.8, search="b").links() if "cluster=" in link)
     found = service("GET", address)
     assert b"0.8571" in found.body
     compared = page_of(service, "/compare", a="a", b="b")
@@ -98,7 +96,7 @@ def test_a_pasted_text_is_asked_about_as_a_page_or_as_a_part_of_one(service: Ser
 
 def test_hostile_ids_and_texts_are_shown_as_text(service: Service) -> None:
     pages = [page_of(service, path) for path in ("/", "/clusters", "/boilerplate")]
-    pages += [page_of(service, "/clusters", holding=doc_id[:50]) for doc_id in HOSTILE]
+    pages += [page_of(service, "/clusters", search=doc_id[:50]) for doc_id in HOSTILE]
     pages += [page_of(service, "/document", id=doc_id) for doc_id in HOSTILE]
     pages += [page_of(service, "/compare", a=doc_id, b=SCRIPT) for doc_id in HOSTILE]
     pages.append(Parsed(service("GET", f"/document?id={quote('<b>none</b>')}").body))

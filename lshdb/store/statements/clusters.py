@@ -21,10 +21,12 @@ __all__ = [
     "document_counts",
     "documents_of_run",
     "earlier_mates",
+    "from_sources",
     "holding",
     "known_pairs",
     "later_mates",
     "merits",
+    "named",
     "names",
     "near_pairs",
     "scope",
@@ -105,6 +107,22 @@ def names() -> Rows:
 def holding(text: str) -> Rows:
     """Select the doc_key of the documents whose ids contain a text."""
     return select(document.c.doc_key).where(document.c.doc_id.contains(text, autoescape=True))
+
+
+def from_sources(text: str) -> Rows:
+    """Select the doc_key of the documents from sources whose URIs contain a text."""
+    mine = select(source.c.source_key).where(source.c.uri.contains(text, autoescape=True))
+    return select(document.c.doc_key).where(document.c.source_key.in_(mine))
+
+
+@cache
+def named() -> Rows:
+    """Select the doc_key of the documents of ``:collection`` with the ids ``:doc_ids``."""
+    mine = (
+        document.c.collection_key == bound_key("collection"),
+        document.c.doc_id.in_(bindparam("doc_ids", expanding=True)),
+    )
+    return select(document.c.doc_key).where(*mine)
 
 
 @cache

@@ -36,7 +36,7 @@ class Pages:
         decisions = DecisionPages(self._sheet)
         return [
             (["GET"], "/", self._overview.page),
-            (["GET"], "/clusters", clusters.clusters),
+            (["GET", "POST"], "/clusters", clusters.clusters),
             (["GET"], "/cluster", clusters.cluster),
             (["GET"], "/document", documents.document),
             (["GET"], "/compare", documents.compare),

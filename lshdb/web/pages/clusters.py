@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
+import numpy as np
 from fastapi import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from lshdb.clusters.catalogue import Catalogue, ClusterOrder
+from lshdb.clusters.catalogue import FOUND_DOCUMENTS, Catalogue, ClusterOrder
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Member
 from lshdb.index import Index
+from lshdb.model.values import MAX_ID_BYTES
+from lshdb.web.forms import fields_of
 from lshdb.web.lists import catalogue
 from lshdb.web.pages.sheet import Sheet, number, shown
 from lshdb.web.templating import address_of
-from lshdb.web.texts import beginning_of
+from lshdb.web.texts import beginning_of, documents_like
 
 __all__ = ["ClusterPages"]
 
 CLUSTERS: Final = 50
 MEMBERS: Final = 500
+# Characters of a search. An address holds those of a shorter one, so that it can be kept and sent; of a longer text,
+# the form is the request.
+SEARCHED: Final = 100_000
+IN_ADDRESS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the form of the clusters asks for."""
+    """What the form of the clusters asks for. Args: search: a part of an id, or a text."""
 
-    holding: str
+    search: str
+    source: str
     min_sim: float
     min_size: int
     within: str
@@ -42,13 +50,18 @@ class _Asked:
         """Return what an address asks for. A value that makes no sense counts as not given."""
         floor = index.params.floor
         return cls(
-            holding=query.get("holding", "").replace("\0", "")[:500],
+            search=query.get("search", "").replace("\0", "").strip()[:SEARCHED],
+            source=query.get("source", "").replace("\0", "")[:IN_ADDRESS],
             min_sim=min(1.0, max(floor, number(query.get("min_sim"), index.params.min_sim))),
             min_size=int(min(1e6, max(2, number(query.get("min_size"), 2)))),
             within=query.get("within", ""),
             sort="newest" if query.get("sort") == "newest" else "size",
             page=int(min(1e6, max(1, number(query.get("page"), 1)))),
         )
+
+    def address(self, page: int) -> str:
+        """Return the address of a page of these clusters."""
+        return address_of("/clusters", **asdict(self) | {"page": page})
 
 
 class ClusterPages:
@@ -60,11 +73,14 @@ class ClusterPages:
     @shown
     async def clusters(self, request: Request) -> Response:
         """The clusters, sorted, searched and page by page."""
-        asked = _Asked.of(self.sheet.desk.index, request.query_params)
+        given = await fields_of(request) if request.method == "POST" else request.query_params
+        asked = _Asked.of(self.sheet.desk.index, given)
+        if request.method == "POST" and len(asked.search) <= IN_ADDRESS:
+            return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": asked.address(1)})
 
         def listed(index: Index) -> dict[str, Any]:
             found, known = self._catalogue(index, asked)
-            return _part(found, asked) | {"collections": known, "asked": asked}
+            return _part(index, found, asked) | {"collections": known, "asked": asked, "most": SEARCHED}
 
         return self.sheet.page("clusters", "Clusters", "/clusters", await self.sheet.desk.list(listed))
 
@@ -110,17 +126,24 @@ def _name(member: Member) -> tuple[str, str]:
     return member.collection, member.document
 
 
-def _part(found: Catalogue, asked: _Asked) -> dict[str, Any]:
+def _part(index: Index, found: Catalogue, asked: _Asked) -> dict[str, Any]:
     """Return one page of clusters, with the addresses of those before and after it."""
-    places = found.places(asked.sort, asked.holding, asked.min_size)
+    by_id = found.holding(asked.search) if 0 < len(asked.search) <= MAX_ID_BYTES else np.empty(0, dtype=np.int64)
+    having = []
+    if asked.search:
+        having.append(np.append(by_id, found.named(documents_like(index, asked.search, asked.min_sim))))
+    if asked.source:
+        having.append(found.from_sources(asked.source))
+    places = found.places(asked.sort, asked.min_size, having)
     begin = CLUSTERS * (asked.page - 1)
     listed = found.listed(places[begin : begin + CLUSTERS].tolist())
-    query = {name: getattr(asked, name) for name in ("holding", "min_sim", "min_size", "within", "sort")}
+    is_addressed = len(asked.search) <= IN_ADDRESS
     return {
         "clusters": listed,
         "total": len(places),
         "first": begin + 1,
         "last": min(begin + CLUSTERS, len(places)),
-        "earlier": address_of("/clusters", page=asked.page - 1, **query) if asked.page > 1 else None,
-        "later": address_of("/clusters", page=asked.page + 1, **query) if begin + CLUSTERS < len(places) else None,
+        "earlier": asked.address(asked.page - 1) if is_addressed and asked.page > 1 else None,
+        "later": asked.address(asked.page + 1) if is_addressed and begin + CLUSTERS < len(places) else None,
+        "num_found": len(by_id) if len(by_id) == FOUND_DOCUMENTS else None,
     }
