@@ -47,7 +47,12 @@ CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/
 MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py", "tests/passages/test_contained_clusters.py")
 CUT = ("tests/clusters/test_boilerplate.py", "-k", "not broken_off")
 WHOLE_FILTER = ("tests/clusters/test_filter.py", *CUT[:-1], "not killed and not broken_off")
-FILTERED = ("tests/clusters/test_filter.py", "tests/clusters/test_deleted_files.py", "-k", "not killed")
+FILTERS = (
+    "tests/clusters/test_filter.py",
+    "tests/clusters/test_deleted_files.py",
+    "tests/clusters/test_filtered_warc.py",
+)
+FILTERED = (*FILTERS, "-k", "not killed")
 
 # The tests of each module take about ten seconds of processor time together. They need no Postgres.
 TESTS: Mapping[str, Sequence[str]] = {
@@ -90,7 +95,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/audit/rows.py": AUDIT,
     "lshdb/audit/sources.py": SOURCES,
     "lshdb/audit/verify.py": VERIFY,
-    "lshdb/clusters/arrange.py": CLUSTERS,
+    "lshdb/clusters/arrange.py": (*CLUSTERS, "tests/clusters/test_arrange.py"),
     "lshdb/clusters/clusters.py": (*CLUSTERS, "tests/passages/test_contained_clusters.py"),
     "lshdb/clusters/containers.py": ("tests/clusters/test_containers.py",),
     "lshdb/clusters/export.py": ("tests/cli/test_export.py",),

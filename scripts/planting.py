@@ -76,8 +76,8 @@ def _observe(tests: Sequence[pytest.Item], sending: Connection) -> None:
     for test, following in pairwise([*tests, None]):
         called.clear()
         started = process_time()
-        if _fails(test, following):
-            sys.exit(f"{test.nodeid} fails without a fault")
+        if failed := _failed(test, following):
+            sys.exit(f"{test.nodeid} fails without a fault\n{failed[0].longreprtext}")
         found[test.nodeid] = (process_time() - started, sorted(called))
     sending.send(found)
 
@@ -102,12 +102,12 @@ def _ending(name: str, tests: Sequence[pytest.Item], observed: Observed) -> str:
 def _plant(name: str, tests: Sequence[pytest.Item], seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     trampoline.set_mutant_under_test(name)
-    if any(_fails(test, following) for test, following in pairwise([*tests, None])):
+    if any(_failed(test, following) for test, following in pairwise([*tests, None])):
         sys.exit(1)
 
 
-def _fails(test: pytest.Item, following: pytest.Item | None) -> bool:
-    return any(report.failed for report in runtestprotocol(test, log=False, nextitem=following))
+def _failed(test: pytest.Item, following: pytest.Item | None) -> list[pytest.TestReport]:
+    return [report for report in runtestprotocol(test, log=False, nextitem=following) if report.failed]
 
 
 def _in_a_folder(work: Callable[[], None]) -> None:

@@ -272,6 +272,13 @@ def test_files_that_are_documents_are_copied_with_their_times(url: str, pages: P
     assert report.num_left_out == 1
 
 
+def test_a_file_whose_document_was_removed_is_unknown(url: str, pages: Path, tmp_path: Path) -> None:
+    with Index.open(ingested(url, pages)) as index:
+        index.remove([str(pages / "b.txt")])
+    report = filtered(url, pages, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_unknown=1)
+
+
 def test_files_can_be_hard_links(url: str, pages: Path, tmp_path: Path) -> None:
     filtered(ingested(url, pages), pages, tmp_path / "out", FilterOptions(link=True))
     assert (tmp_path / "out" / "a.txt").samefile(pages / "a.txt")

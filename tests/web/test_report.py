@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lshdb import CollectionUnknown, Document, Index, UsageError
 from lshdb.cli import options
-from lshdb.clusters.arrange import Clusters
 from lshdb.web.report import CLUSTERS, report
 from tests.cli.conftest import Run
 from tests.cli.conftest import lshdb as lshdb
@@ -118,23 +116,3 @@ def test_the_command_writes_the_page_or_leaves_the_file_as_it_is(
     monkeypatch.setattr(options, "find_spec", lambda _name: None)
     missing = lshdb(sqlite_url, "report", out, "--force")
     assert missing.err == "lshdb: lshdb report needs jinja2. Run: pip install 'lshdb[web]'\n"
-
-
-TOUCHED: list[tuple[list[int], list[list[int]], list[int]]] = [
-    ([3, 8], [[1, 3], [7, 8]], [0, 2]),
-    ([4], [[4, 5, 6]], [1]),
-    ([], [], []),
-    ([99], [], []),
-]
-
-
-@pytest.mark.parametrize(("doc_keys", "left", "places"), TOUCHED)
-def test_clusters_keep_what_was_touched_and_the_kept_document(
-    doc_keys: list[int], left: list[list[int]], places: list[int]
-) -> None:
-    keys = np.arange(1, 10)
-    clusters = Clusters(keys, 10 * keys, np.asarray([0, 3, 6, 9]), np.asarray([1, 4, 7]), "jaccard")
-    found, where = clusters.touched(np.asarray(doc_keys, dtype=np.int64))
-    assert [found.chosen(place).doc_keys.tolist() for place in range(len(found))] == left
-    assert found.content_keys.tolist() == [10 * key for group in left for key in group]
-    assert (found.first_keys.tolist(), where.tolist()) == ([3 * place + 1 for place in places], places)
