@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from lshdb import Document, Index, Params
 from lshdb.ingest.removal import retire
@@ -16,7 +17,7 @@ from lshdb.model.banding import Banding
 from lshdb.model.expansion import Expansion
 from lshdb.sketch.banding import band_keys
 from lshdb.store import whole
-from lshdb.store.merging import merge
+from lshdb.store.merging import Merging, merge
 from lshdb.store.schema import band_bucket, bucket_generation, document
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, documents, generations, graph
@@ -123,6 +124,66 @@ def test_a_merge_that_was_interrupted_continues_while_rows_are_added(store: Stor
     merge(store)
     assert sizes(store) == {2: 24, 3: 3}
     assert buckets(store) == before
+
+
+def test_rows_behind_those_that_were_moved_are_moved_too(store: Store) -> None:
+    add_each(store, alike(8))
+    before = buckets(store)
+    for _ in range(3):
+        assert store.write(generations.merge_some)
+    with store.writing() as transaction:
+        first = (band_bucket.c.band == 0) & (band_bucket.c.content_key == 1)
+        assert transaction.execute(update(band_bucket).where(first).values(generation=0)).rowcount == 1
+    merge(store)
+    assert sizes(store) == {2: 24}
+    assert buckets(store) == before
+
+
+def test_the_smallest_merge_goes_first(store: Store) -> None:
+    for start in (0, 8):
+        add(store, alike(8, start))
+    store.write(generations.merge_some)
+    add_each(store, alike(8, start=16))
+    for _ in range(7):
+        store.write(generations.merge_some)
+    assert sizes(store) == {0: 16, 1: 16, 2: 16, 5: 24}
+
+
+def test_no_more_generations_merge_at_once_than_a_statement_takes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generations, "MAX_SOURCES", 3)
+    add_each(store, alike(16))
+    store.write(generations.merge_some)
+    assert [merges_into for _, _, merges_into in known(store)] == [4, 4, 4, None, None]
+
+
+def test_rows_stay_in_one_generation_until_the_key_of_the_buckets_is_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in Postgres during the first ingest.
+    monkeypatch.setattr(generations, "_lacks_key", lambda _transaction: True)
+    add_each(store, alike(9))
+    assert not store.write(generations.merge_some)
+    assert known(store) == [(0, 27, None)]
+
+
+def test_merging_takes_a_third_of_the_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0
+
+    def step(_transaction: object) -> bool:
+        nonlocal now
+        now += 1
+        return True
+
+    monkeypatch.setattr(generations, "merge_some", step)
+    monkeypatch.setattr("lshdb.store.merging.time", SimpleNamespace(monotonic=lambda: now))
+    merging = Merging(store)
+    now, ends = 30, []
+    for _ in range(4):
+        merging.go_on()
+        ends.append(now)
+    assert ends == [40, 44, 45, 45]
 
 
 def test_rows_deleted_since_are_not_counted_after_a_merge(store: Store) -> None:
