@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lshdb.clusters.arrange import Clusters
 from lshdb.clusters.members import Member, cluster_id, members
+from lshdb.clusters.portrait import Portrait, portrait
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.store.store import Store
@@ -133,9 +134,18 @@ class Catalogue:
         one = self._clusters.chosen(place, most)
         return self._store.read(lambda snapshot: list(members(snapshot, _present(snapshot, one), self._params)))
 
+    def portrait(self, place: int, most: int, most_texts: int) -> Portrait:
+        """Return the first `most` documents of a cluster, and how similar their first `most_texts` texts are."""
+        one = self._clusters.chosen(place, most)
+        return self._store.read(lambda snapshot: portrait(snapshot, _present(snapshot, one), self._params, most_texts))
+
     def size(self, place: int) -> int:
         """Return the number of documents of a cluster."""
         return int(self._clusters.offsets[place + 1] - self._clusters.offsets[place])
+
+    def num_texts(self, place: int) -> int:
+        """Return the number of distinct texts of a cluster."""
+        return len(distinct(self._clusters.chosen(place).content_keys))
 
     def _listed(self, snapshot: Transaction, places: Sequence[int], num_examples: int) -> Iterator[Listed]:
         clusters = [self._clusters.chosen(place) for place in places]
@@ -145,9 +155,9 @@ class Catalogue:
             there = [names[key] for key in keys.tolist() if key in names]
             if there:
                 (collection, keep), *others = there
-                size, num_texts = len(one.doc_keys), len(distinct(one.content_keys))
                 examples = tuple(doc_id for _, doc_id in others)
-                yield Listed(f"{self._ids[place]:016x}", keep, collection, size, num_texts, examples)
+                name, size = f"{self._ids[place]:016x}", len(one.doc_keys)
+                yield Listed(name, keep, collection, size, self.num_texts(place), examples)
 
 
 def catalogue_of(store: Store, snapshot: Transaction, clusters: Clusters) -> Catalogue:

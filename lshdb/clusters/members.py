@@ -23,7 +23,7 @@ from lshdb.sketch.texts import encode
 from lshdb.store.tables import clusters as stored
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Cluster", "Member", "cluster_id", "members", "named"]
+__all__ = ["ANY", "Cluster", "Member", "cluster_id", "members", "named"]
 
 # (collection, doc_id)
 Name = tuple[str, str]

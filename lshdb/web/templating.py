@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -11,12 +11,14 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-__all__ = ["address_of", "assets", "environment"]
+__all__ = ["address_of", "assets", "date_of", "environment"]
 
 # Controls except tab and line end, changes of text direction, and lone surrogates, which no page can hold.
 _HIDDEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # Characters of an id in a list.
 SHORT: Final = 120
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 MEDIA_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -31,7 +33,14 @@ def environment() -> Environment:
         finalize=_visible,
     )
     made.globals["at"] = address_of
-    made.filters |= {"number": "{:,}".format, "percent": _percent, "bytes": _bytes, "moment": _moment, "short": _short}
+    made.filters |= {
+        "number": "{:,}".format,
+        "percent": _percent,
+        "bytes": _bytes,
+        "moment": _moment,
+        "date": date_of,
+        "short": _short,
+    }
     return made
 
 
@@ -52,6 +61,14 @@ def address_of(path: str, **query: object) -> str:
     """Return an address within the service."""
     given = {name: str(value).encode("utf-8", "replace") for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def date_of(moment: int) -> str:
+    """Return the day of a time in microseconds since 1970 UTC."""
+    try:
+        return (EPOCH + timedelta(microseconds=moment)).date().isoformat()
+    except OverflowError:
+        return "after 9999" if moment > 0 else "before the year 1"
 
 
 def _percent(share: float) -> str:

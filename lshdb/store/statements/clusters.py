@@ -18,6 +18,7 @@ from lshdb.store.statements.statements import Rows
 __all__ = [
     "content_sizes",
     "contents_there",
+    "dates",
     "document_counts",
     "documents_of_run",
     "earlier_mates",
@@ -101,6 +102,16 @@ def names() -> Rows:
         select(document.c.doc_key, name_of(document.c.collection_key), document.c.doc_id)
         .join_from(given, document, document.c.doc_key == given.c.value)
         .order_by(given.c.value)
+    )
+
+
+@cache
+def dates() -> Rows:
+    """Select (doc_key, dated_at) of the given documents that have a date."""
+    return (
+        select(document.c.doc_key, document.c.dated_at)
+        .join_from(given, document, document.c.doc_key == given.c.value)
+        .where(document.c.dated_at.is_not(None))
     )
 
 

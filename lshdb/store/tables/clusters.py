@@ -24,6 +24,7 @@ __all__ = [
     "Merits",
     "content_sizes",
     "contents_there",
+    "dates",
     "document_counts",
     "documents_of_run",
     "from_sources",
@@ -113,6 +114,11 @@ def names(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, tu
     """Return (collection, doc_id) of the documents by their keys."""
     blocks = transaction.keyed(statements.names(), distinct(doc_keys))
     return {doc_key: (collection, doc_id) for block in blocks for doc_key, collection, doc_id in block}
+
+
+def dates(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, int]:
+    """Return the dates of the documents by their keys, in microseconds since 1970 UTC, of those that have one."""
+    return {key: date for block in transaction.keyed(statements.dates(), doc_keys) for key, date in block}
 
 
 def holding(transaction: Transaction, text: str, most: int) -> NDArray[np.int64]:

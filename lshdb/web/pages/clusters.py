@@ -15,11 +15,13 @@ from starlette.exceptions import HTTPException
 from lshdb.clusters.catalogue import FOUND_DOCUMENTS, Catalogue, ClusterOrder
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Member
+from lshdb.clusters.portrait import Portrait
 from lshdb.index import Index
 from lshdb.model.values import MAX_ID_BYTES
 from lshdb.web.forms import fields_of
 from lshdb.web.lists import catalogue
 from lshdb.web.pages.sheet import Sheet, number, shown
+from lshdb.web.portraits import heat_map, timeline
 from lshdb.web.templating import address_of
 from lshdb.web.texts import beginning_of, documents_like
 
@@ -27,6 +29,8 @@ __all__ = ["ClusterPages"]
 
 CLUSTERS: Final = 50
 MEMBERS: Final = 500
+# Texts that are compared with each other.
+TEXTS: Final = 40
 # Characters of a search. An address holds those of a shorter one, so that it can be kept and sent; of a longer text,
 # the form is the request.
 SEARCHED: Final = 100_000
@@ -103,8 +107,11 @@ class ClusterPages:
         """Return what the page of a cluster shows; None if there is no such cluster."""
         found, known = self._catalogue(index, asked)
         place = found.place(name)
-        members = [] if place is None else found.members(place, MEMBERS)
-        if place is None or not members:
+        if place is None:
+            return None
+        drawn = found.portrait(place, MEMBERS, TEXTS)
+        members = drawn.members
+        if not members:
             return None
         kept = members[0]
         decisions = index.decisions(map(_name, members))
@@ -112,7 +119,9 @@ class ClusterPages:
         return {
             "cluster": name,
             "size": found.size(place),
+            "num_texts": found.num_texts(place),
             "members": members,
+            **_charts(drawn, index.params.floor, asked),
             "kept": kept,
             "chosen": next(chosen, None),
             "decisions": decisions,
@@ -124,6 +133,20 @@ class ClusterPages:
 
 def _name(member: Member) -> tuple[str, str]:
     return member.collection, member.document
+
+
+def _charts(found: Portrait, floor: float, asked: _Asked) -> dict[str, Any]:
+    """Return what the template ``portrait.html`` shows, and the numbers and dates of the documents' texts."""
+    heat = heat_map(found, floor, asked.min_sim)
+    firsts = {text: found.members[place] for place, text in reversed([*enumerate(found.texts)])}
+    return {
+        "asked": asked,
+        "texts": found.texts,
+        "dates": found.dates,
+        "heat": heat,
+        "farthest": [(pair, firsts[pair.left], firsts[pair.right]) for pair in heat.farthest] if heat else [],
+        "dated": timeline(found),
+    }
 
 
 def _part(index: Index, found: Catalogue, asked: _Asked) -> dict[str, Any]:
