@@ -123,7 +123,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/clusters/rows/parquet.py": ("tests/clusters/test_filtered_parquet.py",),
     "lshdb/clusters/rows/rewriting.py": CUT,
     "lshdb/clusters/rows/shards.py": FILTERED,
-    "lshdb/clusters/rows/stream.py": FILTERED,
+    "lshdb/clusters/rows/stream.py": ("tests/clusters/test_filtered_stream.py",),
     "lshdb/clusters/rows/verdicts.py": ("tests/clusters/test_verdicts.py",),
     "lshdb/clusters/rows/warc.py": ("tests/clusters/test_filtered_warc.py",),
     "lshdb/readers/fields.py": ("tests/readers/test_fields.py", "tests/readers/test_jsonl.py"),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lshdb import ClusterOptions, DeletionReport, Document, FilterOptions, Index, IngestOptions, NotIngested, UsageError
+from lshdb.clusters.rows import files
+from lshdb.readers import SourceFile
+from lshdb.store.tables.locators import KeptDocument
 from tests.clusters.test_filter import ingested, line, words
 
 
@@ -32,6 +36,7 @@ def test_a_dry_run_lists_what_is_deleted_then(url: str, pages: Path) -> None:
     done = deleted(url, pages)
     assert done.deleted == tried.deleted
     assert [(one.path, one.kept) for one in done.deleted] == [(pages / "copy.txt", str(pages / "a.txt"))]
+    assert (tried.dry_run, done.dry_run, done.num_bytes, done.num_containers) == (True, False, len(words(0)), 0)
     assert names(pages) == ["a.txt", "b.txt", "empty.txt"]
 
 
@@ -44,7 +49,10 @@ def test_the_policy_decides_which_file_is_left(url: str, pages: Path) -> None:
 def test_a_file_is_spared_if_the_one_kept_for_it_is_missing(url: str, pages: Path) -> None:
     ingested(url, pages)
     (pages / "a.txt").unlink()
-    assert spared(deleted(url, pages)) == [f"the document kept for it, {pages}/a.txt, no longer exists"]
+    report = deleted(url, pages)
+    assert spared(report) == [f"the document kept for it, {pages}/a.txt, no longer exists"]
+    assert [(one.source, one.locator) for one in report.spared] == [((pages / "copy.txt").as_uri(), "")]
+    assert report.num_bytes == 0
     assert names(pages) == ["b.txt", "copy.txt", "empty.txt"]
 
 
@@ -53,11 +61,63 @@ def test_a_file_is_spared_if_the_one_kept_for_it_has_changed(url: str, pages: Pa
     other.mkdir()
     (pages / "copy.txt").rename(other / "copy.txt")
     ingested(url, pages, other)
+    ingested_at = (pages / "a.txt").stat().st_mtime_ns
     (pages / "a.txt").write_text(words(0).upper())
     reason = f"the document kept for it, {pages}/a.txt, has changed since it was ingested"
     assert spared(deleted(url, other)) == [reason]
+    (pages / "a.txt").write_text(words(0) + " and more")
+    os.utime(pages / "a.txt", ns=(ingested_at, ingested_at))
+    assert spared(deleted(url, other)) == [reason]
     (pages / "a.txt").write_text(words(0))  # the old text with a new time
     assert len(deleted(url, other).deleted) == 1
+
+
+def test_a_file_is_spared_if_the_one_kept_for_it_cannot_be_read(
+    url: str, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingested(url, pages)
+    os.utime(pages / "a.txt", ns=(1, 1))
+
+    def unreadable(_path: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(files, "digest", unreadable)
+    reason = f"the document kept for it, {pages}/a.txt, cannot be read (Input/output error)"
+    assert spared(deleted(url, pages)) == [reason]
+
+
+@pytest.mark.parametrize("change", [lambda path: os.utime(path, ns=(1, 1)), lambda path: path.write_text("short")])
+def test_a_file_that_changes_meanwhile_is_spared(
+    url: str, pages: Path, change: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingested(url, pages)
+    obstacle = files._obstacle
+
+    def changing(file: SourceFile, kept: KeptDocument) -> str | None:
+        mtime_ns = file.mtime_ns
+        change(file.path)
+        if file.path.stat().st_size != file.size:
+            os.utime(file.path, ns=(mtime_ns, mtime_ns))
+        return obstacle(file, kept)
+
+    monkeypatch.setattr(files, "_obstacle", changing)
+    assert spared(deleted(url, pages)) == ["it has just changed"]
+
+
+def test_a_file_that_cannot_be_deleted_is_spared(url: str, pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(_path: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    ingested(url, pages)
+    monkeypatch.setattr(Path, "unlink", refusing)
+    assert spared(deleted(url, pages)) == ["Operation not permitted"]
+
+
+def test_a_file_whose_document_was_removed_is_no_container(url: str, pages: Path) -> None:
+    with Index.open(ingested(url, pages)) as index:
+        index.remove([str(pages / "b.txt")])
+    report = deleted(url, pages)
+    assert ([one.path.name for one in report.deleted], report.num_containers) == (["copy.txt"], 0)
 
 
 def test_a_file_is_spared_if_the_record_kept_for_it_is_no_longer_in_its_file(url: str, pages: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import json
 import lzma
 import os
@@ -24,6 +23,7 @@ from lshdb import (
     Index,
     IngestOptions,
     LshdbError,
+    NothingToRead,
     NotIngested,
     OutputExists,
     OutputFailed,
@@ -33,6 +33,8 @@ from lshdb import (
     RecordsUnknown,
     UsageError,
 )
+from lshdb.clusters.rows import shards as rows_shards
+from lshdb.readers import digest
 
 
 def words(first: int) -> str:
@@ -46,16 +48,6 @@ def line(doc_id: str, first: int, **others: object) -> bytes:
 
 
 A, B, C, D = line("a", 0), line("b", 100), line("copy of a", 0, lang="de"), line("d", 200)
-
-
-@pytest.fixture
-def shards(tmp_path: Path) -> Path:
-    """A folder with two files: the second one repeats a record of the first."""
-    folder = tmp_path / "shards"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "1.jsonl").write_bytes(A + b"\n" + B)
-    (folder / "sub" / "2.jsonl").write_bytes(C + D.rstrip())
-    return folder
 
 
 def ingested(url: str, *paths: Path, options: IngestOptions | None = None) -> str:
@@ -241,24 +233,6 @@ def test_rows_of_tsv_too(url: str, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "in.tsv").read_text() == "id\ttext\n" + "".join(rows[:2])
 
 
-# Streams.
-
-
-def test_a_compressed_stream_is_passed_on_in_its_compression(url: str, shards: Path) -> None:
-    ingested(url, shards)
-    out = io.BytesIO()
-    with Index.open(url) as index:
-        report = index.filter_lines(io.BytesIO(gzip.compress(A + b"\n" + C + D.rstrip())), out)
-    assert gzip.decompress(out.getvalue()) == A + b"\n" + D.rstrip()
-    assert report.counts == RecordCounts(num_kept=2, num_dropped=1)
-
-
-def test_a_stream_can_be_refused_because_of_an_unknown_record(url: str, shards: Path) -> None:
-    ingested(url, shards)
-    with Index.open(url) as index, pytest.raises(RecordsUnknown):
-        index.filter_lines(io.BytesIO(line("new", 0)), io.BytesIO(), options=FilterOptions(unknown="error"))
-
-
 # Files that are one document each.
 
 
@@ -399,6 +373,73 @@ def test_a_file_that_has_changed_is_refused_but_not_one_that_was_only_touched(
     assert filtered(url, shards, tmp_path / "touched").num_files == 2
     (shards / "1.jsonl").write_bytes(A + b"\n" + B.replace(b"w1", b"w2"))
     assert "has changed since it was ingested" in str(refused(url, shards, tmp_path / "out", NotIngested))
+
+
+def test_a_file_of_another_size_has_changed_whatever_its_time(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards)
+    at = (shards / "1.jsonl").stat().st_mtime_ns
+    (shards / "1.jsonl").write_bytes(A + B)
+    os.utime(shards / "1.jsonl", ns=(at, at))
+    assert "has changed since it was ingested" in str(refused(url, shards, tmp_path / "out", NotIngested))
+
+
+def test_a_file_that_was_not_ingested_to_its_end_is_refused(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards, options=IngestOptions(limit=1))
+    assert "was not ingested to its end" in str(refused(url, shards / "1.jsonl", tmp_path / "out", NotIngested))
+
+
+def test_a_touched_file_that_cannot_be_read_counts_as_changed(
+    url: str, shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_path: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    ingested(url, shards)
+    os.utime(shards / "1.jsonl", ns=(1, 1))
+    monkeypatch.setattr(rows_shards, "digest", unreadable)
+    assert "has changed since it was ingested" in str(refused(url, shards, tmp_path / "out", NotIngested))
+
+
+def test_a_touched_file_is_read_once_for_all_its_collections(
+    url: str, shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for collection in ("one", "other"):
+        ingested(url, shards, options=IngestOptions(collection=collection))
+    os.utime(shards / "1.jsonl", ns=(1, 1))
+    digested: list[Path] = []
+    monkeypatch.setattr(rows_shards, "digest", lambda path: digested.append(path) or digest(path))
+    filtered(url, shards, tmp_path / "out")
+    assert digested == [shards / "1.jsonl"]
+
+
+def test_only_files_that_are_included_are_filtered(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards)
+    (shards / "new.json").write_bytes(A)
+    assert filtered(url, shards, tmp_path / "out", FilterOptions(include=("2*",))).num_files == 1
+    assert not (tmp_path / "out" / "1.jsonl").exists()
+
+
+@pytest.mark.parametrize("follow_links", [False, True])
+def test_links_out_of_a_folder_are_followed_on_demand(
+    follow_links: bool, url: str, shards: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "3.jsonl").write_bytes(line("e", 300))
+    (shards / "3.jsonl").symlink_to(tmp_path / "3.jsonl")
+    ingested(url, shards, options=IngestOptions(follow_links=True))
+    report = filtered(url, shards, tmp_path / "out", FilterOptions(follow_links=follow_links))
+    assert report.num_files == 2 + follow_links
+
+
+def test_standard_input_is_no_file_to_filter(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards)
+    assert filtered(url, [Path("-"), shards], tmp_path / "out").num_files == 2
+    refused(url, Path("-"), tmp_path / "nothing", NothingToRead)
+
+
+def test_files_are_looked_up_in_groups(url: str, shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_shards, "PLANNED_FILES", 1)
+    report = filtered(ingested(url, shards), shards, tmp_path / "out")
+    assert (report.num_files, report.counts) == (2, RecordCounts(num_kept=3, num_dropped=1))
 
 
 def test_a_folder_inside_the_one_that_is_read_is_refused(url: str, shards: Path, tmp_path: Path) -> None:

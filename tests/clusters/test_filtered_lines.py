@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lshdb.clusters.rows.lines import Lines
+from lshdb.clusters.rows.lines import Lines, judged_lines
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, OTHER, REJECTED, UNKNOWN, Verdicts
 
 VERDICTS = (UNKNOWN, KEPT, DROPPED, REJECTED)
@@ -39,7 +39,11 @@ def _lines(raw: bytes) -> list[bytes]:
 def test_blocks_of_any_size_give_the_lines_of_the_whole(
     raw: bytes, verdicts: list[int], mask: list[bool], size: int
 ) -> None:
-    lines = Lines(Verdicts(np.asarray(verdicts, dtype=np.uint8), {}), np.asarray(mask))
-    blocks = (raw[begin : begin + size] for begin in range(0, len(raw), size))
-    chosen = b"".join(lines.chosen(blocks))
+    about = Verdicts(np.asarray(verdicts, dtype=np.uint8), {})
+    lines = Lines(about, np.asarray(mask))
+    blocks = [raw[begin : begin + size] for begin in range(0, len(raw), size)]
+    chosen = b"".join(lines.chosen(iter(blocks)))
     assert (chosen, lines.counts.tolist()) == expected(raw, verdicts, mask)
+    counts = np.zeros(5, dtype=np.int64)
+    chosen = b"".join(line for line, verdict in judged_lines(iter(blocks), about, counts) if mask[verdict])
+    assert (chosen, counts.tolist()) == expected(raw, verdicts, mask)
