@@ -289,3 +289,14 @@ def test_a_passage_keeps_the_words_that_share_a_character_with_others() -> None:
     (edits,) = passages.edits([[text]], Tally())
     assert edits is not None
     assert cut(text, edits.spans[0], edits.filler) == " ½ c"
+
+
+def test_passages_without_a_word_between_them_are_one() -> None:
+    params: Params = params_of({"passages": 3})
+    forms = [words([encode(passage)], params.seed).forms for passage in ("a b c", "d e f")]
+    passages = FrequentPassages(np.sort([ngrams(one, 3, params.seed).hashes[0] for one in forms]), params)
+    tally = Tally()
+    (edits,) = passages.edits([["x a b c d e f y a b c"]], tally)
+    assert edits is not None
+    assert edits.spans == (((2, 13), (16, 21)),)
+    assert tally.taken().num_runs == 2

@@ -225,6 +225,22 @@ def test_rows_of_csv_are_copied_with_their_quotes_and_line_ends(url: str, tmp_pa
     assert unpack((tmp_path / "dropped" / source.name).read_bytes()) == HEADER + ROWS[3]
 
 
+def test_rows_of_csv_that_are_too_long_are_rejected(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lshdb.readers.lines.BLOCK_BYTES", 50)
+    monkeypatch.setattr("lshdb.readers.base.MAX_LINE_BYTES", 200)
+    monkeypatch.setattr("lshdb.readers.base.MAX_BYTES_A_BYTE", 1)
+    begin = f'2,{words(0)},"'.encode()
+    longest, longer = begin.ljust(200, b"x") + b"\n", begin.ljust(201, b"x") + b"\n"
+    # The longer line is read as an empty one, so that its quote does not take the next row.
+    rows = [b"id,text,note\n", longest, b'end"\n', longer, f"3,{words(100)},\n".encode()]
+    (tmp_path / "in.csv").write_bytes(b"".join(rows))
+    read = ReadOptions(max_text=200)
+    ingested(url, tmp_path / "in.csv", options=IngestOptions(read=read))
+    report = filtered(url, tmp_path / "in.csv", tmp_path / "out", FilterOptions(unknown="drop"))
+    assert (tmp_path / "out" / "in.csv").read_bytes() == b"".join(rows[:3] + rows[4:])
+    assert report.counts == RecordCounts(num_kept=2, num_rejected=1)
+
+
 def test_rows_of_tsv_too(url: str, tmp_path: Path) -> None:
     source = tmp_path / "in.tsv"
     rows = [f"{number}\t{words(first)}\n" for number, first in enumerate((0, 100, 0))]
