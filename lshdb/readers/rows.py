@@ -21,7 +21,7 @@ from lshdb.readers.fields import field, joined, paged, quoted
 from lshdb.readers.lines import checked_doc_id
 from lshdb.readers.naming import file_doc_id, record_doc_id
 
-__all__ = ["Column", "bytes_of", "find_column", "group_sizes", "read_rows"]
+__all__ = ["Column", "bytes_of", "find_column", "first_line", "group_sizes", "read_rows"]
 
 # The path of a column, and its type.
 _Typed: TypeAlias = tuple[tuple[str, ...], pa.DataType]
@@ -45,7 +45,7 @@ def read_rows(
         yield Rejection(source.uri, "", str(error))
         return
     except (OSError, ValueError, pa.ArrowException) as error:
-        yield Rejection(source.uri, "", f"cannot be read as Parquet ({_first_line(error)})")
+        yield Rejection(source.uri, "", f"cannot be read as Parquet ({first_line(error)})")
         return
     for group in range(opened.metadata.num_row_groups) if groups is None else groups:
         yield from _group_items(source, opened, columns, group, first, file)
@@ -89,7 +89,7 @@ def _group_items(
         yield Rejection(
             source.uri,
             f"row {row}",
-            f"its row group cannot be read further (row group {group + 1}: {_first_line(error)})",
+            f"its row group cannot be read further (row group {group + 1}: {first_line(error)})",
         )
 
 
@@ -107,7 +107,8 @@ def _batch_rows(num_bytes: int, num_rows: int) -> int:
     return max(1, min(MAX_BATCH_ROWS, BATCH_BYTES * max(num_rows, 1) // max(num_bytes, 1)))
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the beginning of an error message of pyarrow, which may have many lines."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 

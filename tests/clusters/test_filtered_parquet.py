@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lshdb import FilterOptions, RecordCounts
+from lshdb.clusters.rows import parquet
 from tests.clusters.test_filter import filtered, ingested, words
 
 # Ten rows; those from the sixth on repeat the first five, except the last.
@@ -108,3 +109,40 @@ def test_a_file_without_a_wanted_row_is_a_file_without_rows(url: str, tmp_path: 
     assert (tmp_path / "out" / "1.parquet").read_bytes() == first.read_bytes()
     assert pq.read_table(tmp_path / "out" / "2.parquet").num_rows == 0
     assert pq.read_schema(tmp_path / "out" / "2.parquet").equals(pq.read_schema(copy), check_metadata=True)
+
+
+def test_the_file_is_compressed_at_the_level_asked_for(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    texts = [words(37 * number % 1_000) for number in range(900)]
+    pq.write_table(pa.table({"text": texts}), source, compression="zstd", use_dictionary=False)
+    ingested(url, source)
+    sizes = []
+    for level in (1, 19):
+        filtered(url, source, tmp_path / str(level), FilterOptions(level=level, unknown="drop"))
+        sizes.append((tmp_path / str(level) / source.name).stat().st_size)
+    assert sizes[0] > sizes[1]
+
+
+def test_a_file_whose_schema_cannot_be_written_again_is_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "in.parquet"
+    pq.write_table(table(), source)
+    monkeypatch.setattr(parquet, "_settings", lambda *_: {"use_deprecated_int96_timestamps": True})
+    (failed,) = filtered(ingested(url, source), source, tmp_path / "out").failed
+    assert failed.reason == "its schema cannot be written again as it is; leave the file out with --exclude"
+    assert not (tmp_path / "out" / "in.parquet").exists()
+
+
+def test_a_damaged_page_of_another_column_is_reported_and_the_other_files_are_written(url: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
+    columns = {"text": [words(0), words(0)], "note": ["some words", "and more"]}
+    settings: dict[str, Any] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    for path in (first, second):
+        pq.write_table(pa.table(columns), path, write_page_checksum=True, **settings)
+    first.write_bytes(first.read_bytes().replace(b"some words", b"same words", 1))
+    report = filtered(ingested(url, first, second), [first, second], tmp_path / "out")
+    assert [one.source for one in report.failed] == [first.as_uri()]
+    assert "CRC checksum" in report.failed[0].reason
+    assert not (tmp_path / "out" / "1.parquet").exists()
+    assert pq.read_table(tmp_path / "out" / "2.parquet").num_rows == 0

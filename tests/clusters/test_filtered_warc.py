@@ -9,6 +9,7 @@ import pytest
 import zstandard
 
 from lshdb import FilterOptions, RecordCounts
+from lshdb.clusters.rows import warc
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.warc.records import Record, records
 from tests.clusters.test_filter import filtered, ingested, words
@@ -59,7 +60,11 @@ def test_dropped_records_are_written_after_the_note_about_the_file(url: str, tmp
     assert (tmp_path / "out" / source.name).read_bytes() == packed(INFO) + packed(COPY)
 
 
-def test_records_that_are_compressed_together_are_taken_apart(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("copied", [7, 1 << 20])
+def test_records_that_are_compressed_together_are_taken_apart(
+    copied: int, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warc, "COPIED_BYTES", copied)
     source = tmp_path / "in.warc.gz"
     source.write_bytes(packed(b"".join(ALL[:4])) + packed(b"".join(ALL[4:])))
     report = filtered(ingested(url, source), source, tmp_path / "out")
@@ -67,6 +72,35 @@ def test_records_that_are_compressed_together_are_taken_apart(url: str, tmp_path
     written = (tmp_path / "out" / source.name).read_bytes()
     assert gzip.decompress(written) == b"".join(KEPT)
     assert written.endswith(packed(b"".join(ALL[4:])))
+    filtered(url, source, tmp_path / "dropped", FilterOptions(dropped=True))
+    assert gzip.decompress((tmp_path / "dropped" / source.name).read_bytes()) == INFO + COPY
+
+
+def test_records_that_are_taken_apart_are_compressed_at_the_level_asked_for(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.warc.gz"
+    several = [record("response", str(number), words(number % 70)) for number in range(300)]
+    source.write_bytes(packed(b"".join(several)))
+    ingested(url, source)
+    sizes = []
+    for level in (1, 9):
+        filtered(url, source, tmp_path / str(level), FilterOptions(level=level))
+        sizes.append((tmp_path / str(level) / source.name).stat().st_size)
+    assert sizes[0] > sizes[1]
+
+
+def test_records_of_a_frame_with_a_dictionary_stay_together_or_the_file_is_refused(url: str, tmp_path: Path) -> None:
+    dictionary = zstandard.train_dictionary(2000, [one[start:] for one in ALL for start in range(0, 200, 5)])
+    content = dictionary.as_bytes()
+    frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+    pack = zstandard.ZstdCompressor(dict_data=dictionary).compress
+    apart, together = tmp_path / "apart.warc.zst", tmp_path / "together.warc.zst"
+    apart.write_bytes(frame + b"".join(map(pack, ALL)))
+    filtered(ingested(url, apart), apart, tmp_path / "out")
+    assert (tmp_path / "out" / apart.name).read_bytes() == frame + b"".join(map(pack, KEPT))
+    together.write_bytes(frame + pack(b"".join([*ALL[:3], record("response", "3", words(0))])))
+    ingested(url, together)
+    (failed,) = filtered(url, together, tmp_path / "out").failed
+    assert failed.source == together.as_uri()
 
 
 def test_a_damaged_record_is_copied_with_those_around_it(url: str, tmp_path: Path) -> None:

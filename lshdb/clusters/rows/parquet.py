@@ -11,6 +11,7 @@ usual one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from lshdb.clusters.rows.opened import OpenedFile, Task
 from lshdb.clusters.rows.verdicts import KEPT, NUM_VERDICTS
 from lshdb.errors import SourceUnreadable
 from lshdb.readers.bytes.streams import PositionedFile
+from lshdb.readers.rows import first_line
 
 __all__ = ["write_rows"]
 
@@ -35,9 +37,10 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
     """Write the wanted rows of a file. Returns: the number of rows by verdict. Raises: SourceUnreadable."""
     counts = np.zeros(NUM_VERDICTS, dtype=np.int64)
     try:
-        opened = pq.ParquetFile(PositionedFile(file.binary), pre_buffer=False, page_checksum_verification=True)
+        with _reading(file):
+            opened = pq.ParquetFile(PositionedFile(file.binary), pre_buffer=False, page_checksum_verification=True)
         with pq.ParquetWriter(out, opened.schema_arrow, **_settings(opened, task)) as writer:
-            for table, found in _groups(opened, task):
+            for table, found in _groups(file, opened, task):
                 counts += np.bincount(found, minlength=NUM_VERDICTS)
                 is_wanted = task.is_wanted[found]
                 if task.passages is not None:
@@ -49,8 +52,8 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
         out.flush()
         written = pq.ParquetFile(out.name)
     except (pa.ArrowException, ValueError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-        raise SourceUnreadable(path=file.file.path, reason=f"cannot be written as Parquet again ({reason})") from None
+        reason = f"cannot be written as Parquet again ({first_line(error)})"
+        raise SourceUnreadable(path=file.file.path, reason=reason) from None
     with written:
         if not written.schema.equals(opened.schema):
             reason = "its schema cannot be written again as it is; leave the file out with --exclude"
@@ -58,11 +61,21 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
     return counts
 
 
-def _groups(opened: pq.ParquetFile, task: Task) -> Iterator[tuple[pa.Table, NDArray[np.uint8]]]:
+@contextmanager
+def _reading(file: OpenedFile) -> Iterator[None]:
+    # pyarrow raises OSError for damaged pages too, and an OSError is otherwise about the output.
+    try:
+        yield
+    except OSError as error:
+        raise SourceUnreadable(path=file.file.path, reason=f"cannot be read ({first_line(error)})") from None
+
+
+def _groups(file: OpenedFile, opened: pq.ParquetFile, task: Task) -> Iterator[tuple[pa.Table, NDArray[np.uint8]]]:
     """Yield every row group with the verdicts about its rows."""
     number = FIRST_ROW
     for group in range(opened.metadata.num_row_groups):
-        table = opened.read_row_group(group)
+        with _reading(file):
+            table = opened.read_row_group(group)
         yield table, task.verdicts.of_numbers(number, len(table))
         number += len(table)
 
