@@ -7,20 +7,24 @@ difflib aligns the words. Its time is quadratic, so it only ever sees windows of
 words that it may look at is limited. Limitation: parts of a text that exceed these limits are shown as removed and
 added as a whole, and so is a long text after a passage of more than 20,000 words was inserted or moved. The diff is
 then marked as coarse.
+
+A run of words that is removed at one place and added at another has moved. Its words count as removed and as added.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lshdb.answers.moves import moves
 
 __all__ = ["Hunk", "HunkKind", "Limits", "WordDiff", "diff"]
 
@@ -38,18 +42,22 @@ class Hunk:
     Args:
         text: the words with the white space before them; empty if they are left out. The text of equal words is that
             of the right document, except at its very beginning.
+        moved: the number of the run that moved, the same where it is removed and where it is added; None for others.
     """
 
     kind: HunkKind
     text: str
     num_words: int
+    moved: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WordDiff:
     """The hunks in reading order and the number of words of each kind.
 
-    Args: is_coarse: some parts were too long or too different to compare word by word.
+    Args:
+        is_coarse: some parts were too long or too different to compare word by word.
+        num_moved: how many of the removed words, and of the added ones, have moved.
     """
 
     hunks: tuple[Hunk, ...]
@@ -57,6 +65,7 @@ class WordDiff:
     num_removed: int
     num_added: int
     is_coarse: bool
+    num_moved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,7 @@ class Limits:
         common_run: equal words in a row that are taken as the same place in both texts.
         window_pairs: pairs of equal words that difflib may look at in one call: about 0.1 us each, several times.
         all_pairs: the same for all calls together.
+        moved_run: words in a row that count as moved.
     """
 
     equal_context: int = 12
@@ -82,6 +92,7 @@ class Limits:
     common_run: int = 8
     window_pairs: int = 20_000
     all_pairs: int = 10_000_000
+    moved_run: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,14 @@ class _Words:
         return self.text[self.ends[start - 1] if start else 0 : self.ends[stop - 1]]
 
 
+class _Run(NamedTuple):
+    """Words that moved, on one side."""
+
+    start: int
+    stop: int
+    number: int
+
+
 DEFAULT_LIMITS: Final = Limits()
 
 
@@ -115,9 +134,11 @@ def diff(left: str, right: str, *, by_line: bool = False, limits: Limits = DEFAU
     ours, theirs = _words(left, pattern, known), _words(right, pattern, known)
     alignment = _Alignment(ours.ids, theirs.ids, limits)
     matches = alignment.matches()
-    num_equal = sum(match.size for match in matches)
-    hunks = tuple(_hunks(ours, theirs, matches, limits))
-    return WordDiff(hunks, num_equal, len(ours.ids) - num_equal, len(theirs.ids) - num_equal, alignment.is_coarse)
+    moved = moves(ours.ids, theirs.ids, matches, limits.moved_run)
+    num_equal, num_moved = (sum(run.size for run in runs) for runs in (matches, moved))
+    hunks = tuple(_hunks(ours, theirs, matches, moved, limits))
+    removed, added = len(ours.ids) - num_equal, len(theirs.ids) - num_equal
+    return WordDiff(hunks, num_equal, removed, added, alignment.is_coarse, num_moved)
 
 
 def _words(text: str, pattern: re.Pattern[str], known: dict[str, int]) -> _Words:
@@ -206,20 +227,35 @@ def _num_common(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
     return int(differs.argmax()) if differs.any() else length
 
 
-def _hunks(ours: _Words, theirs: _Words, matches: list[Match], limits: Limits) -> Iterator[Hunk]:
+def _hunks(ours: _Words, theirs: _Words, matches: list[Match], moved: list[Match], limits: Limits) -> Iterator[Hunk]:
+    away = deque(_Run(run.a, run.a + run.size, number) for number, run in enumerate(moved, 1))
+    here = deque(sorted(_Run(run.b, run.b + run.size, number) for number, run in enumerate(moved, 1)))
+    context = limits.changed_context
     for before, match in pairwise(matches):
-        yield from _shown("removed", ours, before.a + before.size, match.a, limits.changed_context)
-        yield from _shown("added", theirs, before.b + before.size, match.b, limits.changed_context)
+        yield from _changed("removed", ours, before.a + before.size, match.a, away, context)
+        yield from _changed("added", theirs, before.b + before.size, match.b, here, context)
         # The first word of the right text has no white space before it, but its counterpart in the left may have.
         words, begin = (theirs, match.b) if match.b or not match.a else (ours, match.a)
         yield from _shown("equal", words, begin, begin + match.size, limits.equal_context)
 
 
-def _shown(kind: HunkKind, words: _Words, start: int, stop: int, context: int) -> Iterator[Hunk]:
+def _changed(kind: HunkKind, words: _Words, start: int, stop: int, moved: deque[_Run], context: int) -> Iterator[Hunk]:
+    """Yield the words as hunks. Args: moved: runs in order, from `start` on; those before `stop` are taken out."""
+    while moved and moved[0].start < stop:
+        run = moved.popleft()
+        yield from _shown(kind, words, start, run.start, context)
+        yield from _shown(kind, words, run.start, run.stop, context, run.number)
+        start = run.stop
+    yield from _shown(kind, words, start, stop, context)
+
+
+def _shown(
+    kind: HunkKind, words: _Words, start: int, stop: int, context: int, moved: int | None = None
+) -> Iterator[Hunk]:
     """Yield the words as one hunk, or only their two ends if there are many."""
     if stop - start > 2 * context + 1:
-        yield Hunk(kind, words.between(start, start + context), context)
-        yield Hunk("elided", "", stop - start - 2 * context)
-        yield Hunk(kind, words.between(stop - context, stop), context)
+        yield Hunk(kind, words.between(start, start + context), context, moved)
+        yield Hunk("elided", "", stop - start - 2 * context, moved)
+        yield Hunk(kind, words.between(stop - context, stop), context, moved)
     elif stop > start:
-        yield Hunk(kind, words.between(start, stop), stop - start)
+        yield Hunk(kind, words.between(start, stop), stop - start, moved)

@@ -28,6 +28,7 @@ a file in any case, use --files."""
 
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
+MOVED_STYLE = "blue"
 
 # Passages that are shown, and words at both ends of a long one.
 SHOWN_RUNS = 5
@@ -153,19 +154,25 @@ def _print_diff(found: WordDiff) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from lshdb.answers.worddiff import Hunk
+
     console = Console(file=sys.stdout, highlight=False)
     # Without colours, only the marks show which words were removed.
     coloured = console.color_system is not None and not console.no_color
-    before = "equal"
+    before = Hunk("equal", "", 0)
     for hunk in found.hunks:
-        space, words = _split(hunk, follows_removed=before == "removed")
+        space, words = _split(hunk, follows_removed=before.kind == "removed")
+        begins = hunk.moved is not None and (hunk.moved, "elided") != (before.moved, before.kind)
+        label = f"(moved {hunk.moved}) " if begins and hunk.kind != "elided" else ""
         if coloured:
-            console.print(Text(space) + Text(words, STYLES.get(hunk.kind, "")), end="", soft_wrap=True)
+            style = STYLES.get(hunk.kind, "") if hunk.moved is None else MOVED_STYLE
+            console.print(Text(space) + Text(label + words, style), end="", soft_wrap=True)
         else:
             opened, closed = MARKS.get(hunk.kind, ("", ""))
-            sys.stdout.write(f"{space}{opened}{words}{closed}")
-        before = hunk.kind
-    summary = f"{found.num_removed:,} words removed, {found.num_added:,} added, {found.num_equal:,} equal"
+            sys.stdout.write(f"{space}{opened}{label}{words}{closed}")
+        before = hunk
+    moved = f" ({found.num_moved:,} of them moved)" if found.num_moved else ""
+    summary = f"{found.num_removed:,} words removed, {found.num_added:,} added{moved}, {found.num_equal:,} equal"
     coarse = "; passages too different to compare word by word are shown as replaced" if found.is_coarse else ""
     sys.stdout.write(f"\n\n{summary}{coarse}\n" if found.hunks else f"{summary}\n")
 

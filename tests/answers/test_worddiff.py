@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from difflib import Match
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lshdb.answers.moves import moves
 from lshdb.answers.worddiff import Hunk, Limits, WordDiff, diff
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=40)
@@ -105,7 +109,77 @@ def test_a_long_moved_passage_is_found() -> None:
     words = [str(number) for number in range(100_000)]
     moved = words[:20_000] + words[30_000:70_000] + words[20_000:30_000] + words[70_000:]
     found = diff(" ".join(words), " ".join(moved))
-    assert (found.num_equal, found.is_coarse) == (90_000, False)
+    assert (found.num_equal, found.num_moved, found.is_coarse) == (90_000, 10_000, False)
+    assert [(hunk.kind, hunk.num_words, hunk.moved) for hunk in found.hunks if hunk.moved] == [
+        ("removed", 100, 1), ("elided", 9_800, 1), ("removed", 100, 1),
+        ("added", 100, 1), ("elided", 9_800, 1), ("added", 100, 1),
+    ]  # fmt: skip
+
+
+def moved(found: WordDiff) -> list[tuple[int | None, str, str]]:
+    return [(hunk.moved, hunk.kind, hunk.text.strip()) for hunk in found.hunks if hunk.moved]
+
+
+def test_passages_that_changed_places_are_found_at_both() -> None:
+    one, two, three = ([f"{letter}{number}" for number in range(10)] for letter in "abc")
+    found = diff(" ".join([*one, *two, "x", *three]), " ".join([*three, "y", *one, "new", *two]))
+    assert moved(found) == [(1, "added", " ".join(three)), (1, "removed", " ".join(three))]
+    assert (found.num_equal, found.num_moved) == (20, 10)
+
+
+def test_a_moved_passage_may_stand_inside_of_other_changes() -> None:
+    words = [f"w{number}" for number in range(50)]
+    left = [*words[:20], "old", *words[20:28], "gone", *words[28:]]
+    found = diff(" ".join(left), " ".join([*words[:20], *words[28:], "fresh", *words[20:28], "end"]))
+    passage = " ".join(words[20:28])
+    assert moved(found) == [(1, "removed", passage), (1, "added", passage)]
+    assert marked(found).count("[-") == 3
+
+
+def test_fewer_words_or_words_without_an_order_of_their_own_have_not_moved() -> None:
+    words = [f"w{number}" for number in range(50)]
+    assert diff(" ".join(words), " ".join([*words[7:], *words[:7]])).num_moved == 0
+    assert diff(" ".join(words), " ".join([*words[8:], *words[:8]])).num_moved == 8
+    same = ["same"] * 20
+    assert diff(" ".join([*same, *words]), " ".join([*words, *same])).num_moved == 0
+    # A copy has not moved, because it is still at its first place.
+    assert diff(" ".join(words), " ".join([*words, *words[:20]])).num_moved == 0
+
+
+@pytest.mark.parametrize("limits", [UNLIMITED, SMALL_WINDOWS, NO_PAIRS])
+def test_what_moved_is_the_same_words_at_two_places(limits: Limits) -> None:
+    @settings(max_examples=300, deadline=None)
+    @given(WORDS, st.randoms(use_true_random=False))
+    def holds(words: list[str], chance: random.Random) -> None:
+        cut, other = (chance.randrange(len(words) + 1) for _ in range(2))
+        turned = [*words[cut:], *words[:cut]]
+        right = [*turned[:other], *chance.choices("abcdef", k=3), *turned[other:]]
+        found = diff(" ".join(words), " ".join(right), limits=replace(limits, moved_run=3))
+        runs = [
+            {hunk.moved: hunk.text.split() for hunk in found.hunks if hunk.moved and hunk.kind == kind}
+            for kind in ("removed", "added")
+        ]
+        assert runs[0] == runs[1]
+        assert list(runs[0]) == list(range(1, len(runs[0]) + 1))
+        assert all(len(run) >= 3 for run in runs[0].values())
+        assert found.num_moved == sum(map(len, runs[0].values()))
+        assert words_of(found, "equal", "removed") == words
+        assert words_of(found, "equal", "added") == right
+
+    holds()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["repeated", "reversed", "shuffled"])
+def test_hostile_texts_are_searched_for_moves_in_linear_time(kind: str) -> None:
+    """Where each word was compared with each other word, this would take hours."""
+    chance, blocks = random.Random(3), [[f"{block}x{place}" for place in range(9)] for block in range(20_000)]
+    other = list(reversed(blocks)) if kind == "reversed" else chance.sample(blocks, len(blocks))
+    if kind == "repeated":
+        blocks, other = [["a", "b", "c"] * 60_000], [["b", "a", "c"] * 60_000]
+    left, right = (np.asarray([hash(word) for block in side for word in block]) for side in (blocks, other))
+    found = moves(left, right, [Match(0, 0, 0)], 8)
+    assert sum(run.size for run in found) == (0 if kind == "repeated" else 180_000)
 
 
 def test_text_after_a_long_insertion_is_still_compared() -> None:
@@ -121,7 +195,7 @@ def test_text_after_a_long_insertion_is_still_compared() -> None:
 def test_a_passage_that_moved_too_far_to_be_found_makes_the_diff_coarse() -> None:
     words = [str(number) for number in range(50_000)]
     found = diff(" ".join(words), " ".join(words[25_000:] + words[:25_000]))
-    assert (found.num_equal, found.num_removed, found.is_coarse) == (0, 50_000, True)
+    assert (found.num_equal, found.num_removed, found.num_moved, found.is_coarse) == (0, 50_000, 50_000, True)
 
 
 @pytest.mark.slow

@@ -53,6 +53,24 @@ def test_the_explanation_is_readable(lshdb: Run, filled: str) -> None:
     assert out.endswith(f"\n{TEN} [-eleven-]\n\n1 words removed, 0 added, 10 equal\n")
 
 
+def test_a_passage_that_moved_has_a_number_at_both_places(
+    lshdb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, words = str(tmp_path / "index.db"), [f"w{number}" for number in range(40)]
+    moved, long, longer = " ".join(words[10:20]), *([f"{x}{n}" for n in range(300 + ord(x))] for x in "xy")
+    with Index.create(url) as index:
+        index.add([Document("a", " ".join(words)), Document("b", " ".join([*words[:10], *words[20:], moved]))])
+        index.add([Document("c", " ".join([*long, *longer])), Document("d", " ".join([*longer, *long]))])
+    out = lshdb(url, "explain", "a", "b").out
+    assert f"[-(moved 1) {moved}-]" in out
+    assert f"{{+(moved 1) {moved}+}}" in out
+    assert out.endswith("\n10 words removed, 10 added (10 of them moved), 30 equal\n")
+    # Once for each place, also if only its two ends are shown.
+    assert lshdb(url, "explain", "c", "d").out.count("(moved 1)") == 2
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert f"\x1b[34m(moved 1) {moved}\x1b[0m" in lshdb(url, "explain", "a", "b").out
+
+
 def test_the_diff_can_be_left_out(lshdb: Run, filled: str) -> None:
     assert "[-" not in lshdb(filled, "explain", "b.txt", "a.txt", "--no-diff").out
     assert explained(lshdb, filled, "a.txt", "b.txt", "--no-diff")["diff"] is None

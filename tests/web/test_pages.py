@@ -130,8 +130,26 @@ def test_a_change_of_words_does_not_cover_the_space_before_it() -> None:
     from lshdb.answers.worddiff import diff
 
     hunks = diff("a b c", "a x c").hunks
-    shown = environment().get_template("hunks.html").render(hunks=hunks)
+    shown = environment().get_template("hunks.html").render(hunks=hunks, links=True)
     assert shown == "a <del>b</del> <ins>x</ins> c"
+
+
+def test_the_two_places_of_a_passage_that_moved_lead_to_each_other(url: str) -> None:
+    words = [f"w{number}" for number in range(60)]
+    moved = [*words[:10], *words[20:50], *words[10:20], *words[50:], "new"]
+    with Index.create(url) as index:
+        index.add([Document("a", " ".join(words)), Document("b", " ".join(moved))])
+    with serving(url, ServeOptions()) as service:
+        for view in ("sides", "inline"):
+            page = page_of(service, "/compare", a="a", b="b", view=view)
+            places = [named for tag, named in page.elements if tag == "a" and "id" in named]
+            assert [(named["id"], named["href"]) for named in places] == [
+                ("away-1", "#here-1"), ("here-1", "#away-1"),
+            ]  # fmt: skip
+            assert [named.get("class") for tag, named in page.elements if tag in ("del", "ins")] == [
+                "moved", "moved", None,
+            ]  # fmt: skip
+            assert "10 words removed, 11 added (10 of them moved), 50 equal." in page.text
 
 
 def test_the_bars_grow_with_the_logarithm_and_say_their_number() -> None:

@@ -71,7 +71,7 @@ def test_a_large_cluster_shows_the_first_texts_and_says_how_many_it_does_not(tmp
     assert "text 45, 1974-10-27" in page.text
     labels = [named.get("aria-label") or "" for tag, named in page.elements if tag == "svg"]
     assert labels == [
-        "Heat map of the similarities of 40 texts, from 0.9649 on",
+        "Heat map of the similarities of 40 texts, from 0.9655 on",
         "45 documents with a date, from 1970-01-01 to 1974-10-27",
     ]
 
