@@ -21,23 +21,25 @@ from numpy.typing import NDArray
 
 from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
 from lshdb.linking.comparison import contents_of, encoded_texts
-from lshdb.linking.jaccard import jaccard
+from lshdb.linking.jaccard import jaccard_with_first
 from lshdb.model.choices import Outcome
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Signatures
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
-from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
+from lshdb.sketch.sketch import shingle_sets_utf8, signed, text_of
 from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, collections, graph, inspection, measurements
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Arrival", "Match", "matches", "only_document", "stored_matches"]
+__all__ = ["Arrival", "Match", "matches", "matches_among", "only_document", "stored_matches"]
 
 # The largest text of a document in a query, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
 
+# Comparing so many texts of 5 kB takes a millisecond.
+QUICK_CANDIDATES = 20
 # Texts of candidates held at a time, and signatures of those whose text is not kept: 2 * 25,000 of 400 bytes.
 TEXTS_AT_A_TIME = 500
 SIGNATURES_AT_A_TIME = 25_000
@@ -69,13 +71,25 @@ def matches(transaction: Transaction, document: Document, min_sim: float, params
 
     Raises: BadDocument: the document does not fit the index.
     """
+    found = matches_among(transaction, document, min_sim, params, None)
+    assert found is not None
+    return found
+
+
+def matches_among(
+    transaction: Transaction, document: Document, min_sim: float, params: Params, most: int | None
+) -> list[Match] | None:
+    """Return what `matches` returns, or None if more than `most` contents share a bucket with the document."""
     text = encode(text_of(document, params))
-    # Not `sketch`, which would also compress the text for storage.
-    asked = sketch_encoded([text], params)
-    if not asked.num_shingles[0]:
+    sets, signatures = signed([text], params)
+    if not len(sets.hashes):
         return []
-    candidates = graph.candidates_of(transaction, asked.band_keys)
-    return _nearest(_compared(transaction, text, asked.signatures, candidates, min_sim, params))
+    candidates = graph.candidates_of(
+        transaction, band_keys(signatures, params.banding), None if most is None else most + 1
+    )
+    if most is not None and len(candidates) > most:
+        return None
+    return _nearest(_compared(transaction, text, signatures, candidates, min_sim, params))
 
 
 def stored_matches(
@@ -172,9 +186,7 @@ def _similarities(
             break
         keys, texts = encoded_texts(transaction, candidates[begin : begin + TEXTS_AT_A_TIME])
         rows = np.searchsorted(candidates, keys)
-        sets = shingle_sets_utf8([text, *texts], params)
-        others = np.arange(1, len(texts) + 1)
-        similarity[rows] = jaccard(sets, np.zeros_like(others), others)
+        similarity[rows] = jaccard_with_first(shingle_sets_utf8([text, *texts], params))
         exact[rows] = True
     estimated = candidates[~exact]
     for begin in range(0, len(estimated), SIGNATURES_AT_A_TIME):

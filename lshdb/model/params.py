@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, get_args
 
 from lshdb.errors import InvalidParams
@@ -105,7 +106,7 @@ class Params:
     passages: int = 0
 
     def __post_init__(self) -> None:
-        _parse_shingle(self.shingle)
+        _parse_shingle(str(self.shingle))
         _check_flag("multiset", self.multiset)
         _check_flag("keep_text", self.keep_text)
         _check_choice("scheme", self.scheme, get_args(Scheme))
@@ -146,10 +147,12 @@ class Params:
         return self.banding.candidate_probability(self.min_sim)
 
 
+# Every text is shingled by them.
+@cache
 def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
     if shingle == "set":
         return "set", 1
-    match = re.fullmatch(r"(word|char):([1-9][0-9]?)", str(shingle))
+    match = re.fullmatch(r"(word|char):([1-9][0-9]?)", shingle)
     if match is None or int(match[2]) > MAX_SHINGLE_SIZE:
         raise InvalidParams(
             name="shingle",

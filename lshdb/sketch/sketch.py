@@ -13,7 +13,7 @@ from typing import Final
 
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
-from lshdb.model.values import MAX_ID_BYTES, Document, Fingerprints, NormalForms, ShingleSets, Sketches
+from lshdb.model.values import MAX_ID_BYTES, Document, Fingerprints, NormalForms, ShingleSets, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8
@@ -27,6 +27,7 @@ __all__ = [
     "require_fit",
     "shingle_sets",
     "shingle_sets_utf8",
+    "signed",
     "sketch",
     "sketch_encoded",
     "text_of",
@@ -70,6 +71,12 @@ def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
         texts=None,
         fingerprints=_fingerprints(forms, sets, params) if params.passages else None,
     )
+
+
+def signed(encoded: Sequence[bytes], params: Params) -> tuple[ShingleSets, Signatures]:
+    """Return the shingles of texts, with repeats, and their signatures: what a question needs of a sketch."""
+    sets = shingle(normalise_utf8(encoded, params.shingling), params.shingling)
+    return sets, sign(sets, params.permutations)
 
 
 def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fingerprints:

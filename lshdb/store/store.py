@@ -218,16 +218,17 @@ class Store:
         return True
 
     def _require_same_params(self, transaction: Transaction) -> None:
-        if list(map(tuple, transaction.execute(_PARAMS))) != [self._stored_params]:
+        if list(transaction.rows(_PARAMS)) != [self._stored_params]:
             raise IndexRebanded(url=self.url)
 
     @contextmanager
     def _reading(self) -> Iterator[Transaction]:
         interrupts.raise_missed()
         with self._translated(), self._engine.connect() as connection:
-            isolated = connection.execution_options(**self.dialect.snapshot_options)
-            with isolated.begin():
-                yield Transaction(isolated, self.dialect, self.expansion)
+            if self.dialect.snapshot_options:
+                connection.execution_options(**self.dialect.snapshot_options)
+            with connection.begin():
+                yield Transaction(connection, self.dialect, self.expansion)
 
     @contextmanager
     def changing(self) -> Iterator[Transaction]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -51,6 +51,29 @@ def _emptying(table: Table, dialect: SqlDialect) -> tuple[str, str]:
     return str(made.compile(dialect=dialect)), str(emptied.compile(dialect=dialect))
 
 
+class _Compiled:
+    """A statement as the driver takes it. Args: statement: without lists whose length is part of its text."""
+
+    def __init__(self, statement: Executable, dialect: SqlDialect) -> None:
+        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+        types = {name: one.type.dialect_impl(dialect) for name, one in compiled.binds.items()}
+        converted = {name: one.bind_processor(dialect) for name, one in types.items()}
+        self.text = str(compiled)
+        self._order: Sequence[str] | None = compiled.positiontup
+        self._own: dict[str, object] = dict(compiled.params)
+        self._converted = {name: convert for name, convert in converted.items() if convert is not None}
+
+    def bound(self, parameters: Mapping[str, object]) -> dict[str, object] | tuple[object, ...]:
+        """Return the values of the parameters in the form that the driver expects."""
+        values = {**self._own, **parameters}
+        for name, convert in self._converted.items():
+            values[name] = convert(values[name])
+        return values if self._order is None else tuple([values[name] for name in self._order])
+
+
+_compiled = lru_cache(maxsize=256)(_Compiled)
+
+
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """An open transaction on one connection; `Store.reading` and `Store.writing` make them."""
@@ -65,6 +88,18 @@ class Transaction:
         """Return the result of a statement that returns few rows or none."""
         # Without this option, SQLAlchemy drops the row count of an INSERT ... SELECT in psycopg.
         return self.connection.execute(statement, parameters or {}, execution_options={"preserve_rowcount": True})
+
+    def rows(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a short statement as the driver has them. In SQLite, they are read when they are needed.
+
+        SQLAlchemy takes 50 µs for a statement, and this 10; a question has four. Args: statement: it is kept, because
+            it is compiled only once.
+        """
+        compiled = _compiled(statement, self.connection.dialect)
+        cursor = self.connection.connection.cursor()
+        cursor.execute(compiled.text, compiled.bound(parameters or {}))
+        rows: Iterator[tuple[Any, ...]] = iter(cursor)  # type: ignore[call-overload]
+        return rows
 
     def stream(
         self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS

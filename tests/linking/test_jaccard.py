@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
-from lshdb.linking.jaccard import containment, groups, jaccard, min_agreement, num_shared
+from lshdb.linking.jaccard import containment, groups, jaccard, jaccard_with_first, min_agreement, num_shared
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import shingle_sets
 
@@ -57,6 +57,14 @@ def test_many_pairs_are_computed_at_once() -> None:
     similarities = jaccard(sets, np.array([0, 0, 0, 2, 1]), np.array([0, 1, 2, 2, 3]))
     assert similarities.dtype == np.float64
     assert similarities.tolist() == [1.0, 0.5, 0.0, 0.0, 0.0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(words, min_size=1, max_size=6))
+def test_the_first_of_some_sets_is_compared_with_each_of_the_others(texts: list[list[str]]) -> None:
+    sets = shingle_sets([" ".join(one) for one in texts], Params(shingle="word:2"))
+    others = np.arange(1, len(texts))
+    assert jaccard_with_first(sets).tolist() == jaccard(sets, np.zeros_like(others), others).tolist()
 
 
 def test_no_pairs_have_no_similarities() -> None:

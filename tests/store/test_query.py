@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection
 
 from lshdb import Document, Index, Match
 from lshdb.answers import query
 from lshdb.model.params import Params
 from lshdb.store.store import Store
+from tests.store.hearing import heard
 
 WORDS = [f"word{number}" for number in range(60)]
 ASKED = " ".join(WORDS)
@@ -98,7 +99,6 @@ def test_a_query_takes_three_statements_and_no_temporary_table(url: str) -> None
     def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
         statements.append(statement)
 
-    with Store.open(url) as store, store.reading() as transaction:
-        event.listen(transaction.connection, "before_cursor_execute", note)
+    with Store.open(url) as store, store.reading() as transaction, heard(transaction, note):
         assert query.matches(transaction, Document("asked", ASKED), 0.8, store.params) == EXPECTED
     assert [statement.split()[0] for statement in statements] == ["SELECT"] * 3

@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from sqlalchemy import BigInteger, Connection, bindparam, event, insert, select
+from sqlalchemy import BigInteger, Connection, bindparam, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
@@ -60,6 +60,7 @@ from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
 from tests.store.conftest import new_store_at, sketches_of
+from tests.store.hearing import heard
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 UPDATE_VARIABLE = "LSHDB_UPDATE_SNAPSHOTS"
@@ -191,8 +192,8 @@ def recorded(store: Store) -> Iterator[tuple[Transaction, Plans]]:
             EXPLAIN[connection.dialect.name](connection, statement, parameters, streams, plans)
 
     with suppress(RolledBack), store.writing() as transaction:
-        event.listen(transaction.connection, "before_cursor_execute", explain)
-        yield transaction, plans
+        with heard(transaction, explain):
+            yield transaction, plans
         raise RolledBack
 
 

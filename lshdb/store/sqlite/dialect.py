@@ -39,6 +39,9 @@ PAGE_SIZE = 16_384
 # The cache of the connection that writes holds the inner pages of the bucket tree and the leaves of one batch.
 WRITER_CACHE_KIB = 131_072
 READER_CACHE_KIB = 32_768
+# The most that SQLite maps. Looking up the 20 buckets of a text in five generations of a million texts takes 0.16 ms in
+# a mapped file, and 0.27 ms if each page is copied into the cache of the connection.
+MAPPED_BYTES = 2_147_418_112
 # 128 MB of log, so that a bucket page that several batches change is copied to the database once, not for each batch.
 CHECKPOINT_PAGES = 8_192
 BUSY_SECONDS = 30.0
@@ -66,6 +69,7 @@ class Sqlite(Dialect):
     """SQLite through the standard library's driver."""
 
     backend: ClassVar[str] = "sqlite"
+    is_local: ClassVar[bool] = True
     shares_schema: ClassVar[bool] = False
     snapshot_options: ClassVar[Mapping[str, str]] = {}
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
@@ -86,7 +90,7 @@ class Sqlite(Dialect):
 
     def prepare(self, engine: Engine) -> None:
         event.listen(engine, "do_connect", self._connect)
-        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "connect", self._on_connect)
         event.listen(engine, "begin", _on_begin)
 
     def exists(self, url: URL) -> bool:
@@ -227,6 +231,16 @@ class Sqlite(Dialect):
     def _connect(self, _dialect: object, _record: object, arguments: list[str], options: dict[str, Any]) -> object:
         return file.connection_for_reading(Path(arguments[0]), options, read_only=self._read_only)
 
+    def _on_connect(self, connection: sqlite3.Connection, _record: object) -> None:
+        # With None, the driver does not begin transactions; _on_begin does.
+        connection.isolation_level = None
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        # NORMAL in WAL mode: a power cut can undo the last commits, but never damages the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        if self._read_only:
+            connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
+
 
 def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
     """Insert rows with statements whose numbers of rows are powers of two.
@@ -286,15 +300,6 @@ def _set(cursor: DBAPICursor, setting: str) -> None:
             time.sleep(RETRY_SECONDS)
         else:
             return
-
-
-def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
-    # With None, the driver does not begin transactions; _on_begin does.
-    connection.isolation_level = None
-    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-    # NORMAL in WAL mode: a power cut can undo the last commits, but never damages the file.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:

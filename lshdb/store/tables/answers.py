@@ -191,8 +191,8 @@ _SORTED_BY: Final[dict[PairOrder, Callable[[PairRow], Any]]] = {
 
 def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
     """Yield (content_key, doc_id, collection) of the contents' documents, ordered by content key and document key."""
-    for block in transaction.keyed(statements.content_documents(), content_keys):
-        yield from ((key, doc_id, collection) for key, doc_id, collection in block)
+    for part in transaction.parts(content_keys):
+        yield from transaction.rows(statements.content_documents(), part)
 
 
 def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[bool, int | None]:

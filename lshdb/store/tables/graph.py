@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -122,12 +123,15 @@ def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.i
     return transaction.stream_integers(statements.shared_buckets(), parameters)
 
 
-def candidates_of(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
-    """Return the contents that share a bucket with one sketch, int64, ascending. Args: band_keys: shape (1, bands)."""
+def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | None = None) -> NDArray[np.int64]:
+    """Return the contents that share a bucket with one sketch, int64, ascending.
+
+    Args: band_keys: shape (1, bands). most: any so many of them are enough.
+    """
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
-    found = transaction.execute(statements.candidate_contents(), hashes).scalars()
+    found = islice(transaction.rows(statements.candidate_contents(), hashes), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
-    return np.sort(np.fromiter(found, dtype=np.int64))
+    return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))
 
 
 def contents_in(transaction: Transaction, band_keys: BandKeys) -> Iterator[NDArray[np.int64]]:
@@ -162,8 +166,8 @@ def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures
 
 def texts(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:
     """Yield (content_key, zstd frame) of the contents whose text is kept, ascending."""
-    for block in transaction.keyed(statements.kept_texts(), content_keys, count=1_000):
-        yield from ((row[0], row[1]) for row in block)
+    for part in transaction.parts(content_keys, 1_000):
+        yield from transaction.rows(statements.kept_texts(), part)
 
 
 def pair_page(transaction: Transaction, after: tuple[int, int], count: int, since: int = 0) -> VerifiedPairs:
