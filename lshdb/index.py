@@ -954,6 +954,19 @@ class Index:
         with self._store.reading() as snapshot:
             return matches(snapshot, arguments.document(document), least, self.params)
 
+    def query_at_once(self, document: Document, min_sim: float | None = None) -> list[Match] | None:
+        """Return what `query` returns if that takes a millisecond, otherwise None.
+
+        It does not if a server answers, or if many texts share a bucket with the document.
+        """
+        from lshdb.answers.query import QUICK_CANDIDATES, matches_among
+
+        if not self._store.dialect.is_local:
+            return None
+        least = self._warned(self._asked(min_sim))
+        with self._store.reading() as snapshot:
+            return matches_among(snapshot, arguments.document(document), least, self.params, QUICK_CANDIDATES)
+
     def query_file(
         self, path: str | Path, min_sim: float | None = None, options: ReadOptions | None = None
     ) -> list[Match]:

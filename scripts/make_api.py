@@ -25,7 +25,8 @@ This page is generated from the docstrings by `python scripts/make_api.py`. [pyt
 METHODS: Final = {
     "Open and close": "open create ensure close upgrade",
     "Change": "ingest load add put buffered remove remove_collection link",
-    "Ask": "pairs query query_many query_file query_files query_id clusters catalogue members explain captures",
+    "Ask": "pairs query query_at_once query_many query_file query_files query_id clusters catalogue members explain "
+    "captures",
     "Check for contamination": "contaminated contaminated_files nearest",
     "Deduplicate": "export filter filter_lines wanted_files delete_files decide decisions undo import_decisions",
     "Look up": "get page meant collections stats histogram runs state hottest rejections",

@@ -28,6 +28,8 @@ class Dialect(ABC):
     """One database: engine options, connections, the write lock, bulk insert, statistics, its errors."""
 
     backend: ClassVar[str]
+    # Whether this process reads the files itself, and waits for no server.
+    is_local: ClassVar[bool]
     # Whether tables of other programs next to ours are normal.
     shares_schema: ClassVar[bool]
     # Execution options with which a transaction sees one state of the database.

@@ -18,12 +18,13 @@ from lshdb.model.decisions import Decision
 from lshdb.web import problems, values
 from lshdb.web.decisions import Decisions
 from lshdb.web.desk import Desk
-from lshdb.web.guard import Guard
+from lshdb.web.guard import App, Guard
 from lshdb.web.kept import Kept
 from lshdb.web.lists import Lists
 from lshdb.web.options import ServeOptions
 from lshdb.web.pages import Pages
 from lshdb.web.questions import Questions
+from lshdb.web.quick import Quick
 
 __all__ = ["application"]
 
@@ -33,7 +34,11 @@ Errors are problems as in RFC 9457. The `type` of an error of lshdb is `urn:lshd
 """
 
 
-def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
+# How long a service computes before it answers the first request. What takes longer is computed while it answers.
+PREPARING_SECONDS: Final = 10.0
+
+
+def application(opened: Callable[[], Index], options: ServeOptions) -> App:
     """Return the application of an index. Args: opened: opens the index."""
     desk, kept = Desk(opened, options), Kept()
     pages = Pages(desk, kept)
@@ -41,6 +46,7 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
         first = asyncio.create_task(_prepared(desk, pages))
+        await asyncio.wait([first], timeout=PREPARING_SECONDS)
         yield
         first.cancel()
         await asyncio.to_thread(desk.close)
@@ -64,14 +70,14 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> FastAPI:
         )
     for methods, path, page in pages.routes():
         app.add_api_route(path, page, methods=methods, include_in_schema=False)
-    app.add_middleware(Guard, options=options)
-    return app
+    return Guard(Quick(app, desk), options)
 
 
 async def _prepared(desk: Desk, pages: Pages) -> None:
     """Compute what the overview shows, and compile the kernels, before somebody waits for it."""
     with suppress(LshdbError, HTTPException):
         await desk.list(pages.prepare)
+        desk.is_prepared = True
 
 
 PROBLEM: Final = {

@@ -1,6 +1,7 @@
 """The index of a service, and the threads that ask it.
 
-Quick questions, slow ones and changes have threads of their own, so that none of them waits for another kind. Changes
+Questions, slow ones and changes have threads of their own, so that none of them waits for another kind. Questions that
+take a millisecond need no thread, where two would take turns with Python's lock; see `quick`. Changes
 have one thread: SQLite has one writer anyway, and the changes of one thread are one run.
 """
 
@@ -45,6 +46,8 @@ class Desk:
         self._slow = Work("slow", limits.lists, limits.waiting, limits.seconds)
         self._changes = Work("change", 1, limits.waiting, limits.seconds)
         self._streams = threading.Semaphore(limits.streams)
+        # Until the kernels are loaded, no answer is quick.
+        self.is_prepared = False
 
     @property
     def index(self) -> Index:
@@ -54,6 +57,13 @@ class Desk:
     async def ask(self, question: Callable[[Index], _Made]) -> _Made:
         """Return the answer to a question that takes milliseconds."""
         return await self._quick.call(lambda: self._answer(question))
+
+    def at_once(self, question: Callable[[Index], _Made]) -> _Made | None:
+        """Return the answer to a question that takes a millisecond or is None; None as long as nothing is prepared.
+
+        All other requests of this process wait meanwhile.
+        """
+        return self._answer(question) if self.is_prepared else None
 
     async def list(self, question: Callable[[Index], _Made]) -> _Made:
         """Return the answer to a question that may take seconds."""

@@ -96,9 +96,11 @@ def test_slow_questions_are_given_up_and_too_many_refused(sqlite_url: str, monke
     monkeypatch.setattr(Index, "query", lambda *_: going.wait(30) and [])
     limits = Limits(seconds=0.3, threads=1, waiting=0)
     with serving(sqlite_url, ServeOptions(limits=limits)) as service:
-        slow = service("POST", "/v1/query", {"text": TEN})
+        # Named, so that it is not answered at once.
+        question = {"text": TEN, "measure": "jaccard"}
+        slow = service("POST", "/v1/query", question)
         assert (slow.status, slow.json["detail"]) == (503, "no answer within 0.3 s")
-        full = service("POST", "/v1/query", {"text": TEN})
+        full = service("POST", "/v1/query", question)
         assert full.json["detail"] == "too many requests are waiting; try again later"
         assert full.headers["retry-after"] == "1"
         going.set()

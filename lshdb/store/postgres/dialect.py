@@ -88,6 +88,7 @@ class Postgres(Dialect):
     """Postgres 12 or newer."""
 
     backend: ClassVar[str] = "postgresql"
+    is_local: ClassVar[bool] = False
     shares_schema: ClassVar[bool] = True
     snapshot_options: ClassVar[Mapping[str, str]] = {"isolation_level": "REPEATABLE READ"}
     driver_error: ClassVar[type[Exception]] = psycopg.Error
