@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index
+from lshdb.cli.options import asked_index
 from lshdb.cli.render import Listing, Output, print_records, print_report
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
     from lshdb.index import Index
     from lshdb.model.decisions import Decision
+    from lshdb.web.remote import Remote
 
 __all__ = ["EPILOG", "decisions"]
 
@@ -67,7 +68,7 @@ def decisions(
     if sum(given is not None for given in (different, keep, imported)) + bool(undo) > 1:
         raise UsageError(reason="decisions takes one of --different, --keep, --undo and --import")
     as_json = output.chosen == "jsonl"
-    with open_index(context) as index:
+    with asked_index(context) as index:
         if different is not None or keep is not None:
             made = index.decide(_decision(index, different or (keep or "", None), who, reason, collection))
             print_records(Listing(_columns(index, output)), [made], output)
@@ -80,13 +81,13 @@ def decisions(
             print_records(Listing(_columns(index, output), ("id", "other"), "decision"), index.decisions(), output)
 
 
-def _columns(index: Index, output: Output) -> tuple[str, ...]:
+def _columns(index: Index | Remote, output: Output) -> tuple[str, ...]:
     has_several = output.chosen == "jsonl" or len(index.collections()) > 1
     return (*COLUMNS, *OF_COLLECTIONS) if has_several else COLUMNS
 
 
 def _decision(
-    index: Index, named: tuple[str, str | None], who: str | None, reason: str, collection: list[str] | None
+    index: Index | Remote, named: tuple[str, str | None], who: str | None, reason: str, collection: list[str] | None
 ) -> Decision:
     from getpass import getuser
 

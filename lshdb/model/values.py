@@ -44,6 +44,11 @@ MAX_NAME_BYTES: Final = 2_600
 MAX_ID_BYTES: Final = 2_000
 
 
+# The years 1 to 9999, in microseconds since 1970 UTC.
+MIN_DATE: Final = -62_135_596_800_000_000
+MAX_DATE: Final = 253_402_300_799_999_999
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One place where a text (or a set of features) was seen.
@@ -55,7 +60,8 @@ class Document:
         source: the URI of the file it came from; None if a program added it.
         locator: the place in the source (``line 17``); empty if the document is the whole source.
         num_replaced: the number of undecodable byte sequences that were replaced by U+FFFD.
-        dated_at: the date of its record (WARC-Date), in microseconds since 1970 UTC; None if it has none.
+        dated_at: the date of its record (WARC-Date), in microseconds since 1970 UTC, in the years 1 to 9999; None if it
+            has none. A document does not replace one with the same id that has a later date.
     """
 
     doc_id: str

@@ -13,7 +13,17 @@ from typing import Final
 
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
-from lshdb.model.values import MAX_ID_BYTES, Document, Fingerprints, NormalForms, ShingleSets, Signatures, Sketches
+from lshdb.model.values import (
+    MAX_DATE,
+    MAX_ID_BYTES,
+    MIN_DATE,
+    Document,
+    Fingerprints,
+    NormalForms,
+    ShingleSets,
+    Signatures,
+    Sketches,
+)
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8
@@ -143,14 +153,20 @@ def text_of(document: Document, params: Params) -> str:
 
 
 def require_fit(document: Document, params: Params) -> None:
-    """Check that a document has a usable id and fits the index. Raises: BadDocument: it has not; or as `text_of`."""
+    """Check that a document has a usable id and date and fits the index. Raises: BadDocument; or as `text_of`."""
     _require_id(document)
+    if document.dated_at is not None and not _is_date(document.dated_at):
+        raise _bad(document, "its date is no number of microseconds since 1970, in the years 1 to 9999")
     _require_content(document, params)
 
 
 def _require_id(document: Document) -> None:
     if (reason := _fault_of_id(document.doc_id)) is not None:
         raise _bad(document, reason)
+
+
+def _is_date(moment: object) -> bool:
+    return isinstance(moment, int) and MIN_DATE <= moment <= MAX_DATE
 
 
 def _require_content(document: Document, params: Params) -> None:

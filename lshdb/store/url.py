@@ -16,8 +16,8 @@ __all__ = ["for_libpq", "masked", "parse", "read_only", "reads_only"]
 _SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
 
 _SERVICE = (
-    "which answers query, dupes, clusters, explain, stats and runs; for anything else, name the index itself: "
-    "postgresql://USER@HOST/NAME or a plain path"
+    "which answers query, dupes, clusters, explain, decisions, stats and runs; for anything else, name the index "
+    "itself: postgresql://USER@HOST/NAME or a plain path"
 )
 _FORMS = "write postgresql://USER@HOST/NAME or a plain path"
 # A connection string of libpq: host=... password=...

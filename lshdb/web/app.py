@@ -105,6 +105,7 @@ def _routes(ask: Questions, lists: Lists, decisions: Decisions) -> list[tuple[st
         ("GET", "/v1/decisions", decisions.decisions, values.DecisionList),
         ("POST", "/v1/decisions", decisions.decide, Decision),
         ("POST", "/v1/decisions:add", decisions.add, values.AddedDecisions),
+        ("POST", "/v1/decisions:undo", decisions.undo_all, values.Undone),
         ("DELETE", "/v1/decisions/{decision}", decisions.undo, values.Undone),
         ("GET", "/v1/stats", lists.stats, dict[str, Any]),
         ("GET", "/v1/runs", lists.runs, values.Runs),

@@ -19,7 +19,7 @@ from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import DocumentUnknown, StoreUnreachable
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
-from lshdb.model.decisions import Decision
+from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
 from lshdb.web import calls
@@ -126,9 +126,17 @@ class AsyncClient:
         """Yield what people decided, the newest first."""
         return self._lines(calls.decisions())
 
-    async def undo(self, decision: int) -> int:
-        """Undo a decision by its number, and return how many were undone. Raises: DecisionUnknown."""
-        return await self._asked(calls.undo(decision))
+    async def undo(self, numbers: int | Iterable[int]) -> int:
+        """Undo up to 1,000 decisions by their numbers. Returns: how many.
+
+        Raises: DecisionUnknown: one of them does not exist, and nothing is undone.
+        """
+        return await self._asked(calls.undo(numbers))
+
+    async def import_decisions(self, made: Iterable[Decision]) -> DecisionsReport:
+        """Store decisions that were made elsewhere, or earlier, 500 at a time; see `Index.import_decisions`."""
+        parts = [await self._asked(call) for call in calls.import_decisions(made)]
+        return DecisionsReport(sum(one.num_added for one in parts), sum(one.num_unchanged for one in parts))
 
     async def explain(
         self,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import responses
+from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -25,7 +26,7 @@ from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, 
 from lshdb.model import arguments
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
-from lshdb.model.decisions import Decision
+from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
@@ -46,6 +47,7 @@ __all__ = [
     "explain",
     "get",
     "headers",
+    "import_decisions",
     "members",
     "pairs",
     "put",
@@ -69,6 +71,8 @@ NDJSON: Final = "application/x-ndjson"
 PAUSES: Final = (0.0, 0.0, 0.2)
 # Of one document, in one answer.
 MAX_MATCHES: Final = 1_000
+# Decisions in one request. Each has up to four names, a person and a reason.
+DECISIONS: Final = 500
 # The fields of a decision that is made now.
 DECIDED: Final = ("kind", "id", "other", "who", "reason", "collection", "other_collection")
 
@@ -192,7 +196,7 @@ def get(doc_id: str, collection: str) -> Call[Document]:
 
 def put(document: Document, min_sim: float | None, collection: str, *, only_new: bool) -> Call[Arrival]:
     path = _document(document.doc_id, **_given(min_sim=min_sim, collection=collection, only_new=only_new))
-    return Call("PUT", path, partial(served.made, kind=Arrival), _content(document))
+    return Call("PUT", path, partial(served.made, kind=Arrival), _dated(document))
 
 
 def add(documents: Iterable[Document], collection: str) -> Call[dict[str, int]]:
@@ -209,7 +213,7 @@ def remove(doc_ids: Names, collection: str) -> Call[int]:
 
 
 def decide(decision: Decision) -> Call[Decision]:
-    sent = {name: value for name, value in asdict(decision).items() if name in DECIDED and value is not None}
+    sent = _given(**{name: getattr(decision, name) for name in DECIDED})
     return Call("POST", "/v1/decisions", partial(served.made, kind=Decision), sent)
 
 
@@ -217,8 +221,21 @@ def decisions() -> Lines[Decision]:
     return Lines("/v1/decisions", Decision)
 
 
-def undo(decision: int) -> Call[int]:
-    return Call("DELETE", f"/v1/decisions/{decision}", lambda answer: int(answer["undone"]), repeat=False)
+def undo(numbers: int | Iterable[int]) -> Call[int]:
+    sent = {"decisions": [numbers] if isinstance(numbers, int) else list(numbers)}
+    return Call("POST", "/v1/decisions:undo", lambda answer: int(answer["undone"]), sent, repeat=False)
+
+
+def import_decisions(made: Iterable[Decision]) -> Iterator[Call[DecisionsReport]]:
+    """Yield calls, each for some of the decisions."""
+    iterator = iter(made)
+    while some := list(islice(iterator, DECISIONS)):
+        sent = [_given(**{name: getattr(one, name) for name in (*DECIDED, "decided_at")}) for one in some]
+        yield Call("POST", "/v1/decisions:add", _imported, {"decisions": sent})
+
+
+def _imported(answer: Any) -> DecisionsReport:
+    return DecisionsReport(int(answer["added"]), int(answer["unchanged"]))
 
 
 def explain(left: str, right: str, collections: tuple[str, str], *, with_diff: bool) -> Call[Explanation]:
@@ -278,7 +295,11 @@ def _document(doc_id: str, **query: object) -> str:
 
 
 def _named(document: Document) -> dict[str, Any]:
-    return _content(document) | {"id": document.doc_id}
+    return _dated(document) | {"id": document.doc_id}
+
+
+def _dated(document: Document) -> dict[str, Any]:
+    return _content(document) | _given(dated_at=document.dated_at)
 
 
 def _content(document: Document) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import DocumentUnknown, StoreUnreachable
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
-from lshdb.model.decisions import Decision
+from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
 from lshdb.web import calls
@@ -140,9 +140,17 @@ class Client:
         """Yield what people decided, the newest first."""
         return self._lines(calls.decisions())
 
-    def undo(self, decision: int) -> int:
-        """Undo a decision by its number, and return how many were undone. Raises: DecisionUnknown."""
-        return self._asked(calls.undo(decision))
+    def undo(self, numbers: int | Iterable[int]) -> int:
+        """Undo up to 1,000 decisions by their numbers. Returns: how many.
+
+        Raises: DecisionUnknown: one of them does not exist, and nothing is undone.
+        """
+        return self._asked(calls.undo(numbers))
+
+    def import_decisions(self, made: Iterable[Decision]) -> DecisionsReport:
+        """Store decisions that were made elsewhere, or earlier, 500 at a time; see `Index.import_decisions`."""
+        parts = [self._asked(call) for call in calls.import_decisions(made)]
+        return DecisionsReport(sum(one.num_added for one in parts), sum(one.num_unchanged for one in parts))
 
     def explain(
         self,

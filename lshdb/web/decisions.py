@@ -15,7 +15,17 @@ from lshdb.model.decisions import Decision
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
 from lshdb.web.lists import NDJSON, one_page, wants_lines
-from lshdb.web.values import AddedDecisions, Cursor, Decided, Limit, ManyDecisions, Undone, json, position
+from lshdb.web.values import (
+    AddedDecisions,
+    Cursor,
+    Decided,
+    DecisionNumbers,
+    Limit,
+    ManyDecisions,
+    Undone,
+    json,
+    position,
+)
 
 __all__ = ["Decisions"]
 
@@ -51,6 +61,10 @@ class Decisions:
     async def undo(self, decision: Annotated[int, Path(ge=1, le=2**63 - 1)]) -> Response:
         """Undo a decision."""
         return json(Undone(await self._changed(lambda index: index.undo(decision))))
+
+    async def undo_all(self, numbers: DecisionNumbers) -> Response:
+        """Undo several decisions. If one of them does not exist, none is undone."""
+        return json(Undone(await self._changed(lambda index: index.undo(numbers.decisions))))
 
     async def _changed(self, change: Callable[[Index], _Made]) -> _Made:
         done = await self._desk.change(change)

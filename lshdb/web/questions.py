@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
@@ -20,6 +21,7 @@ from lshdb.web.values import (
     Changed,
     Collection,
     Content,
+    Dated,
     DocId,
     DocIdInPath,
     Many,
@@ -74,7 +76,7 @@ class Questions:
     async def put(
         self,
         doc_id: DocIdInPath,
-        content: Content,
+        content: Dated,
         collection: Collection = "default",
         min_sim: MinSim = None,
         only_new: bool = False,
@@ -84,7 +86,7 @@ class Questions:
         With `only_new`, a document that has a near-duplicate is not added. Both are one transaction.
         """
         done = await self._desk.change(
-            lambda index: index.put(document_of(index, content, doc_id), min_sim, collection, only_new=only_new)
+            lambda index: index.put(_dated(index, content, doc_id), min_sim, collection, only_new=only_new)
         )
         status = HTTPStatus.CREATED if done.outcome == "added" else HTTPStatus.OK
         return json(Put(doc_id, done.outcome, list(done.matches)), status)
@@ -97,7 +99,7 @@ class Questions:
         """Add or refresh several documents in one transaction."""
 
         def add(index: Index) -> Added:
-            done = index.add([document_of(index, one, one.id) for one in many.documents], collection)
+            done = index.add([_dated(index, one, one.id) for one in many.documents], collection)
             counts = done.counts
             return Added(counts.num_added, counts.num_updated, counts.num_unchanged, done.pairs_added)
 
@@ -130,6 +132,10 @@ def document_of(index: Index, content: Content, doc_id: str) -> Document:
         return index.page(doc_id, content.html)
     features = None if content.features is None else tuple(content.features)
     return Document(doc_id, content.text or "", features)
+
+
+def _dated(index: Index, content: Dated, doc_id: str) -> Document:
+    return replace(document_of(index, content, doc_id), dated_at=content.dated_at)
 
 
 def _found(index: Index, doc_id: str, collection: str) -> Document:

@@ -6,9 +6,10 @@ no files with `explain`, and its figures may be five seconds old.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 from lshdb.answers.asking import Questions
@@ -16,9 +17,11 @@ from lshdb.answers.explain import Explanation
 from lshdb.answers.many import Answer, Question
 from lshdb.answers.query import Match, only_document
 from lshdb.clusters.clusters import ClusterOptions
+from lshdb.clusters.decisions import decisions_in
 from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import TextsNotKept
 from lshdb.model.choices import PairOrder
+from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.progress import Progress
@@ -143,6 +146,10 @@ class Remote(Client):
         if files or "-" in (left, right):
             raise refused("compare files")
         return super().explain(left, right, collections, with_diff=with_diff)
+
+    def import_decisions(self, made: str | Path | Iterable[Decision]) -> DecisionsReport:
+        """Store decisions that were made elsewhere, or earlier; a file is read here."""
+        return super().import_decisions(decisions_in(made) if isinstance(made, (str, Path)) else made)
 
     def _has(self, doc_id: str, collection: str) -> bool:
         try:

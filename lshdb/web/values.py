@@ -20,7 +20,7 @@ from lshdb.model.choices import Comparing, Outcome
 from lshdb.model.decisions import MAX_REASON, MAX_WHO, Decision, DecisionKind
 from lshdb.model.params import Params
 from lshdb.model.reports import Pair, RunRow
-from lshdb.model.values import MAX_ID_BYTES
+from lshdb.model.values import MAX_DATE, MAX_ID_BYTES, MIN_DATE
 
 __all__ = [
     "Added",
@@ -31,8 +31,10 @@ __all__ = [
     "Changed",
     "Collection",
     "Cursor",
+    "Dated",
     "Decided",
     "DecisionList",
+    "DecisionNumbers",
     "DocId",
     "DocIdInPath",
     "Limit",
@@ -100,7 +102,14 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Named(Content):
+class Dated(Content):
+    """A document. `dated_at` is in microseconds since 1970 UTC."""
+
+    dated_at: Annotated[int, Field(strict=True, ge=MIN_DATE, le=MAX_DATE)] | None = None
+
+
+@dataclass(frozen=True)
+class Named(Dated):
     """A document with its id."""
 
     id: Name = ""
@@ -171,6 +180,13 @@ class ManyDecisions:
     """Several decisions."""
 
     decisions: Annotated[list[DecidedThen], Field(max_length=MAX_DOCUMENTS)]
+
+
+@dataclass(frozen=True)
+class DecisionNumbers:
+    """The numbers of decisions."""
+
+    decisions: Annotated[list[Annotated[int, Field(strict=True, ge=1, lt=MAX_KEY)]], Field(max_length=MAX_DOCUMENTS)]
 
 
 @dataclass(frozen=True)

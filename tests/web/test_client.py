@@ -12,10 +12,12 @@ import pytest
 from lshdb import (
     Arrival,
     AsyncClient,
+    BadDocument,
     BelowFloor,
     Client,
     ClusterOptions,
     Decision,
+    DecisionsReport,
     DecisionUnknown,
     Document,
     DocumentUnknown,
@@ -152,6 +154,65 @@ def test_decisions_are_made_and_undone_through_a_service(sqlite_url: str) -> Non
         assert client.undo(1) == 1
         with pytest.raises(DecisionUnknown, match="no decision 1 in index http://"):
             client.undo(1)
+
+
+def test_several_decisions_are_undone_or_none_and_added_again(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "DECISIONS", 1)
+
+    async def added(address: str, made: list[Decision]) -> DecisionsReport:
+        async with AsyncClient(address) as client:
+            return await client.import_decisions(made)
+
+    with (
+        serving(sqlite_url, ServeOptions(writable=True)) as service,
+        Client(service.address) as client,
+        Index.open(sqlite_url) as index,
+    ):
+        client.decide(Decision("keep", "c", who="Ada"))
+        client.decide(Decision("different", "a", "b", who="Ada"))
+        made = index.decisions()
+        with pytest.raises(DecisionUnknown, match="no decision 7"):
+            client.undo([1, 7, 2])
+        assert index.decisions() == made
+        assert client.undo([1, 2]) == 2
+        assert index.decisions() == []
+        absent = Decision("keep", "not there", who="Ada")
+        assert client.import_decisions([*made, absent]) == DecisionsReport(3, 0)
+        assert asyncio.run(added(service.address, made)) == DecisionsReport(0, 2)
+        assert {(one.kind, one.id, one.decided_at) for one in made} < {
+            (one.kind, one.id, one.decided_at) for one in index.decisions()
+        }
+        for numbers in ([0], ["1"], [2**63], list(range(1, 1_002))):
+            assert service("POST", "/v1/decisions:undo", {"decisions": numbers}).status == 422
+
+
+def test_documents_keep_their_dates_through_a_service(sqlite_url: str) -> None:
+    async def dated(address: str) -> int | None:
+        async with AsyncClient(address) as client:
+            await client.put(Document("e", "some words", dated_at=-5))
+            found = await client.get("e")
+            return found.dated_at if found else None
+
+    with serving(sqlite_url, ServeOptions(writable=True)) as service, Client(service.address) as client:
+        assert asyncio.run(dated(service.address)) == -5
+        client.add([Document("f", "other words", dated_at=7), Document("g", "no date")])
+        assert [one.dated_at for one in map(client.get, "fg") if one] == [7, None]
+        # The document with the later date stays.
+        assert client.put(Document("f", "older words", dated_at=6)).outcome == "unchanged"
+        assert client.get("f") == Document("f", "other words", dated_at=7)
+        assert client.put(Document("f", "newer words", dated_at=8)).outcome == "updated"
+        assert client.query_many([Document("?", "newer words", dated_at=1)])[0][1][0].id == "f"
+        for date in (-(10**17), 2**63, 10**18, 1.5, "2020"):
+            assert service("PUT", service.document("h"), {"text": "words", "dated_at": date}).status == 422
+        assert service("PUT", service.document("h"), {"html": "<p>words", "dated_at": 9}).status == 201
+        assert service("GET", service.document("h")).json["dated_at"] == 9
+
+
+def test_a_date_that_no_calendar_has_is_refused(sqlite_url: str) -> None:
+    with Index.open(sqlite_url) as index:
+        for date in (-(2**63), 2**63 - 1, 10**20, 1.0):
+            with pytest.raises(BadDocument, match="its date is no number of microseconds"):
+                index.put(Document("e", "words", dated_at=date))  # type: ignore[arg-type]
 
 
 def test_errors_are_those_of_the_index(sqlite_url: str) -> None:

@@ -78,6 +78,7 @@ def test_no_request_breaks_the_service(
         elif draw.draw(some.booleans()):
             query.append(f"{parameter['name']}={value}")
     keys = ["text", "html", "features", "min_sim", "k", "measure", "documents", "ids", "id", "collection"]
+    keys += ["dated_at", "decisions"]
     body = draw.draw(some.one_of(values, some.dictionaries(some.sampled_from(keys), values, max_size=4)))
     sent = json.dumps(body).encode() if draw.draw(some.integers(0, 9)) else draw.draw(some.binary(max_size=40))
     answer = service(method, f"{path}?{'&'.join(query)}", sent if method in ("POST", "PUT") else None)

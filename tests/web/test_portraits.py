@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from lshdb import Document, Index
 from lshdb.clusters.portrait import Compared, Portrait
+from lshdb.model.values import MAX_DATE, MIN_DATE
 from lshdb.web.options import ServeOptions
 from lshdb.web.portraits import heat_map, timeline
+from lshdb.web.templating import date_of
 from tests.web.conftest import Service, serving
 from tests.web.test_pages import HOSTILE, Parsed
 
@@ -86,15 +86,19 @@ def test_a_chain_says_that_some_of_its_pairs_are_less_similar(tmp_path: Path) ->
     assert re.search(r"1 and 3\s*0\.\d{4}\s*compare", page.text)
 
 
-@pytest.mark.parametrize("dates", [(-(2**63), 2**63 - 1), (0, 2**62)])
-def test_hostile_ids_and_dates_are_text_and_links_stay_short(url: str, dates: tuple[int, int]) -> None:
+def test_a_date_beyond_the_calendar_is_no_error() -> None:
+    assert [date_of(moment) for moment in (-(2**63), 2**63 - 1)] == ["before the year 1", "after 9999"]
+
+
+def test_hostile_ids_and_dates_are_text_and_the_page_stays_short(url: str) -> None:
     with Index.create(url) as index:
         words = " ".join(f"w{number}" for number in range(60))
         given = enumerate(HOSTILE)
-        index.add([Document(doc_id, f"{words} {n}", dated_at=dates[n % 2]) for n, doc_id in given])
+        index.add([Document(doc_id, f"{words} {n}", dated_at=(MIN_DATE, MAX_DATE)[n % 2]) for n, doc_id in given])
     with serving(url, ServeOptions()) as service:
         page = page_of_first_cluster(service)
     assert not any(tag == "script" or "style" in named for tag, named in page.elements)
-    assert "after 9999" in page.text
+    assert "9999-12-31" in page.text
+    assert "0001-01-01" in page.text
     assert "\u202e" not in page.text
     assert len(page.text) < 10_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +60,33 @@ def test_output_is_that_of_the_index(
     assert far.out or question == "query {fresh}"
 
 
+def test_decisions_are_made_listed_sent_and_undone_as_with_the_index_itself(
+    sqlite_url: str, tmp_path: Path, lshdb: Run
+) -> None:
+    other = str(tmp_path / "other.db")
+    with Index.create(other) as index:
+        index.add([Document(doc_id, text) for doc_id, text in zip("abcd", (TEN, ELEVEN, TEN, OTHER), strict=True)])
+    listed = tmp_path / "listed.jsonl"
+    steps = [
+        "decisions --different a b --reason editions --who Ada", "decisions --keep c --who Ada",
+        "decisions --keep none",
+        "decisions --different a c --who Ada", "decisions --format csv",
+        f"decisions --format jsonl --out {listed} --force",
+        "decisions --undo 1 --undo 9", "decisions --undo 1 --undo 2", "decisions", f"decisions --import {listed}",
+        f"decisions --import {listed} --format jsonl", "decisions --import none.jsonl", "decisions --undo 1 --keep a",
+    ]  # fmt: skip
+    with serving(sqlite_url, ServeOptions(writable=True)) as service:
+        for step in steps:
+            near, far = lshdb(other, *step.split()), lshdb(service.address, *step.split())
+            moment = r"20\d\d-[\d:T.+-]+"
+            assert re.sub(moment, "", far.out) == re.sub(moment, "", near.out), step
+            assert (far.code, far.err.replace(service.address, other)) == (near.code, near.err), step
+    with serving(sqlite_url, ServeOptions()) as service:
+        refused = lshdb(service.address, "decisions", "--keep", "a", "--who", "Ada")
+        assert (refused.code, "started without --writable" in refused.err) == (20, True)
+        assert lshdb(service.address, "decisions", "--format", "csv").out.count("Ada") == 2
+
+
 def test_the_figures_are_the_same_but_for_the_seed(service: Service, sqlite_url: str, lshdb: Run) -> None:
     near, far = (json.loads(lshdb(url, "stats", "--json").out) for url in (sqlite_url, service.address))
     assert near["params"].pop("seed") > 0
@@ -72,8 +100,8 @@ REFUSED = {
     "stats --hot": "a service does not answer that; ask the index itself, with --db URL|PATH",
     "explain --files a b": "a service does not compare files; ask the index itself, with --db URL|PATH",
     "dupes --schema s": "--schema s: a service has its index already",
-    "ingest .": "--db: this is the address of a service, which answers query, dupes, clusters, explain, stats and "
-    "runs; for anything else, name the index itself: postgresql://USER@HOST/NAME or a plain path",
+    "ingest .": "--db: this is the address of a service, which answers query, dupes, clusters, explain, "
+    "decisions, stats and runs; for anything else, name the index itself: postgresql://USER@HOST/NAME or a plain path",
 }
 
 
