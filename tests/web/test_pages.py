@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -92,6 +93,27 @@ def test_a_pasted_text_is_asked_about_as_a_page_or_as_a_part_of_one(service: Ser
     assert b"<del>twelve</del>" in part.body
     assert b"Nothing in the index" in service("POST", "/ask", b"text=other+words", **form).body
     assert service("POST", "/ask", b"&".join([b"text=words"] * 11), **form).status == 400
+
+
+@pytest.mark.sqlite
+def test_an_index_of_sets_is_asked_about_features(tmp_path: Path) -> None:
+    path = str(tmp_path / "sets.db")
+    with Index.create(path, {"shingle": "set"}) as index:
+        index.add(
+            [Document("cars", features=("red", "fast", "two doors", "old", "loud")), Document("x", features=("y",))]
+        )
+    with serving(path, ServeOptions()) as service:
+        assert b"Features, one to a line" in service("GET", "/ask").body
+        # A form separates lines by CR LF; white space is a part of a feature.
+        for typed, similarity in (
+            ("red\r\nloud\r\n\r\nfast\r\ntwo doors", 0.8),
+            ("two doors\nold\nred\nfast\nloud", 1),
+        ):
+            body = urlencode({"text": typed}).encode()
+            found = Parsed(service("POST", "/ask", body, Content_Type="application/x-www-form-urlencoded").body)
+            assert f"{similarity:.4f}" in found.text
+            assert [tag for tag, _ in found.elements if tag in ("del", "ins")] == (["ins"] if similarity < 1 else [])
+        assert b"Nothing in the index" in service("POST", "/ask", b"text=nothing").body
 
 
 def test_hostile_ids_and_texts_are_shown_as_text(service: Service) -> None:

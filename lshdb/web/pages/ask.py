@@ -9,10 +9,9 @@ from fastapi.responses import Response
 
 from lshdb.answers.worddiff import diff
 from lshdb.index import Index
-from lshdb.model.values import Document
 from lshdb.web.forms import fields_of
 from lshdb.web.pages.sheet import Sheet, shown
-from lshdb.web.texts import text_of
+from lshdb.web.texts import text_of, typed
 
 __all__ = ["Ask"]
 
@@ -42,8 +41,12 @@ def _answer(index: Index, text: str) -> dict[str, Any]:
     """Return the near-duplicates of a text, and what differs from the first of them."""
     if not text.strip():
         return {"matches": [], "diff": None}
-    features = tuple(text.split("\n")) if index.params.shingle == "set" else None
-    asked = Document("the question", "" if features else text, features)
+    asked = typed(index, text)
     matches = index.query(asked)[:MATCHES]
     first = text_of(index, matches[0].id, matches[0].collection) if matches and len(text) < COMPARED_TEXT else None
-    return {"matches": matches, "diff": None if first is None else diff(text, first[:COMPARED_TEXT])}
+    if first is None:
+        return {"matches": matches, "diff": None}
+    by_line = asked.features is not None
+    # The index keeps features in this order.
+    mine = "\n".join(sorted(asked.features or ())) if by_line else text
+    return {"matches": matches, "diff": diff(mine, first[:COMPARED_TEXT], by_line=by_line)}
