@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -139,16 +140,16 @@ def processor_seconds(service: psutil.Process) -> dict[str, float]:
     """Return the processor seconds of this process, the service, and servers of Postgres on this machine."""
     groups = {
         "clients": [psutil.Process()],
-        "service": service.children(recursive=True) or [service],
+        "service": service.children() or [service],
         "postgres": [one for one in psutil.process_iter() if one.name() == "postgres"],
     }
     return {name: sum(sum(one.cpu_times()[:2]) for one in group) for name, group in groups.items()}
 
 
 def memory(service: psutil.Process) -> str:
-    """Return the proportional memory of each process of the service."""
-    own = service.children(recursive=True) or [service]
-    return " ".join(f"{one.memory_full_info().pss / MEGA:,.0f}" for one in own)
+    """Return the MB of memory of each process of the service, without pages of files, which all processes share."""
+    rollups = [Path(f"/proc/{one.pid}/smaps_rollup").read_text() for one in service.children() or [service]]
+    return " ".join(f"{int(one.partition('Pss_Anon:')[2].split()[0]) * 1_024 / MEGA:,.0f}" for one in rollups)
 
 
 def report(service: psutil.Process, port: int, clients: int, sent: Sequence[bytes]) -> None:

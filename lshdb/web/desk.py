@@ -1,8 +1,8 @@
 """The index of a service, and the threads that ask it.
 
-Questions, slow ones and changes have threads of their own, so that none of them waits for another kind. Questions that
-take a millisecond need no thread, where two would take turns with Python's lock; see `quick`. Changes
-have one thread: SQLite has one writer anyway, and the changes of one thread are one run.
+Quick questions, slow ones and changes have threads of their own, so that none of them waits for another kind. Changes
+have one thread: SQLite has one writer anyway, and the changes of one thread are one run. The quickest questions are
+answered without a thread, because two threads take turns with Python's lock; see `quick`.
 """
 
 from __future__ import annotations

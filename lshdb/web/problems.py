@@ -31,7 +31,7 @@ from lshdb.errors import (
     UsageError,
 )
 
-__all__ = ["HANDLERS", "MEDIA_TYPE", "NAMESPACE", "problem", "status_of"]
+__all__ = ["HANDLERS", "MEDIA_TYPE", "NAMESPACE", "of_error", "problem", "status_of"]
 
 MEDIA_TYPE: Final = "application/problem+json"
 # Followed by the name of an error of lshdb.
@@ -75,10 +75,15 @@ def problem(status: int, detail: str, *, kind: str = "about:blank", title: str =
     return Response(body, status, headers, MEDIA_TYPE)
 
 
-async def _of_lshdb(_request: Request, error: Any) -> Response:
+def of_error(error: LshdbError) -> Response:
+    """Return an error of lshdb as a response."""
     name = type(error).__name__
     fields = {key: value for key, value in error.fields.items() if key != "url"}
     return problem(status_of(error), str(error), kind=f"{NAMESPACE}{name}", title=name, fields=fields)
+
+
+async def _of_lshdb(_request: Request, error: Any) -> Response:
+    return of_error(error)
 
 
 async def _of_status(_request: Request, error: Any) -> Response:

@@ -1,7 +1,7 @@
-"""Answers short texts at once, in the thread that reads the request, and passes everything else to an application.
+"""Answers short texts without FastAPI, and at once if possible: in the thread that reads the request.
 
 On an index of a million documents in SQLite, half of the time of a question went into handing it to another thread and
-back, and into FastAPI. An answer is the same either way: whatever is unusual about a question, or long, or wrong, is
+back, and into FastAPI. An answer has the same bytes either way. Whatever is unusual, long or wrong about a question is
 left to the application.
 """
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import msgspec
+from fastapi.responses import Response
 
 from lshdb.errors import LshdbError
 from lshdb.model.values import Document
 from lshdb.web.desk import Desk
 from lshdb.web.guard import App, Message, Receive, Scope, Send
+from lshdb.web.problems import of_error
 from lshdb.web.questions import QUESTION
 from lshdb.web.values import MAX_MATCHES, json
 
@@ -49,24 +51,33 @@ class Quick:
             await self._app(scope, receive, send)
             return
         message = await receive()
-        answer = None if message.get("more_body") or JSON not in scope["headers"] else self._answer(message)
-        if answer is not None:
-            await json(answer)(scope, receive, send)
-        else:
+        asked = None if JSON not in scope["headers"] else _asked(message)
+        if asked is None:
             await self._app(scope, _again(message, receive), send)
+        else:
+            answer = await self._answer(asked)
+            await answer(scope, receive, send)
 
-    def _answer(self, message: Message) -> dict[str, object] | None:
-        """Return the answer to a whole body; None if it would take long, or is an error."""
-        body = message.get("body", b"")
-        if len(body) > QUICK_BYTES:
-            return None
+    async def _answer(self, asked: _Asked) -> Response:
+        document = Document(QUESTION, asked.text)
         try:
-            asked = _ASKED.decode(body)
-            document = Document(QUESTION, asked.text)
             found = self._desk.at_once(lambda index: index.query_at_once(document, asked.min_sim))
-        except (msgspec.DecodeError, UnicodeDecodeError, LshdbError):
-            return None
-        return None if found is None else {"matches": found[: asked.k]}
+            if found is None:
+                found = await self._desk.ask(lambda index: index.query(document, asked.min_sim))
+        except LshdbError as error:
+            return of_error(error)
+        return json({"matches": found[: asked.k]})
+
+
+def _asked(message: Message) -> _Asked | None:
+    """Return the question of a whole body; None if it is not a short text, and nothing unusual."""
+    body = message.get("body", b"")
+    if message.get("more_body") or len(body) > QUICK_BYTES:
+        return None
+    try:
+        return _ASKED.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def _again(message: Message, receive: Receive) -> Receive:

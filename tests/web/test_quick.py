@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,16 @@ def test_what_is_unusual_is_left_to_the_application(service: Service, answered: 
     other = service("POST", "/v1/query", body, Content_Type="application/json; charset=utf-8")
     assert (found.status, found.body) == (other.status, other.body)
     assert True not in answered
+
+
+def test_an_error_of_a_short_text_is_the_problem_of_all_others(tmp_path: Path) -> None:
+    with Index.create(path := tmp_path / "sets.db", {"shingle": "set"}) as index:
+        index.add([Document("a", features=("x", "y"))])
+    with serving(str(path), ServeOptions()) as service:
+        quick = service("POST", "/v1/query", {"text": TEN})
+        other = service("POST", "/v1/query", {"text": TEN, "measure": "jaccard"})
+    assert quick.json["title"] == "BadDocument"
+    assert (quick.status, quick.body, quick.headers) == (422, other.body, other.headers)
 
 
 def test_a_text_with_many_candidates_is_answered_in_a_thread(sqlite_url: str, answered: list[bool]) -> None:
