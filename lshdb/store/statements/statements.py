@@ -13,6 +13,7 @@ from sqlalchemy import (
     BindParameter,
     Column,
     ColumnElement,
+    FromClause,
     Select,
     and_,
     bindparam,
@@ -24,7 +25,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from lshdb.store.given import given, given_bucket
+from lshdb.store.given import given, given_bucket, given_place
 from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair
 from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.collections import name_of
@@ -94,12 +95,13 @@ def bucket_members() -> Rows:
 
 @cache
 def bucket_sizes() -> Rows:
-    """Select (position in ``:given``, num_contents) of the given buckets.
+    """Select (band, bucket_hash, num_contents) of those of the given buckets that have two or more contents.
 
     Each is counted in a subquery, because Postgres joins many buckets with the whole table if it has no statistics.
     """
-    size = select(func.count()).select_from(band_bucket).where(_is_given()).correlate(given_bucket).scalar_subquery()
-    return select(given_bucket.c.key, size)
+    size = select(func.count()).select_from(band_bucket).where(_is_given(given_place))
+    num_contents = size.correlate(given_place).scalar_subquery()
+    return select(given_place.c.band, given_place.c.bucket_hash, num_contents).where(num_contents > 1)
 
 
 def in_bucket() -> ColumnElement[bool]:
@@ -108,9 +110,9 @@ def in_bucket() -> ColumnElement[bool]:
     return and_(in_use(), *same)
 
 
-def _is_given() -> ColumnElement[bool]:
+def _is_given(place: FromClause = given_bucket) -> ColumnElement[bool]:
     """Return the condition that a row of the table is in the given bucket."""
-    same = (band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
+    same = (band_bucket.c.band == place.c.band, band_bucket.c.bucket_hash == place.c.bucket_hash)
     return and_(in_use(), *same)
 
 

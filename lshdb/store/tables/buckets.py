@@ -49,28 +49,19 @@ def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[ND
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2); sorted like the table, successive lookups share a page.
     """
-    return _looked_up(transaction, statements.bucket_members(), buckets)
+    for number, part in enumerate(transaction.parts(buckets)):
+        for block in transaction.stream_integers(statements.bucket_members(), part):
+            block[:, 0] += number * GIVEN_KEYS
+            yield block
 
 
 def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return (band, bucket_hash, num_contents) of the buckets with two or more contents, int64, shape (k, 3).
 
-    Args: buckets: as for `members`.
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
-    none = np.empty((0, 2), dtype=np.int64)
-    sizes = np.concatenate([none, *_looked_up(transaction, statements.bucket_sizes(), buckets)])
-    shared = sizes[sizes[:, 1] > 1]
-    return np.column_stack([buckets[shared[:, 0]], shared[:, 1]])
-
-
-def _looked_up(
-    transaction: Transaction, statement: statements.Rows, buckets: NDArray[np.int64]
-) -> Iterator[NDArray[np.int64]]:
-    """Yield blocks of (row of `buckets`, value of the statement), int64, shape (n, 2)."""
-    for begin in range(0, len(buckets), GIVEN_KEYS):
-        for block in transaction.stream_integers(statement, {"given": buckets[begin : begin + GIVEN_KEYS].tolist()}):
-            block[:, 0] += begin
-            yield block
+    parts = np.split(buckets, range(GIVEN_KEYS, len(buckets), GIVEN_KEYS))
+    return np.concatenate([transaction.integers(statements.bucket_sizes(), {"given": part}) for part in parts])
 
 
 def first_in(
