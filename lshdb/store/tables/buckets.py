@@ -29,11 +29,14 @@ __all__ = [
 ]
 
 
-def put_rows(transaction: Transaction, rows: Columns) -> None:
-    """Insert rows, as `bucket_rows` returns them, into the young generation."""
+def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -> None:
+    """Insert rows, as `bucket_rows` returns them.
+
+    Args: into: a generation that `generations.young` returned for more rows than these; None for one that takes these.
+    """
     count = len(rows["content_key"])
-    generation = np.full(count, generations.young(transaction, count), dtype=np.int16)
-    transaction.bulk_insert(band_bucket, {"generation": generation, **rows})
+    number = generations.young(transaction, count) if into is None else into
+    transaction.bulk_insert(band_bucket, {"generation": np.full(count, number, dtype=np.int16), **rows})
 
 
 def delete_rows(transaction: Transaction, rows: Columns) -> None:

@@ -76,7 +76,8 @@ def young(transaction: Transaction, num_rows: int) -> int:
     """Return the generation that takes the next `num_rows` rows, and count them."""
     known = _known(transaction)
     idle = _idle(known)
-    takers = [one for one in idle if one.num_rows < YOUNG_ROWS]
+    # Sorted, a load that is not much smaller than a generation writes its pages in order, as a later merge would.
+    takers = [one for one in idle if one.num_rows < max(YOUNG_ROWS, FAN_OUT * num_rows)]
     # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
     if not takers and idle and _lacks_key(transaction):
         takers = idle

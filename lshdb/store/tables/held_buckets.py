@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys, Fingerprints
-from lshdb.store.tables import fingerprints
+from lshdb.store.tables import fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing
 from lshdb.store.transaction import Transaction
@@ -45,10 +45,11 @@ class HeldBuckets:
             return
         keys = np.concatenate([content_keys for content_keys, _ in self._held])
         is_there = np.isin(keys, existing(transaction, keys), assume_unique=True)
-        first_band, keys = self._held[0][1].first_band, keys[is_there]
-        for band in range(self._held[0][1].keys.shape[1]):
+        keys, bands, first_band = keys[is_there], self._held[0][1].keys.shape[1], self._held[0][1].first_band
+        generation = generations.young(transaction, bands * len(keys))
+        for band in range(bands):
             hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
-            put_rows(transaction, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)))
+            put_rows(transaction, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)), generation)
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
         self._held, self._prints = [], []
