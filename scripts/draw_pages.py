@@ -19,7 +19,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-from lshdb import Decision, Index
+from lshdb import Decision, Document, Index
 from lshdb.ingest.options import IngestOptions
 from lshdb.readers import ReadOptions
 from lshdb.web.options import ServeOptions
@@ -37,6 +37,8 @@ DECISIONS: Final = (
         "different", "crawl/docs/1.0/restore.html", "crawl/docs/2.0/restore.html", who="Grace", reason="two versions"
     ),
 )
+# In microseconds.
+DAY: Final = 86_400_000_000
 # Width and height.
 SCREENS: Final = ((1280, 900), (390, 844))
 # Text on plain ground needs few; the files take a third.
@@ -57,8 +59,14 @@ def main() -> None:
             places = {name: f"{service.address}{path}" for name, path in PAGES.items()}
             places["report"] = Path("report.html").absolute().as_uri()
             draw(places, "" if asked is None else asked.text.replace("September", "August"), out)
+        # Before the service starts, which may keep what it has computed for some seconds.
+        decided = _decided("crawl.db")
         with serving("crawl.db", ServeOptions(writable=True)) as service:
-            draw({name: f"{service.address}{path}" for name, path in _decided("crawl.db").items()}, "", out)
+            draw({name: f"{service.address}{path}" for name, path in decided.items()}, "", out)
+        with serving(_versions("versions.db", asked.text if asked else ""), ServeOptions()) as service:
+            cluster = service("GET", "/v1/clusters").json["items"][0]["cluster"]
+            places = {"texts": f"{service.address}/cluster?cluster={cluster}#texts"}
+            draw(places | {"moved": f"{service.address}/compare?a=version+8&b=version+9#words"}, "", out)
 
 
 def _decided(path: str) -> dict[str, str]:
@@ -68,6 +76,20 @@ def _decided(path: str) -> dict[str, str]:
             index.decide(one)
         cluster = next(one.cluster for one in index.clusters() if one.keep == BRIDGE)
     return {"cluster": f"/cluster?cluster={cluster}", "decisions": "/decisions"}
+
+
+def _versions(path: str, text: str) -> str:
+    """Make an index of nine versions of a text, each with more words replaced; in the last one, the end has moved."""
+    words, documents = text.split(" "), []
+    for number in range(9):
+        for place in range(9 * number, 9 * number + 3 * (number % 3)):
+            words[2 * place % len(words)] = "plums"
+        if number == 8:
+            words = [*words[-30:], *words[:-30]]
+        documents.append(Document(f"version {number + 1}", " ".join(words), dated_at=(19_000 + 15 * number**2) * DAY))
+    with Index.create(path) as index:
+        index.add(documents)
+    return path
 
 
 def draw(places: dict[str, str], asked: str, out: Path) -> None:

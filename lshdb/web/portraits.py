@@ -78,11 +78,11 @@ class Timeline:
 
 
 def heat_map(found: Portrait, floor: float, min_sim: float) -> HeatMap | None:
-    """Return the heat map of a cluster, None if all its documents have the same text.
+    """Return the heat map of a cluster, None if it has one or two texts, whose similarity is in the table anyway.
 
     Args: floor: the similarity whose colour is the weakest.
     """
-    if not found.pairs:
+    if len(found.pairs) < 2:
         return None
     num_texts = found.pairs[-1].right + 1
     is_numbered = num_texts <= NUMBERED

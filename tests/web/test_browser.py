@@ -113,6 +113,29 @@ def test_a_visit(browser: webdriver.Chrome, service: Service) -> None:
     assert requested(browser) == {urlsplit(service.address).netloc}
 
 
+def test_clusters_are_found_by_a_text_and_drawn(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    path, words = str(tmp_path / "index.db"), [f"w{number}" for number in range(60)]
+    with Index.create(path) as index:
+        texts = [" ".join([*words, *(["more"] * number)]) for number in range(12)]
+        index.add([Document(f"page {n}", text, dated_at=n * 10**14) for n, text in enumerate(texts)])
+        index.add([Document("turned", " ".join([*words[20:], *words[:20]])), Document("q" * 1_999, "q" * 20_000)])
+    with serving(path, ServeOptions()) as service:
+        browser.get_log("browser")
+        browser.get(f"{service.address}/clusters")
+        # Longer than an address may be.
+        browser.find_element(By.NAME, "search").send_keys(texts[0].replace(" ", "  " * 3), Keys.ENTER)
+        WebDriverWait(browser, SECONDS).until(lambda found: found.find_elements(By.LINK_TEXT, "page 0"))
+        assert urlsplit(browser.current_url).query == ""
+        browser.find_element(By.LINK_TEXT, "page 0").click()
+        assert len(browser.find_elements(By.CSS_SELECTOR, "rect.hot")) == 78
+        assert len(browser.find_elements(By.CSS_SELECTOR, "circle.dot")) == 12
+        browser.find_element(By.LINK_TEXT, "turned").click()
+        browser.find_element(By.CSS_SELECTOR, "a[href^='/compare'][href*='page+0']").click()
+        browser.find_element(By.PARTIAL_LINK_TEXT, "moved").click()
+        assert urlsplit(browser.current_url).fragment in ("away-1", "here-1")
+        assert browser.get_log("browser") == []
+
+
 def test_a_report_opens_from_disk(browser: webdriver.Chrome, path: str, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     with Index.open(path) as index:

@@ -31,8 +31,8 @@ def test_a_heat_map_has_a_cell_for_each_pair_and_lists_the_least_similar() -> No
     assert found.cells[2].title == "2 and 3: 0.9990 (estimated)"
     assert (found.num_texts, found.num_apart, found.is_numbered) == (3, 2, True)
     assert [(pair.left, pair.right) for pair in found.farthest] == [(0, 2), (0, 1), (1, 2)]
-    assert heat_map(drawn(), 0.5, 0.8) is None
-    whole = heat_map(drawn(pairs=pairs[:1]), floor=1.0, min_sim=1.0)
+    assert heat_map(drawn(pairs=pairs[:1]), 0.5, 0.8) is None
+    whole = heat_map(drawn(pairs=pairs), floor=1.0, min_sim=1.0)
     assert whole is not None
     assert whole.cells[0].strength == 1.0
 
