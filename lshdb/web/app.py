@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
+from lshdb.answers.query import load_kernels
 from lshdb.errors import LshdbError
 from lshdb.index import Index
 from lshdb.model.decisions import Decision
@@ -74,9 +75,10 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> App:
 
 
 async def _prepared(desk: Desk, pages: Pages) -> None:
-    """Compute what the overview shows, and compile the kernels, before somebody waits for it."""
+    """Compute what the overview shows, and load the kernels, before somebody waits for it."""
     with suppress(LshdbError, HTTPException):
         await desk.list(pages.prepare)
+        await desk.list(lambda index: load_kernels(index.params))
         desk.is_prepared = True
 
 
