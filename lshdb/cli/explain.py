@@ -172,7 +172,8 @@ def _print_diff(found: WordDiff) -> None:
             sys.stdout.write(f"{space}{opened}{label}{words}{closed}")
         before = hunk
     moved = f" ({found.num_moved:,} of them moved)" if found.num_moved else ""
-    summary = f"{found.num_removed:,} words removed, {found.num_added:,} added{moved}, {found.num_equal:,} equal"
+    words = "word" if found.num_removed == 1 else "words"
+    summary = f"{found.num_removed:,} {words} removed, {found.num_added:,} added{moved}, {found.num_equal:,} equal"
     coarse = "; passages too different to compare word by word are shown as replaced" if found.is_coarse else ""
     sys.stdout.write(f"\n\n{summary}{coarse}\n" if found.hunks else f"{summary}\n")
 

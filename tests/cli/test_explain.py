@@ -50,7 +50,7 @@ def test_the_explanation_is_readable(lshdb: Run, filled: str) -> None:
     assert row(out, "containment") == "0.8571 of left is in right, 1.0000 of right is in left"
     assert row(out, "shingles") == "7 and 6 distinct, 6 in both"
     assert row(out, "pair") == "yes: 0.8571, exact, linked by run 1"
-    assert out.endswith(f"\n{TEN} [-eleven-]\n\n1 words removed, 0 added, 10 equal\n")
+    assert out.endswith(f"\n{TEN} [-eleven-]\n\n1 word removed, 0 added, 10 equal\n")
 
 
 def test_a_passage_that_moved_has_a_number_at_both_places(

@@ -57,10 +57,22 @@ def test_a_run_is_shown_with_what_it_brought(filled: str) -> None:
     page = parsed(night)
     assert (run.run, run.num_added) == (2, 2)
     assert "What run 2 brought" in page.text
-    assert "The kept document and 1 of the 1 that the run brought" in page.text
+    assert "The kept document and what the run brought" in page.text
+    assert "UTC, finished." in page.text
     assert "e: 0 words removed, 1 added, 10 equal." in page.text
     assert "d" not in [line for line in page.text.splitlines() if len(line) == 1]
     assert "d 2 documents" in changed.text
+
+
+@pytest.mark.sqlite
+def test_a_passage_that_moved_is_marked_without_a_link(tmp_path: Path) -> None:
+    words = [f"w{number}" for number in range(60)]
+    with Index.create(str(tmp_path / "index.db")) as index:
+        index.add([Document("a", " ".join(words)), Document("b", " ".join([*words[20:], *words[:20]]))])
+        page = parsed(report(index))
+    assert "b: 20 words removed, 20 added (20 of them moved), 40 equal." in page.text
+    assert "1: moved away" in page.text
+    assert "1: moved here" in page.text
 
 
 def test_a_collection_has_its_own_clusters_and_figures(filled: str) -> None:
@@ -70,6 +82,8 @@ def test_a_collection_has_its_own_clusters_and_figures(filled: str) -> None:
         page = parsed(report(index, "news"))
         with pytest.raises(CollectionUnknown, match="'nothing'"):
             report(index, "nothing")
+        # The figures of a run are those of its own collection.
+        assert "into the collection news, finished." in parsed(report(index, "default", run=2)).text
     assert "1 2 documents" in page.text
     assert "a 3 documents" not in page.text
 
