@@ -2,7 +2,8 @@
 
 mutmut makes the faults. This script says which tests belong to which module and takes a sample of the faults, and
 `scripts.planting` tries them, half a second each. Each module has a folder in build/mutants with a copy of the
-repository, which may change meanwhile, and with the results. ``--show`` prints the faults that no test noticed.
+repository, which may change meanwhile, and with the results. ``--show`` prints the faults that no test noticed, and
+``--again`` tries only these, with the tests of today, unless the module has changed.
 
 A fault that changes no answer cannot be noticed, and does not count: `equivalent.toml` names these with the reasons.
 
@@ -151,7 +152,7 @@ def main() -> None:
             folder.show()
         return
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = [pool.submit(folder.run, asked.sample, asked.seed) for folder in folders]
+        runs = [pool.submit(folder.run, asked.sample, asked.seed, again=asked.again) for folder in folders]
         for run in runs:
             print(run.result(), flush=True)
 
@@ -161,6 +162,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("modules", nargs="*", help="modules or folders, such as lshdb/linking; all by default")
     parser.add_argument("--sample", type=int, default=60, help="at most this many faults of a module; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", action="store_true", help="try only those that were not noticed last time")
     parser.add_argument("--show", action="store_true", help="run nothing, and print those that were not noticed")
     return parser.parse_args()
 
@@ -172,9 +174,15 @@ class _Folder:
     module: str
     path: Path
 
-    def run(self, sample: int, seed: int) -> str:
+    def run(self, sample: int, seed: int, *, again: bool) -> str:
         """Try a sample of the faults, and return a line about them. Raises: RuntimeError: the tests fail anyway."""
-        plan = self._prepare(sample, seed)
+        before: dict[str, str] = json.loads(self._results.read_text())["faults"] if again else {}
+        made = mutate_file_contents(self.module, (ROOT / self.module).read_text())
+        if again and made.code != (self.path / self.module).read_text():
+            raise RuntimeError(f"{self.module} has changed, so its faults are others; run it without --again")
+        names = [get_mutant_name(Path(self.module), name) for name in made.mutant_names]
+        chosen = [name for name in before if before[name] in UNNOTICED] if again else _sample(names, sample, seed)
+        plan = self._prepare(made.code, chosen)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "scripts.planting", "-p", "no:cacheprovider"]
         done = subprocess.run(
             [*command, *TESTS[self.module], "-m", "not postgres"],
@@ -185,21 +193,21 @@ class _Folder:
         )
         if not self._results.exists():
             raise RuntimeError(f"{self.module}: {done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        found = json.loads(self._results.read_text())
+        self._results.write_text(json.dumps(found | {"faults": before | found["faults"]}, indent=1))
         return self._row()
 
-    def _prepare(self, sample: int, seed: int) -> Path:
-        """Copy the repository, plant the faults, and return the file with the names of those to be tried."""
+    def _prepare(self, code: str, names: Sequence[str]) -> Path:
+        """Copy the repository with code that has all faults. Returns: a file with the names of those to be tried."""
         shutil.rmtree(self.path, ignore_errors=True)
         for name in FOLDERS:
             shutil.copytree(ROOT / name, self.path / name)
         # Where an installed package has them. Otherwise the ones of the repository are imported.
         shutil.copytree(ROOT / "migrations", self.path / "lshdb" / "migrations")
         shutil.copy2(ROOT / "pyproject.toml", self.path)
-        made = mutate_file_contents(self.module, (ROOT / self.module).read_text())
-        (self.path / self.module).write_text(made.code)
-        names = [get_mutant_name(Path(self.module), name) for name in made.mutant_names]
+        (self.path / self.module).write_text(code)
         plan = self.path / "faults.json"
-        plan.write_text(json.dumps(_sample(names, sample, seed)))
+        plan.write_text(json.dumps(names))
         return plan
 
     @property

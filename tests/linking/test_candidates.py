@@ -85,6 +85,9 @@ def test_repeats_are_not_written_to_disk(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(candidates, "RUN_PAIRS", 10)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: pytest.fail("a file was made"))
     assert parts_of([[(1, 2), (3, 2)]] * 40, 9) == [[(1, 2), (2, 3)]]
+    # Up to half of what a run holds.
+    several = [(1, 2), (1, 3), (2, 3), (1, 4), (2, 4)]
+    assert parts_of([several] * 40, 9) == [several]
 
 
 def test_no_room_for_the_runs_is_an_error_naming_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
