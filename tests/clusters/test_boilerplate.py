@@ -300,3 +300,14 @@ def test_passages_without_a_word_between_them_are_one() -> None:
     assert edits is not None
     assert edits.spans == (((2, 13), (16, 21)),)
     assert tally.taken().num_runs == 2
+
+
+def test_a_row_of_parquet_without_words_left_is_not_written_and_other_bytes_stay(url: str, tmp_path: Path) -> None:
+    texts = [f"{body(n)} ".encode() + b"\xff " + FOOTER.encode() for n in range(3)] + [FOOTER.encode()]
+    columns = {"id": list("abcd"), "title": ["A", "B", "C", None], "text": pa.array(texts, pa.binary())}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    read = ReadOptions(text_field=("title", "text"))
+    report = filtered(url, tmp_path / "in.parquet", tmp_path / "out", read)
+    written = pq.read_table(tmp_path / "out" / "in.parquet").column("text").to_pylist()
+    assert written == [text.replace(FOOTER.encode(), b"") for text in texts[:3]]
+    assert report.taken == Taken(4, 4, 32, 4 * len(FOOTER), 1, (TakenPassage(FOOTER, 8, 4),))
