@@ -1,12 +1,14 @@
-"""Create real corpora for the benchmarks from Debian's documentation and source packages.
+"""Create real corpora for the benchmarks from Debian's documentation and source packages, and from Python packages.
 
 `crawl` creates a folder of unmodified HTML pages. `jsonl` creates a file with one JSON object ``{"id", "text"}`` per
-line. Packages are downloaded once with ``apt-get download`` and unpacked with ``dpkg -x`` into a cache folder, without
-installing them: ``*.deb``, and ``x/NAME/`` for each package. The corpus depends only on the versions of the packages:
-they are read in the order below, and their files in the order of their paths.
+line. `versions` creates such a file from Python packages in two versions each, so that most texts have near-duplicates.
+
+Packages are downloaded once, with ``apt-get download`` and ``pip download``, and unpacked into a cache folder, without
+installing them: Debian's to ``*.deb``, and each package to ``x/NAME/``. The corpus depends only on the versions of the
+packages: they are read in the order below, and their files in the order of their paths.
 
 Texts are never repeated to reach a size. Duplicates are dropped and counted.
-Limitation: needs Debian or Ubuntu with apt sources, and uses the versions of that release.
+Limitation: all but `versions` need Debian or Ubuntu with apt sources, and use the versions of that release.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import math
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -61,6 +65,24 @@ TEXT_PACKAGES: Final = (
     "emacs-el",
     "erlang-src",
     "linux-source-6.1",
+)
+
+# Two versions each: generated clients, an orchestrator's modules, libraries with their tests.
+WHEELS: Final = (
+    *("ansible==9.13.0", "ansible==10.7.0"),
+    *("apache-airflow==2.9.3", "apache-airflow==2.10.3"),
+    *("django==4.2.16", "django==5.1.3"),
+    *("kubernetes==30.1.0", "kubernetes==31.0.0"),
+    *("matplotlib==3.8.4", "matplotlib==3.9.2"),
+    *("nova==29.0.0", "nova==30.0.0"),
+    *("numpy==1.26.4", "numpy==2.1.3"),
+    *("oci==2.130.0", "oci==2.138.0"),
+    *("pandas==2.1.4", "pandas==2.2.3"),
+    *("scikit-learn==1.4.2", "scikit-learn==1.5.2"),
+    *("scipy==1.13.1", "scipy==1.14.1"),
+    *("sqlalchemy==2.0.30", "sqlalchemy==2.0.36"),
+    *("sympy==1.12", "sympy==1.13.3"),
+    *("twisted==23.10.0", "twisted==24.10.0"),
 )
 
 HTML_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml"})
@@ -109,6 +131,25 @@ def unpacked(package: str, cache: Path) -> Path:
         partial.mkdir(parents=True)
         subprocess.run(["dpkg", "-x", str(archive(package, cache)), str(partial)], check=True)
         unpack_inner_archives(partial)
+        partial.rename(folder)
+    return folder
+
+
+def unpacked_wheel(wheel: str, cache: Path) -> Path:
+    """Return the folder of an unpacked wheel. Download and unpack it first if necessary. Args: wheel: NAME==VERSION.
+
+    Raises:
+        subprocess.CalledProcessError: pip failed.
+    """
+    folder = cache / "x" / wheel
+    if not folder.is_dir():
+        partial = folder.with_name(wheel + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as downloaded:
+            options = ("--quiet", "--no-deps", "--only-binary=:all:", f"--dest={downloaded}")
+            subprocess.run([sys.executable, "-m", "pip", "download", *options, wheel], check=True, stdout=sys.stderr)
+            (archive,) = Path(downloaded).glob("*.whl")
+            shutil.unpack_archive(archive, partial, "zip")
         partial.rename(folder)
     return folder
 
@@ -163,22 +204,22 @@ def place(page: Path, target: Path) -> None:
         shutil.copyfile(page, target)
 
 
-def make_jsonl(target: Path, megabytes: float, cache: Path) -> Tally:
+def make_jsonl(target: Path, folders: Iterable[tuple[str, Path]], megabytes: float = math.inf) -> Tally:
     """Write ``{"id", "text"}`` lines until the texts reach the given size in UTF-8."""
     tally = Tally()
     with target.open("wb") as out:
-        for document_id, text in distinct_texts(cache, tally):
+        for document_id, text in distinct_texts(folders, tally):
             out.write(msgspec.json.encode({"id": document_id, "text": text}) + b"\n")
             if tally.bytes >= megabytes * MEGABYTE:
                 break
     return tally
 
 
-def distinct_texts(cache: Path, tally: Tally) -> Iterator[tuple[str, str]]:
-    """Yield (id, text) of each text file of `TEXT_PACKAGES`, each distinct text once, and count them in the tally."""
+def distinct_texts(folders: Iterable[tuple[str, Path]], tally: Tally) -> Iterator[tuple[str, str]]:
+    """Yield (id, text) of each text file of packages, each distinct text once, and count them in the tally."""
     seen: set[bytes] = set()
-    for package in TEXT_PACKAGES:
-        root, before = unpacked(package, cache), tally.bytes
+    for package, root in folders:
+        before = tally.bytes
         for path in files(root):
             text = text_of(path, tally)
             if text is not None and is_new(text, seen, tally):
@@ -243,10 +284,12 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     crawl = commands.add_parser("crawl", help="a folder of HTML pages")
     jsonl = commands.add_parser("jsonl", help="a file of texts, one JSON object per line")
+    versions = commands.add_parser("versions", help="a file of the texts of Python packages, in two versions each")
     crawl.add_argument("target", type=Path, metavar="DIR")
     jsonl.add_argument("target", type=Path, metavar="FILE")
+    versions.add_argument("target", type=Path, metavar="FILE")
     jsonl.add_argument("--megabytes", type=float, default=550.0, help="size of the texts (default 550)")
-    for command in (crawl, jsonl):
+    for command in (crawl, jsonl, versions):
         command.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help=f"packages (default {DEFAULT_CACHE})")
     return parser.parse_args(arguments)
 
@@ -257,8 +300,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = asked.cache.expanduser().resolve()
     if asked.command == "crawl":
         tally = make_crawl(asked.target, cache)
+    elif asked.command == "jsonl":
+        packages = ((package, unpacked(package, cache)) for package in TEXT_PACKAGES)
+        tally = make_jsonl(asked.target, packages, asked.megabytes)
     else:
-        tally = make_jsonl(asked.target, asked.megabytes, cache)
+        tally = make_jsonl(asked.target, ((wheel, unpacked_wheel(wheel, cache)) for wheel in WHEELS))
     print(tally.report(str(asked.target), time.perf_counter() - started))
     if asked.command == "jsonl" and tally.bytes < asked.megabytes * MEGABYTE:
         print(f"the packages contain only {tally.bytes / MEGABYTE:.1f} MB", file=sys.stderr)
