@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from lshdb.clusters.clusters import ClusterOptions
     from lshdb.clusters.export import ExportOptions, ExportReport
     from lshdb.clusters.members import Cluster, Member
+    from lshdb.clusters.portrait import Compared, Portrait
     from lshdb.clusters.rows.options import (
         Deletion,
         DeletionReport,
@@ -153,6 +154,7 @@ __all__ = [
     "ClusterOptions",
     "CollectionUnknown",
     "CommonRun",
+    "Compared",
     "Comparison",
     "Conflicts",
     "Contained",
@@ -222,6 +224,7 @@ __all__ = [
     "PathMissing",
     "Permutations",
     "Point",
+    "Portrait",
     "Progress",
     "PromiseUnreachable",
     "PruneRefused",
@@ -286,6 +289,7 @@ _CLASSES: Final = {
     "lshdb.clusters.clusters": ("ClusterOptions",),
     "lshdb.clusters.export": ("ExportOptions", "ExportReport"),
     "lshdb.clusters.members": ("Cluster", "Member"),
+    "lshdb.clusters.portrait": ("Compared", "Portrait"),
     "lshdb.index": ("Index",),
     "lshdb.ingest.buffer": ("Buffer",),
     "lshdb.ingest.options": ("Budgets", "IngestOptions"),
