@@ -120,7 +120,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "lshdb/clusters/rows/folder.py": ("tests/clusters/test_out_folder.py",),
     "lshdb/clusters/rows/judging.py": FILTERED,
     "lshdb/clusters/rows/lines.py": ("tests/clusters/test_filtered_lines.py",),
-    "lshdb/clusters/rows/opened.py": ("tests/clusters/test_opened.py",),
+    "lshdb/clusters/rows/opened.py": ("tests/clusters/test_opened.py", "tests/clusters/test_filtered_stream.py"),
     "lshdb/clusters/rows/parquet.py": ("tests/clusters/test_filtered_parquet.py", CUT[0], "-k", "parquet"),
     "lshdb/clusters/rows/rewriting.py": CUT,
     "lshdb/clusters/rows/shards.py": FILTERED,

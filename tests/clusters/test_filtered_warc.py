@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,26 @@ def test_a_damaged_record_is_copied_with_those_around_it(url: str, tmp_path: Pat
     report = filtered(ingested(url, source), source, tmp_path / "out")
     assert report.counts == RecordCounts(num_kept=1, num_dropped=1, num_rejected=1)
     assert (tmp_path / "out" / source.name).read_bytes() == b"".join(members[:2])
+
+
+def test_a_file_that_cannot_be_read_again_is_reported_and_the_others_are_written(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "1.warc", tmp_path / "2.warc"
+    first.write_bytes(INFO + ONE)
+    second.write_bytes(INFO + TWO)
+    ingested(url, first, second)
+    inode, read = first.stat().st_ino, os.pread
+
+    def failing(descriptor: int, num_bytes: int, position: int) -> bytes:
+        if os.fstat(descriptor).st_ino == inode:
+            raise OSError(errno.EIO, "a bad sector")
+        return read(descriptor, num_bytes, position)
+
+    monkeypatch.setattr(os, "pread", failing)
+    report = filtered(url, [first, second], tmp_path / "out")
+    assert [(one.source, one.reason) for one in report.failed] == [(first.as_uri(), "a bad sector")]
+    assert (tmp_path / "out" / "2.warc").read_bytes() == INFO + TWO
 
 
 def arc_record(name: str, body: str) -> bytes:

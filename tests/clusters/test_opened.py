@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from lshdb.clusters.rows import opened as module
 from lshdb.clusters.rows.opened import OpenedFile, opened
 from lshdb.errors import SourceUnreadable
 from lshdb.readers import ReadOptions, SourceFile, source_at
+from lshdb.readers.bytes.streams import ByteStream
 
 TEXT = b"".join(b'{"id": "%d", "text": "one of many lines"}\n' % number for number in range(2_000))
 
@@ -35,9 +37,25 @@ def test_blocks_are_the_bytes_of_the_file(
     assert all(len(block) >= size for block in blocks[:-1])
     assert len(blocks) <= len(TEXT) // size + 1
     assert file.format == "jsonl"
+    assert (file.stream.origin is file.binary) == (raw == TEXT)
     assert file.compression == ("gzip" if raw != TEXT else None)
     file.close()
     assert file.binary.closed
+
+
+def test_small_pieces_are_joined_to_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ_BYTES", 1_000)
+    with closing(opened(file_of(tmp_path / "in.jsonl", TEXT), ReadOptions())) as file:
+        pieces = [bytes([number]) * 250 for number in range(10)]
+        blocks = list(replace(file, stream=ByteStream(iter(pieces))).blocks())
+    assert [len(block) for block in blocks] == [1_000, 1_000, 500]
+    assert b"".join(blocks) == b"".join(pieces)
+
+
+def test_a_file_that_is_opened_is_not_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ_BYTES", 1_000)
+    with closing(opened(file_of(tmp_path / "in.jsonl", TEXT), ReadOptions())) as file:
+        assert file.binary.tell() < len(TEXT)
 
 
 def test_a_file_of_no_format_has_none(tmp_path: Path) -> None:

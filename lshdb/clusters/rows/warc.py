@@ -9,7 +9,6 @@ and some but not all records of a segment are dropped, the file is refused.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -129,10 +128,10 @@ class _Copying:
 
     def _copy(self, begin: int, end: int) -> None:
         """Copy bytes of the file unchanged."""
-        descriptor = self._file.binary.fileno()
-        while begin < end and (block := os.pread(descriptor, min(COPIED_BYTES, end - begin), begin)):
+        source = PositionedFile(self._file.binary)
+        source.seek(begin)
+        while block := source.read(min(COPIED_BYTES, end - source.tell())):
             self._out.write(block)
-            begin += len(block)
 
     def _compress(self, walked: _Walked) -> None:
         """Compress the wanted records of a segment as a new member."""

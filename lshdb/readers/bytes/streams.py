@@ -146,9 +146,12 @@ class PositionedFile(io.RawIOBase):
         return self._position
 
     def read(self, num_bytes: int = -1, /) -> bytes:
-        """Return at most `num_bytes` bytes from the position; all bytes if it is negative."""
+        """Return at most `num_bytes` bytes from the position; all bytes if it is negative. Raises: StreamDamaged."""
         left = max(self._size - self._position, 0)
-        block = os.pread(self._descriptor, left if num_bytes < 0 else min(num_bytes, left), self._position)
+        try:
+            block = os.pread(self._descriptor, left if num_bytes < 0 else min(num_bytes, left), self._position)
+        except OSError as error:
+            raise StreamDamaged(error.strerror or str(error)) from None
         self._position += len(block)
         return block
 
