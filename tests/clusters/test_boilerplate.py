@@ -151,6 +151,15 @@ def test_a_record_of_boilerplate_alone_is_not_written(url: str, tmp_path: Path) 
     assert (report.taken.num_emptied, report.counts.num_kept) == (1, 4)
 
 
+def test_what_is_taken_out_of_several_files_is_added_up(url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for n in range(3):
+        (folder / f"{n}.jsonl").write_text(json.dumps({"id": f"d{n}", "text": f"{body(n)} {FOOTER}"}) + "\n")
+    report = filtered(url, folder, tmp_path / "out")
+    assert report.taken == Taken(3, 3, 24, 3 * len(FOOTER), 0, (TakenPassage(FOOTER, 8, 3),))
+
+
 def test_copies_of_a_document_do_not_make_its_text_boilerplate(url: str, tmp_path: Path) -> None:
     lines = [json.dumps({"id": f"copy {n}", "text": body(0)}) + "\n" for n in range(5)]
     (tmp_path / "in.jsonl").write_text("".join(lines))

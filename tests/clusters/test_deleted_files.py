@@ -40,6 +40,12 @@ def test_a_dry_run_lists_what_is_deleted_then(url: str, pages: Path) -> None:
     assert names(pages) == ["a.txt", "b.txt", "empty.txt"]
 
 
+def test_the_bytes_of_all_deleted_files_are_counted(url: str, pages: Path) -> None:
+    (pages / "second copy.txt").write_text(words(0))
+    report = deleted(ingested(url, pages), pages)
+    assert (len(report.deleted), report.num_bytes) == (2, 2 * len(words(0)))
+
+
 def test_the_policy_decides_which_file_is_left(url: str, pages: Path) -> None:
     ingested(url, pages)
     deleted(url, pages, options=FilterOptions(clusters=ClusterOptions(prefer=("copy",))))

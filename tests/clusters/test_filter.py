@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import os
@@ -119,6 +120,35 @@ def test_a_file_without_anything_to_leave_out_is_copied_as_it_is(url: str, tmp_p
     assert report.counts == RecordCounts(num_kept=2)
 
 
+@pytest.mark.parametrize("first", [A + B, A + C])
+def test_a_file_that_the_disk_cannot_read_again_is_reported(
+    first: bytes, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "1.jsonl").write_bytes(first)
+    (tmp_path / "2.jsonl").write_bytes(D)
+    paths = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
+    ingested(url, *paths)
+    inode, pread = paths[0].stat().st_ino, os.pread
+
+    class Failing(io.FileIO):
+        def read(self, _num_bytes: int | None = -1, /) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    def opened(path: Path) -> io.FileIO:
+        return Failing(path) if path == paths[0] else io.FileIO(path)
+
+    def failing(descriptor: int, num_bytes: int, position: int) -> bytes:
+        if os.fstat(descriptor).st_ino == inode:
+            raise OSError(5, "Input/output error")
+        return pread(descriptor, num_bytes, position)
+
+    monkeypatch.setattr("lshdb.clusters.rows.opened.open_regular", opened)
+    monkeypatch.setattr(os, "pread", failing)
+    report = filtered(url, paths, tmp_path / "out")
+    assert [(one.source, one.reason) for one in report.failed] == [(paths[0].as_uri(), "Input/output error")]
+    assert (tmp_path / "out" / "2.jsonl").read_bytes() == D
+
+
 def test_records_are_told_apart_by_their_place_and_not_by_their_id(url: str, tmp_path: Path) -> None:
     one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     for path, firsts in ((one, (0, 100)), (other, (0, 200))):
@@ -211,6 +241,24 @@ ROWS = [
     b"too,few\n",
     f"4,\xe9 \xff,{words(200)}".encode("latin-1"),
 ]
+
+
+def test_a_document_below_the_threshold_is_kept(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    near = json.dumps({"id": "near", "text": words(0) + " more"}).encode() + b"\n"  # 16 of 17 shingles
+    source.write_bytes(A + near)
+    with Index.open(ingested(url, source)) as index:
+        assert index.filter(source, tmp_path / "out").counts == RecordCounts(num_kept=1, num_dropped=1)
+        assert index.filter(source, tmp_path / "more", 0.95).counts == RecordCounts(num_kept=2)
+
+
+def test_a_header_of_several_lines_may_begin_with_a_byte_order_mark(url: str, tmp_path: Path) -> None:
+    rows = [b'\xef\xbb\xbf"a\nnote",id,text\n', *(f",{n},{words(n % 2 * 100)}\n".encode() for n in range(3))]
+    source = tmp_path / "in.csv"
+    source.write_bytes(b"".join(rows))
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert (tmp_path / "out" / "in.csv").read_bytes() == b"".join(rows[:-1])
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])

@@ -134,6 +134,23 @@ def test_a_file_whose_schema_cannot_be_written_again_is_refused(
     assert not (tmp_path / "out" / "in.parquet").exists()
 
 
+def test_a_file_that_the_writer_refuses_is_reported(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in.parquet"
+    pq.write_table(table(), source)
+    monkeypatch.setattr(parquet, "_settings", lambda *_: {"version": "9.0"})
+    (failed,) = filtered(ingested(url, source), source, tmp_path / "out").failed
+    assert failed.reason.startswith("cannot be written as Parquet again (Unsupported Parquet format version: 9.0")
+
+
+def test_lists_of_an_old_writer_keep_their_names(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    texts = [words(0), words(0)]
+    pq.write_table(pa.table({"text": texts, "tags": [["a"], ["b"]]}), source, use_compliant_nested_type=False)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.failed == ()
+    assert pq.read_table(tmp_path / "out" / "in.parquet").column("tags").to_pylist() == [["a"]]
+
+
 def test_a_damaged_page_of_another_column_is_reported_and_the_other_files_are_written(url: str, tmp_path: Path) -> None:
     first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
     columns = {"text": [words(0), words(0)], "note": ["some words", "and more"]}

@@ -178,7 +178,7 @@ def test_rows_stay_in_one_generation_until_the_key_of_the_buckets_is_there(
 
 
 def test_merging_takes_a_third_of_the_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0
+    now = 100
 
     def step(_transaction: object) -> bool:
         nonlocal now
@@ -188,11 +188,11 @@ def test_merging_takes_a_third_of_the_time(store: Store, monkeypatch: pytest.Mon
     monkeypatch.setattr(generations, "merge_some", step)
     monkeypatch.setattr("lshdb.store.merging.time", SimpleNamespace(monotonic=lambda: now))
     merging = Merging(store)
-    now, ends = 30, []
+    now, ends = 130, []
     for _ in range(4):
         merging.go_on()
         ends.append(now)
-    assert ends == [40, 44, 45, 45]
+    assert ends == [140, 144, 145, 145]
 
 
 def test_rows_deleted_since_are_not_counted_after_a_merge(store: Store) -> None:

@@ -38,7 +38,7 @@ from lshdb.model.values import Rejection
 from lshdb.passages.frequent import frequent_ngrams
 from lshdb.readers import ReadOptions
 from lshdb.readers.base import reason_of
-from lshdb.readers.bytes.streams import StreamDamaged, open_regular
+from lshdb.readers.bytes.streams import PositionedFile, StreamDamaged, open_regular
 from lshdb.store.store import Store
 from lshdb.store.tables import clusters
 from lshdb.store.transaction import Transaction
@@ -174,7 +174,7 @@ class Filtering:
         found[UNKNOWN] = max(shard.sources[0].position - int(found.sum()), 0)
         try:
             with open_regular(shard.file.path) as file:
-                shutil.copyfileobj(file, out, COPIED_BYTES)
+                shutil.copyfileobj(PositionedFile(file), out, COPIED_BYTES)
         except StreamDamaged as error:
             raise SourceUnreadable(path=shard.file.path, reason=reason_of(error)) from None
         return found
