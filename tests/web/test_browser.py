@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium")
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.expected_conditions import staleness_of
@@ -89,7 +90,8 @@ def fit_telephone(browser: webdriver.Chrome) -> None:
 
 
 def test_a_visit(browser: webdriver.Chrome, service: Service) -> None:
-    wait = WebDriverWait(browser, SECONDS)
+    # What is found may belong to the page that the browser is just leaving.
+    wait = WebDriverWait(browser, SECONDS, ignored_exceptions=[StaleElementReferenceException])
     browser.get(service.address)
     assert browser.find_element(By.TAG_NAME, "h1").text == "Overview"
     # By keyboard: the first stop is the link that skips the navigation.
