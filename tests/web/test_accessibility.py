@@ -11,9 +11,9 @@ pytest.importorskip("axe_core_python", reason="needs axe-core-python")
 from selenium import webdriver
 
 from tests.web.conftest import Service
-from tests.web.test_browser import browser, path, pytestmark, service
+from tests.web.test_browser import browser, chromium, path, pytestmark, service
 
-__all__ = ["browser", "path", "pytestmark", "service"]
+__all__ = ["browser", "chromium", "path", "pytestmark", "service"]
 
 PAGES = (
     "/",

@@ -64,7 +64,7 @@ def service(path: str) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[webdriver.Chrome]:
+def chromium() -> Iterator[webdriver.Chrome]:
     """A Chromium without a window."""
     options = webdriver.ChromeOptions()
     for flag in FLAGS:
@@ -75,6 +75,14 @@ def browser() -> Iterator[webdriver.Chrome]:
     driver.set_page_load_timeout(SECONDS)
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def browser(chromium: webdriver.Chrome) -> webdriver.Chrome:
+    """It, without messages and requests of earlier tests."""
+    for kind in ("browser", "performance"):
+        chromium.get_log(kind)
+    return chromium
 
 
 def requested(browser: webdriver.Chrome) -> set[str]:
@@ -122,7 +130,6 @@ def test_clusters_are_found_by_a_text_and_drawn(browser: webdriver.Chrome, tmp_p
         index.add([Document(f"page {n}", text, dated_at=n * 10**14) for n, text in enumerate(texts)])
         index.add([Document("turned", " ".join([*words[20:], *words[:20]])), Document("q" * 1_999, "q" * 20_000)])
     with serving(path, ServeOptions()) as service:
-        browser.get_log("browser")
         browser.get(f"{service.address}/clusters")
         # Longer than an address may be.
         browser.find_element(By.NAME, "search").send_keys(texts[0].replace(" ", "  " * 3), Keys.ENTER)
@@ -142,7 +149,6 @@ def test_a_report_opens_from_disk(browser: webdriver.Chrome, path: str, tmp_path
     out = tmp_path / "report.html"
     with Index.open(path) as index:
         out.write_text(report(index), encoding="utf-8")
-    requested(browser)
     fit_telephone(browser)
     browser.get(out.as_uri())
     first, last = (browser.find_elements(By.TAG_NAME, "details")[place] for place in (0, -1))
