@@ -6,6 +6,7 @@ Limitation: documents that were removed since then are left out, and other chang
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -20,6 +21,7 @@ from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.store.store import Store
 from lshdb.store.tables import clusters as stored
+from lshdb.store.tables import locators
 from lshdb.store.transaction import Transaction
 
 __all__ = ["FOUND_DOCUMENTS", "Catalogue", "ClusterOrder", "Listed", "catalogue_of"]
@@ -105,7 +107,11 @@ class Catalogue:
 
     def named(self, documents: Iterable[tuple[str, str]]) -> NDArray[np.int64]:
         """Return the keys of the documents with these collections and ids, int64; some may not exist."""
-        return self._store.read(lambda snapshot: stored.named(snapshot, documents))
+        doc_ids = defaultdict[str, list[str]](list)
+        for collection, doc_id in documents:
+            doc_ids[collection].append(doc_id)
+        found = self._store.read(lambda snapshot: [locators.doc_keys(snapshot, *some) for some in doc_ids.items()])
+        return np.asarray([key for keys in found for key in keys.values()], dtype=np.int64)
 
     def places(
         self, order: ClusterOrder = "size", min_size: int = 2, having: Iterable[NDArray[np.int64]] = ()

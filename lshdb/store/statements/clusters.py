@@ -27,7 +27,6 @@ __all__ = [
     "known_pairs",
     "later_mates",
     "merits",
-    "named",
     "names",
     "near_pairs",
     "scope",
@@ -124,16 +123,6 @@ def from_sources(text: str) -> Rows:
     """Select the doc_key of the documents from sources whose URIs contain a text."""
     mine = select(source.c.source_key).where(source.c.uri.contains(text, autoescape=True))
     return select(document.c.doc_key).where(document.c.source_key.in_(mine))
-
-
-@cache
-def named() -> Rows:
-    """Select the doc_key of the documents of ``:collection`` with the ids ``:doc_ids``."""
-    mine = (
-        document.c.collection_key == bound_key("collection"),
-        document.c.doc_id.in_(bindparam("doc_ids", expanding=True)),
-    )
-    return select(document.c.doc_key).where(*mine)
 
 
 @cache

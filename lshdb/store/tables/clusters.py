@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +29,10 @@ __all__ = [
     "known_pairs",
     "mates",
     "merits",
-    "named",
     "names",
     "near_pairs",
     "scope",
 ]
-
-
-# Ids in one statement, each with a parameter of its own.
-NAMES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +121,6 @@ def holding(transaction: Transaction, text: str, most: int) -> NDArray[np.int64]
 def from_sources(transaction: Transaction, text: str) -> NDArray[np.int64]:
     """Return the keys of the documents from sources whose URIs contain a text, int64."""
     return transaction.integers(statements.from_sources(text))[:, 0]
-
-
-def named(transaction: Transaction, documents: Iterable[tuple[str, str]]) -> NDArray[np.int64]:
-    """Return the keys of the documents with these names, (collection, doc_id), int64; some may not exist."""
-    found = [np.empty((0, 1), dtype=np.int64)]
-    for collection, group in groupby(sorted(documents), key=itemgetter(0)):
-        doc_ids = [doc_id for _, doc_id in group]
-        for begin in range(0, len(doc_ids), NAMES):
-            given = {"collection": collection, "doc_ids": doc_ids[begin : begin + NAMES]}
-            found.append(transaction.integers(statements.named(), given))
-    return np.concatenate(found)[:, 0]
 
 
 def documents_of_run(transaction: Transaction, run_key: int) -> NDArray[np.int64]:

@@ -1,5 +1,0 @@
-SELECT document.doc_key
-FROM document
-WHERE document.collection_key = (SELECT collection.collection_key
-FROM collection
-WHERE collection.name = ?) AND document.doc_id IN (__[POSTCOMPILE_doc_ids])
