@@ -68,7 +68,7 @@ class Arrival:
 
 def load_kernels(params: Params) -> None:
     """Load what a question of an index needs, which takes a third of a second."""
-    band_keys(signed([b"a text"], params)[1], params.banding)
+    band_keys(signed([b"a text"], params)[-1], params.banding)
     jaccard_with_first(shingle_sets_utf8([b"a text", b"another text"], params))
 
 
@@ -87,7 +87,7 @@ def matches_among(
 ) -> list[Match] | None:
     """Return what `matches` returns, or None if more than `most` contents share a bucket with the document."""
     text = encode(text_of(document, params))
-    sets, signatures = signed([text], params)
+    _, sets, signatures = signed([text], params)
     if not len(sets.hashes):
         return []
     candidates = graph.candidates_of(

@@ -70,9 +70,7 @@ def begin(documents: Sequence[Document], params: Params) -> Sketching:
 
 def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
     """Return the sketches of texts, without the texts. Args: encoded: from `text_of`, encoded by `texts.encode`."""
-    forms = normalise_utf8(encoded, params.shingling)
-    sets = shingle(forms, params.shingling)
-    signatures = sign(sets, params.permutations)
+    forms, sets, signatures = signed(encoded, params)
     return Sketches(
         digests=digests(forms, params.table_version),
         num_shingles=sets.sizes,
@@ -83,10 +81,11 @@ def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
     )
 
 
-def signed(encoded: Sequence[bytes], params: Params) -> tuple[ShingleSets, Signatures]:
-    """Return the shingles of texts, with repeats, and their signatures: what a question needs of a sketch."""
-    sets = shingle(normalise_utf8(encoded, params.shingling), params.shingling)
-    return sets, sign(sets, params.permutations)
+def signed(encoded: Sequence[bytes], params: Params) -> tuple[NormalForms, ShingleSets, Signatures]:
+    """Return texts normalised, their shingles with repeats, and their signatures: what a question needs of a sketch."""
+    forms = normalise_utf8(encoded, params.shingling)
+    sets = shingle(forms, params.shingling)
+    return forms, sets, sign(sets, params.permutations)
 
 
 def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fingerprints:
