@@ -135,8 +135,7 @@ class AsyncClient:
 
     async def import_decisions(self, made: Iterable[Decision]) -> DecisionsReport:
         """Store decisions that were made elsewhere, or earlier, 500 at a time; see `Index.import_decisions`."""
-        parts = [await self._asked(call) for call in calls.import_decisions(made)]
-        return DecisionsReport(sum(one.num_added for one in parts), sum(one.num_unchanged for one in parts))
+        return calls.imported([await self._asked(call) for call in calls.import_decisions(made)])
 
     async def explain(
         self,

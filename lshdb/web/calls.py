@@ -48,6 +48,7 @@ __all__ = [
     "get",
     "headers",
     "import_decisions",
+    "imported",
     "members",
     "pairs",
     "put",
@@ -213,8 +214,7 @@ def remove(doc_ids: Names, collection: str) -> Call[int]:
 
 
 def decide(decision: Decision) -> Call[Decision]:
-    sent = _given(**{name: getattr(decision, name) for name in DECIDED})
-    return Call("POST", "/v1/decisions", partial(served.made, kind=Decision), sent)
+    return Call("POST", "/v1/decisions", partial(served.made, kind=Decision), _fields(decision, DECIDED))
 
 
 def decisions() -> Lines[Decision]:
@@ -230,8 +230,18 @@ def import_decisions(made: Iterable[Decision]) -> Iterator[Call[DecisionsReport]
     """Yield calls, each for some of the decisions."""
     iterator = iter(made)
     while some := list(islice(iterator, DECISIONS)):
-        sent = [_given(**{name: getattr(one, name) for name in (*DECIDED, "decided_at")}) for one in some]
+        sent = [_fields(one, (*DECIDED, "decided_at")) for one in some]
         yield Call("POST", "/v1/decisions:add", _imported, {"decisions": sent})
+
+
+def imported(parts: Iterable[DecisionsReport]) -> DecisionsReport:
+    """Return what became of all decisions."""
+    reports = list(parts)
+    return DecisionsReport(sum(one.num_added for one in reports), sum(one.num_unchanged for one in reports))
+
+
+def _fields(decision: Decision, names: Iterable[str]) -> dict[str, Any]:
+    return _given(**{name: getattr(decision, name) for name in names})
 
 
 def _imported(answer: Any) -> DecisionsReport:
