@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -124,15 +124,12 @@ def unpacked(package: str, cache: Path) -> Path:
     Raises:
         subprocess.CalledProcessError: apt or dpkg failed.
     """
-    folder = cache / "x" / package
-    if not folder.is_dir():
-        partial = folder.with_name(package + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        subprocess.run(["dpkg", "-x", str(archive(package, cache)), str(partial)], check=True)
-        unpack_inner_archives(partial)
-        partial.rename(folder)
-    return folder
+
+    def unpack(folder: Path) -> None:
+        subprocess.run(["dpkg", "-x", str(archive(package, cache)), str(folder)], check=True)
+        unpack_inner_archives(folder)
+
+    return filled(cache / "x" / package, unpack)
 
 
 def unpacked_wheel(wheel: str, cache: Path) -> Path:
@@ -141,15 +138,24 @@ def unpacked_wheel(wheel: str, cache: Path) -> Path:
     Raises:
         subprocess.CalledProcessError: pip failed.
     """
-    folder = cache / "x" / wheel
-    if not folder.is_dir():
-        partial = folder.with_name(wheel + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
+
+    def unpack(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as downloaded:
             options = ("--quiet", "--no-deps", "--only-binary=:all:", f"--dest={downloaded}")
             subprocess.run([sys.executable, "-m", "pip", "download", *options, wheel], check=True, stdout=sys.stderr)
             (archive,) = Path(downloaded).glob("*.whl")
-            shutil.unpack_archive(archive, partial, "zip")
+            shutil.unpack_archive(archive, folder, "zip")
+
+    return filled(cache / "x" / wheel, unpack)
+
+
+def filled(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """Return a folder that exists, or that `fill` has filled completely."""
+    if not folder.is_dir():
+        partial = folder.with_name(folder.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        fill(partial)
         partial.rename(folder)
     return folder
 
