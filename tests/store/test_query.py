@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +91,36 @@ def test_a_query_finds_all_of_a_hot_bucket_however_many_texts_are_held(
         monkeypatch.setattr(query, "TEXTS_AT_A_TIME", 7)
         assert index.query(Document("asked", ASKED)) == found
     assert found == [Match(doc_id, similarity(ASKED, text), exact=True) for doc_id, text in pages.items()]
+
+
+@pytest.mark.sqlite
+def test_a_text_of_the_index_has_its_pairs_already(tmp_path: Path) -> None:
+    url = str(tmp_path / "index.db")
+    with filled(url, CORPUS) as index:
+        index.link()
+    statements: list[str] = []
+
+    def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    with Store.open(url) as store, store.reading() as transaction, heard(transaction, note):
+        assert query.matches(transaction, Document("asked", ASKED), 0.8, store.params) == EXPECTED
+        assert query.matches_among(transaction, Document("asked", ASKED), 0.8, store.params, 3) == EXPECTED
+        assert query.matches_among(transaction, Document("asked", ASKED), 0.8, store.params, 2) is None
+    assert not any("band_bucket" in statement for statement in statements)
+
+
+def test_a_text_of_the_index_is_compared_if_its_pairs_are_not_all_stored(url: str, tmp_path: Path) -> None:
+    with filled(url, CORPUS) as index:
+        below_the_floor = index.query(Document("asked", ASKED), 0.1)
+        half = Match("half", similarity(ASKED, CORPUS["half"]), exact=True)
+        assert below_the_floor == [*EXPECTED, half]
+        more = tmp_path / "more.txt"
+        more.write_text(f"{ASKED} more")
+        index.ingest([more], link=False)
+        assert index.stats().figures.num_unlinked == 1
+        nearest = Match(str(more), similarity(ASKED, more.read_text()), exact=True)
+        assert nearest in index.query(Document("asked", ASKED))
 
 
 def test_a_query_takes_three_statements_and_no_temporary_table(url: str) -> None:

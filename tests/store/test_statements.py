@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from sqlalchemy import BigInteger, Connection, bindparam, insert, select
+from sqlalchemy import BigInteger, Connection, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
@@ -455,6 +455,12 @@ def documents_of_some_pairs(transaction: Transaction) -> None:
             assert bool(rows) == (between != ("default", "other"))
 
 
+def pairs_of_a_linked_text(transaction: Transaction) -> None:
+    transaction.execute(delete(unlinked))
+    buckets_of_it = band_keys(minima_of(np.array([7])), BANDED.banding)
+    assert answers.settled(transaction, (7).to_bytes(16, "big"), buckets_of_it, 0.8)
+
+
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "inspection.content_with": lambda transaction: inspection.content_with(transaction, (7).to_bytes(16, "big")),
     "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
@@ -519,6 +525,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
     "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),
     "answers.pairs_of_documents": documents_of_some_pairs,
+    "answers.settled": pairs_of_a_linked_text,
     "answers.neighbours": lambda transaction: answers.neighbours(transaction, 7, 0.8),
 }
 

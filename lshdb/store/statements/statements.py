@@ -13,6 +13,7 @@ from sqlalchemy import (
     BindParameter,
     Column,
     ColumnElement,
+    CompoundSelect,
     FromClause,
     Select,
     and_,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 )
 
 from lshdb.store.given import given, given_bucket, given_place
-from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair
+from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.collections import name_of
 from lshdb.store.statements.generations import in_use
@@ -49,14 +50,17 @@ __all__ = [
     "oversized_staged",
     "pair_page",
     "pair_sample",
+    "settled_content",
     "shared_buckets",
     "signatures",
+    "stored_mates",
 ]
 
 # A statement whose rows are tuples.
 Rows: TypeAlias = "Select[*tuple[Any, ...]]"
 
 NO_LIMIT: Final = 2**63 - 1
+_ASKED: Final[BindParameter[int]] = bindparam("content_key", type_=BigInteger)
 # The sum of two products of a key below it and a number below 2**30 stays below 2**63.
 SAMPLE_PRIME: Final = 2**31 - 1
 
@@ -122,12 +126,14 @@ def candidate_contents() -> Rows:
 
     ``:given`` lists the bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
     """
-    same = and_(
-        in_use(),
-        band_bucket.c.band == given.c.key + bindparam("first_band", type_=BigInteger),
-        band_bucket.c.bucket_hash == given.c.value,
-    )
+    same = and_(in_use(), _is_in_band(band_bucket), band_bucket.c.bucket_hash == given.c.value)
     return select(band_bucket.c.content_key).join_from(given, band_bucket, same).distinct()
+
+
+def _is_in_band(rows: FromClause) -> ColumnElement[bool]:
+    """Return the condition that a row has the band of a given hash, whose position is that after ``:first_band``."""
+    same: ColumnElement[bool] = rows.c.band == given.c.key + bindparam("first_band", type_=BigInteger)
+    return same
 
 
 @cache
@@ -255,15 +261,37 @@ def neighbours() -> Rows:
 
     The columns are (doc_id, similarity, exact, collection).
     """
-    key: BindParameter[int] = bindparam("content_key")
-    least = pair.c.similarity >= bindparam("min_sim")
-    mates = union_all(
-        select(key.label("content_key"), literal(1.0).label("similarity"), true().label("exact")),
-        select(pair.c.right_key, pair.c.similarity, pair.c.exact).where(pair.c.left_key == key, least),
-        select(pair.c.left_key, pair.c.similarity, pair.c.exact).where(pair.c.right_key == key, least),
-    ).subquery("mates")
+    mine = select(_ASKED.label("content_key"), literal(1.0).label("similarity"), true().label("exact"))
+    mates = union_all(mine, *_stored_mates()).subquery("mates")
     return (
         select(document.c.doc_id, mates.c.similarity, mates.c.exact, name_of(document.c.collection_key))
         .join_from(mates, document, document.c.content_key == mates.c.content_key)
         .order_by(mates.c.similarity.desc(), document.c.doc_key)
+    )
+
+
+@cache
+def stored_mates() -> CompoundSelect[*tuple[Any, ...]]:
+    """Select (content_key, similarity, exact) of the near-duplicates of ``:content_key`` at ``:min_sim`` or more."""
+    return union_all(*_stored_mates())
+
+
+def _stored_mates() -> list[Rows]:
+    least = pair.c.similarity >= bindparam("min_sim")
+    return [
+        select(other, pair.c.similarity, pair.c.exact).where(mine == _ASKED, least)
+        for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key))
+    ]
+
+
+@cache
+def settled_content() -> Rows:
+    """Select the content with ``:digest``, if every pair of it is stored: all are linked, and no bucket is oversized.
+
+    ``:given`` lists its bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
+    """
+    hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
+    is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
+    return select(content.c.content_key).where(
+        content.c.digest == bindparam("digest"), ~select(unlinked.c.content_key).exists(), ~is_hot
     )

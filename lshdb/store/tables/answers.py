@@ -14,7 +14,7 @@ from sqlalchemy import Row, Table, func, select
 
 from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
-from lshdb.model.values import Rejection, VerifiedPairs
+from lshdb.model.values import BandKeys, Rejection, VerifiedPairs
 from lshdb.store.schema import (
     band_bucket,
     content,
@@ -31,6 +31,7 @@ from lshdb.store.statements import document_pairs, statements
 from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
 from lshdb.store.tables import fingerprints
+from lshdb.store.tables.buckets import signed_hashes
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "pairs_of_documents",
     "rejections",
     "runs",
+    "settled",
 ]
 
 _IN_COLLECTION: Final = document.c.collection_key == bound_key("collection")
@@ -207,6 +209,21 @@ def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> li
     statement = statements.neighbours()
     rows = transaction.execute(statement, {"content_key": content_key, "min_sim": min_sim})
     return [(doc_id, similarity, bool(exact), collection) for doc_id, similarity, exact, collection in rows]
+
+
+def settled(
+    transaction: Transaction, digest: bytes, band_keys: BandKeys, min_sim: float
+) -> dict[int, tuple[float, bool]] | None:
+    """Return (similarity, exact) of the content with a digest and of its stored mates, by content key.
+
+    None if there is no such content, or if not every pair of it is stored. Args: band_keys: shape (1, bands).
+    """
+    hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
+    found = next(transaction.rows(statements.settled_content(), {"digest": digest, **hashes}), None)
+    if found is None:
+        return None
+    mates = transaction.rows(statements.stored_mates(), {"content_key": found[0], "min_sim": min_sim})
+    return {found[0]: (1.0, True)} | {key: (similarity, bool(exact)) for key, similarity, exact in mates}
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
