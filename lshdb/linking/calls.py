@@ -20,18 +20,20 @@ def num_cores() -> int:
 
 
 def calls_ahead(
-    function: Callable[[_Given], _Made], given: Iterable[_Given], threads: int
+    function: Callable[[_Given], _Made], given: Iterable[_Given], threads: int, ahead: int = 0
 ) -> Generator[_Made, None, None]:
-    """Yield ``map(function, given)``, computed by `threads` threads one call ahead of the caller.
+    """Yield ``map(function, given)``, computed by `threads` threads ahead of the caller.
 
     The caller's thread iterates over `given`. Close the generator to wait for the calls that are running.
+
+    Args: ahead: how many calls may be under way or finished when the caller takes a result; at least `threads`.
     """
     waiting: deque[Future[_Made]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="lshdb-call") as pool:
         try:
             for value in given:
                 waiting.append(pool.submit(function, value))
-                if len(waiting) > threads:
+                if len(waiting) > max(threads, ahead):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -6,9 +6,6 @@ content of a group is read, normalised and shingled once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,15 +14,13 @@ from lshdb.linking.spool import Spool
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
+from lshdb.sketch import kernels
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
-
-# Pairs estimated at a time: 2 * 100,000 signatures of 400 bytes.
-ESTIMATED_PAIRS: Final = 100_000
 
 
 class Contents:
@@ -67,8 +62,8 @@ def promising(contents: Contents, candidates: CandidatePairs, params: Params) ->
     deleted contents are left out.
     """
     pairs = candidates.keys[np.isin(candidates.keys, contents.keys).all(axis=1)]
-    rows = contents.rows(pairs)
-    equal = np.concatenate([_equal_minima(contents, part) for part in _parts(rows)] or [np.empty(0, dtype=np.int64)])
+    minima = contents.signatures.minima
+    equal = kernels.equal_minima(minima, minima, contents.rows(pairs))
     kept = equal >= min_agreement(params.num_perm, params.floor)
     return VerifiedPairs.estimated(pairs[kept], equal[kept] / params.num_perm)
 
@@ -100,14 +95,3 @@ def encoded_texts(
         found.append(key)
         encoded.append(unpack_utf8(frame))
     return np.asarray(found, dtype=np.int64), encoded
-
-
-def _equal_minima(contents: Contents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    minima = contents.signatures.minima
-    equal: NDArray[np.int64] = np.count_nonzero(minima[rows[:, 0]] == minima[rows[:, 1]], axis=1)
-    return equal
-
-
-def _parts(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for begin in range(0, len(rows), ESTIMATED_PAIRS):
-        yield rows[begin : begin + ESTIMATED_PAIRS]

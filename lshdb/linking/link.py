@@ -50,6 +50,9 @@ STORED_PAIRS: Final = 2_000_000
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
 
+# Parts that are computed while others are stored: 2.5 MB each.
+PARTS_AHEAD: Final = 32
+
 # The search for candidates as a share of the displayed progress. The rest is computing them.
 SEARCH_SHARE: Final = 0.3
 
@@ -122,7 +125,7 @@ class Linking:
         num_pairs, threads = 0, min(num_cores(), MAX_THREADS)
         with (
             closing(by_family(occurrences, self._computed)) as candidates,
-            closing(calls_ahead(self._verified, candidates, threads)) as parts,
+            closing(calls_ahead(self._verified, candidates, threads, PARTS_AHEAD)) as parts,
         ):
             for pairs in _together(parts):
                 num_pairs += self._store.write(partial(graph.put_pairs, pairs=pairs, run_key=self._run_key))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from benchmarks.corpora import repeated
+from benchmarks.corpora import histories, repeated
 
 TEXTS = [
     "one two three four five six seven eight nine ten " * 20,
@@ -47,3 +48,22 @@ def test_longer_texts_are_left_out_of_every_round(source: Path) -> None:
     kept = "d0" if len(TEXTS[0]) == longest else "d1"
     records = list(islice(repeated.documents(source, max_bytes=longest), 3))
     assert [record.id for record in records] == [kept, f"{kept}#2", f"{kept}#3"]
+
+
+def test_each_version_of_each_text_file_of_a_repository_is_written_once(tmp_path: Path) -> None:
+    repository = tmp_path / "site"
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false")
+        subprocess.run(("git", "-C", str(repository), *who, *arguments), check=True, capture_output=True)
+
+    repository.mkdir()
+    git("init")
+    for page in (b"first", b"second", b"first", b"too long for it", b"\xff", b"\0"):
+        (repository / "page.md").write_bytes(page)
+        (repository / "copy.md").write_bytes(page)
+        git("add", ".")
+        git("commit", "--message", "change", "--allow-empty")
+    found = list(histories.versions(repository, max_bytes=10))
+    assert sorted(text for _, text in found) == ["first", "second"]
+    assert {name.partition("@")[0] for name, _ in found} <= {"page.md", "copy.md"}

@@ -21,7 +21,8 @@ def test_an_error_of_a_call_reaches_the_caller_in_its_turn() -> None:
         next(made)
 
 
-def test_no_more_is_taken_than_the_threads_are_ahead() -> None:
+@pytest.mark.parametrize(("ahead", "expected"), [(0, 3), (5, 6)])
+def test_no_more_is_taken_than_may_be_ahead(ahead: int, expected: int) -> None:
     taken = []
 
     def given() -> Iterator[int]:
@@ -29,9 +30,9 @@ def test_no_more_is_taken_than_the_threads_are_ahead() -> None:
             taken.append(value)
             yield value
 
-    made = calls_ahead(lambda value: value, given(), 2)
+    made = calls_ahead(lambda value: value, given(), 2, ahead)
     assert next(made) == 0
-    assert taken == [0, 1, 2]
+    assert taken == list(range(expected))
     made.close()
 
 

@@ -24,6 +24,17 @@ def test_the_numbers_of_equal_minima_are_the_references(lefts: int, rights: int,
     assert sorted(found.tolist()) == sorted(pairs.tolist())
 
 
+@settings(deadline=None)
+@given(st.integers(0, 9), st.integers(1, 70), st.integers(0, 2**32 - 1))
+def test_the_equal_minima_of_pairs_are_the_references(pairs: int, num_perm: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    left, right = chance.integers(0, 3, (2, 5, num_perm), dtype=np.uint32)
+    rows = chance.integers(0, 5, (pairs, 2))
+    equal = kernels.equal_minima(left, right, rows)
+    assert equal.dtype == np.int64
+    assert equal.tolist() == reference.equal_minima(left, right, rows).tolist()
+
+
 def test_two_signatures_agree_where_their_minima_are_equal() -> None:
     left = np.array([[1, 2, 3, 4]], np.uint32)
     right = np.array([[1, 2, 3, 4], [1, 9, 3, 9], [2, 1, 4, 3]], np.uint32)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lshdb.sketch.kernels.compiled_sets import (
         agreements,
         band_hashes,
+        equal_minima,
         fss1_minima,
         number_occurrences,
         universal_minima,
@@ -41,6 +42,7 @@ __all__ = [
     "band_hashes",
     "contextual_spans",
     "distinct_hashes",
+    "equal_minima",
     "fill_filter",
     "find_ngrams",
     "fold",

@@ -15,6 +15,7 @@ from lshdb.sketch.kernels.constants import EMPTY_MINIMUM, EMPTY_SLOT, GOLDEN
 __all__ = [
     "agreements",
     "band_hashes",
+    "equal_minima",
     "fss1_minima",
     "number_occurrences",
     "universal_minima",
@@ -153,6 +154,19 @@ def band_hashes(minima: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np
                 key = mix((key ^ np.uint64(minima[i, row])) + GOLDEN)
             keys[i, band] = key
     return keys
+
+
+@kernel
+def equal_minima(left: NDArray[np.uint32], right: NDArray[np.uint32], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many minima signatures ``left[pairs[i, 0]]`` and ``right[pairs[i, 1]]`` share: int64, shape (m,)."""
+    equal = np.zeros(len(pairs), np.int64)
+    for i in range(len(pairs)):
+        one, other = left[pairs[i, 0]], right[pairs[i, 1]]
+        count = np.uint32(0)
+        for k in range(len(one)):
+            count += np.uint32(one[k] == other[k])
+        equal[i] = count
+    return equal
 
 
 @kernel

@@ -39,6 +39,7 @@ __all__ = [
     "band_hashes",
     "contextual_spans",
     "distinct_hashes",
+    "equal_minima",
     "fold",
     "fss1_minima",
     "keyed_chars",
@@ -230,6 +231,12 @@ def shared_in_families(
     sets = [set(hashes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
     left, right = texts[pairs].tolist()
     return np.array([len(sets[i] & sets[j]) for i, j in zip(left, right, strict=True)], np.int64)
+
+
+def equal_minima(left: NDArray[np.uint32], right: NDArray[np.uint32], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many minima signatures ``left[pairs[i, 0]]`` and ``right[pairs[i, 1]]`` share: int64, shape (m,)."""
+    equal: NDArray[np.int64] = np.count_nonzero(left[pairs[:, 0]] == right[pairs[:, 1]], axis=1)
+    return equal
 
 
 def agreements(
