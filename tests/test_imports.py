@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lshdb import Index
+from lshdb.ingest.make import make_whole
+from lshdb.ingest.workers import PRELOADED
 from lshdb.model.values import Document
 
 # Prints the loaded modules after a call of the command line.
@@ -47,6 +49,12 @@ def loaded_by(statement: str) -> set[str]:
 @pytest.mark.parametrize("module", ["lshdb", "lshdb.errors", "lshdb.cli.app"])
 def test_importing_the_surface_loads_nothing_heavy(module: str) -> None:
     assert not loaded_by(f"import {module}") & HEAVY
+
+
+def test_a_worker_process_loads_no_database() -> None:
+    # It imports the module of the function that it calls, and what is imported before workers are forked.
+    modules = loaded_by(f"import {make_whole.__module__}, {PRELOADED}")
+    assert not modules & {"sqlalchemy", "alembic", "psycopg"}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["dupes", "--help"], ["ingest", "-h"]], ids=" ".join)

@@ -25,7 +25,7 @@ from typing import Final
 from lshdb.errors import NothingToRead, TooManyRejected
 from lshdb.ingest.batches import Batches
 from lshdb.ingest.floods import Floods
-from lshdb.ingest.make import Chunk, Left, Task, Work, cut, make, make_first
+from lshdb.ingest.make import Chunk, Left, Task, Work, cut, make, make_first, make_whole
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.rejected import Reasons, RejectedSources
@@ -137,12 +137,13 @@ class Ingestion:
                 put(chunk)
 
     def _chunks(self, works: Iterator[Work], workers: int) -> Generator[Chunk, None, None]:
-        making = partial(make, params=self._store.params, options=self._options.read, budgets=self._options.budgets)
+        params, options, budgets = self._store.params, self._options.read, self._options.budgets
         if workers == 1:
-            yield from making(works)
+            yield from make(works, params, options, budgets)
             return
         compile_ahead()
-        with closing(in_processes(partial(_made_whole, making), works, workers)) as made:
+        making = partial(make_whole, params=params, options=options, budgets=budgets)
+        with closing(in_processes(making, works, workers)) as made:
             yield from chain.from_iterable(made)
 
     def _write(self, ahead: Ahead[Plan | Chunk], load_seconds: float) -> None:
@@ -257,8 +258,3 @@ def staffed(tasks: Iterator[Task], options: IngestOptions) -> tuple[Iterator[Tas
     elif options.workers is None and not any(may_hold_pages(task.source, options.read) for task in first):
         workers //= PAGELESS_CORES
     return chain(first, tasks), max(workers, 1)
-
-
-def _made_whole(making: Callable[[Iterable[Work]], Iterable[Chunk]], work: Work) -> list[Chunk]:
-    """Return all chunks of one work. Worker processes call this function."""
-    return list(making([work]))

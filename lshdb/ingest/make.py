@@ -41,6 +41,7 @@ __all__ = [
     "cut",
     "make",
     "make_first",
+    "make_whole",
 ]
 
 
@@ -196,6 +197,11 @@ def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: B
             held = begun
     if held is not None:
         yield held.chunk()
+
+
+def make_whole(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -> list[Chunk]:
+    """Return all chunks of one work. Worker processes call this function; this module imports no database for them."""
+    return list(make([work], params, options, budgets))
 
 
 def make_first(
