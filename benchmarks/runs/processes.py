@@ -17,7 +17,7 @@ import psutil  # type: ignore[import-untyped]
 
 from benchmarks.runs.ingest import StepError
 
-__all__ = ["Watched", "watch"]
+__all__ = ["Watched", "cpu_of_servers", "watch"]
 
 # Finding all processes takes a few milliseconds of a core, which the measured program may need.
 SAMPLE_SECONDS: Final = 0.1
@@ -71,7 +71,7 @@ def watch(
         StepError: The exit code is not 0, or the command was killed.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        before, started = _cpu_of_children() + _cpu_of_servers(servers), time.perf_counter()
+        before, started = _cpu_of_children() + cpu_of_servers(servers), time.perf_counter()
         process = subprocess.Popen(
             command, stdout=output, stderr=errors if quiet else None, env={**os.environ, **(environment or {})}
         )
@@ -81,7 +81,7 @@ def watch(
             _stop(process)
         seconds = time.perf_counter() - started
         # Descendants that nobody waited for are only in the samples.
-        of_servers = _cpu_of_servers(servers)
+        of_servers = cpu_of_servers(servers)
         counted = max(_cpu_of_children() + of_servers - before, sum(samples.cpu_seconds.values()))
         if process.returncode:
             raise StepError(f"exit code {process.returncode}: {shlex.join(command)}{_end_of(errors)}")
@@ -131,7 +131,7 @@ def _cpu_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _cpu_of_servers(servers: Sequence[int]) -> float:
+def cpu_of_servers(servers: Sequence[int]) -> float:
     """Return the processor seconds of the servers and their processes, including those that have ended."""
     total = 0.0
     for server in map(psutil.Process, servers):
