@@ -42,7 +42,7 @@ __all__ = ["Repairing"]
 # Rows that are repaired in one transaction.
 BATCH_ROWS: Final = 10_000
 
-_INDEXES: Final = {"index-missing", "index-invalid", "key-missing"}
+_PARTS: Final = {"constraint-missing", "index-missing", "index-invalid", "key-missing"}
 _CONTENTS: Final = {"signature-length", "signature-differs", "digest-differs", "num-shingles-differs", "bucket-missing"}
 _BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-twice", "bucket-of-no-content", OF_NO_DOCUMENT.kind}
 _PAIRS: Final = {"similarity-differs", "estimate-differs"}
@@ -109,7 +109,7 @@ class Repairing:
 
     def _repair_whole(self, transaction: Transaction) -> None:
         """Repair faults that do not belong to single rows."""
-        if self._kinds & _INDEXES:
+        if self._kinds & _PARTS:
             repairs.make_indexes(transaction)
         if "view-missing" in self._kinds:
             repairs.make_views(transaction)

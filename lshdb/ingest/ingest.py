@@ -39,7 +39,7 @@ from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.sketch.compiled import compile_ahead
 from lshdb.store.merging import Merging
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, bucket_key
+from lshdb.store.tables import bands, constraints
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Ingestion", "staffed"]
@@ -82,7 +82,7 @@ class Ingestion:
         self._num_contents_before = self._store.read(bands.last_content) or 0
         with Ahead[Plan | Chunk](partial(self._make, paths)) as ahead:
             self._write(ahead, self._load_seconds(paths))
-        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
+        constraints.ensure(self._store, constraints.FIRST_INGEST, partial(self._progress.advanced, "index"))
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
         if self._options.prune:
@@ -102,7 +102,7 @@ class Ingestion:
 
         with Ahead[Plan | Chunk](put_all) as ahead:
             self._write(ahead, self._store.dialect.load_seconds)
-        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
+        constraints.ensure(self._store, constraints.FIRST_INGEST, partial(self._progress.advanced, "index"))
 
     def _emptiness(self) -> str:
         if self.num_unfollowed:
@@ -153,7 +153,7 @@ class Ingestion:
         is_first, started = True, time.monotonic()
         while (batch := batches.next()) is not None:
             if is_first and batch.chunks:
-                bucket_key.put_off(self._store)
+                constraints.put_off(self._store, constraints.FIRST_INGEST)
                 is_first = False
             if load_seconds > 0:
                 writer.write_load(batch, batches.next, load_seconds, started)

@@ -18,7 +18,7 @@ from lshdb.model.params import Params
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, bands, bucket_key, collections, documents, graph, removals, runs, sources
+from lshdb.store.tables import answers, bands, collections, constraints, documents, graph, removals, runs, sources
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Removed", "expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
@@ -127,7 +127,7 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     keys, stored = documents.orphans(transaction, released)
     if not len(keys):
         return
-    bucket_key.build(transaction)
+    constraints.build(transaction, constraints.FIRST_INGEST)
     signatures = signatures_of(b"".join(stored), params)
     buckets = band_keys(signatures, params.banding)
     documents.delete_contents(transaction, keys, buckets)

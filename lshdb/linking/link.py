@@ -26,8 +26,9 @@ from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
+from lshdb.store.dialect import Part
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, bucket_key, graph
+from lshdb.store.tables import bands, constraints, graph
 from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.transaction import Transaction
 
@@ -39,6 +40,9 @@ SCANNED_CONTENTS: Final = 30
 
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 10_000
+
+# A first link of more contents builds what the rows of `pair` refer to, and its indexes, afterwards. That takes 50 ms.
+MANY_CONTENTS: Final = 10_000
 
 # Threads that compute pairs. Each holds up to jaccard.GROUP_SHINGLES shingles, about 150 MB.
 MAX_THREADS: Final = 4
@@ -89,13 +93,21 @@ class Linking:
         )
         if not len(keys):
             return 0
-        bucket_key.ensure(self._store, partial(self._progress.advanced, "index"))
+        self._ensure(constraints.FIRST_INGEST)
+        self._ensure(constraints.FIRST_LINK)
+        if len(keys) > MANY_CONTENTS:
+            constraints.put_off(self._store, constraints.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences:
             self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)
+        # Before the contents are marked, so that a link that was killed is repeated.
+        self._ensure(constraints.FIRST_LINK)
         self._store.write(lambda transaction: graph.mark_linked(transaction, keys))
         self._progress.advanced("link", 1.0)
         return num_pairs
+
+    def _ensure(self, parts: tuple[Part, ...]) -> None:
+        constraints.ensure(self._store, parts, partial(self._progress.advanced, "index"))
 
     def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
         """Collect the candidates of the unlinked contents. Calling it again may add some of them twice."""

@@ -8,7 +8,7 @@ from lshdb.model.values import Counts, Rejection
 
 __all__ = ["Progress", "Stage"]
 
-# Work that knows which share of it is done. "index" builds the primary key of the buckets after the first ingest.
+# Work that knows which share of it is done. "index" builds what a first load has left out.
 Stage = Literal[
     "index",
     "link",

@@ -13,15 +13,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, Engine, Table
+from sqlalchemy import URL, Connection, Constraint, Engine, Index, Table
 
 from lshdb.errors import StoreError, StoreFailed
 from lshdb.model.banding import Sizes
 
-__all__ = ["Columns", "Dialect", "as_list", "failed", "one_line"]
+__all__ = ["Columns", "Dialect", "Part", "as_list", "failed", "one_line"]
 
 # Column name -> its values, all of one length.
 Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
+# A part of a table that can be built after its rows.
+Part = Constraint | Index
 
 
 class Dialect(ABC):
@@ -37,8 +39,8 @@ class Dialect(ABC):
     driver_error: ClassVar[type[Exception]]
     # Bytes that rows take in its tables.
     sizes: ClassVar[Sizes]
-    # Whether a table can do without its primary key while it is filled.
-    builds_keys: ClassVar[bool] = False
+    # Whether tables do without some of their constraints and indexes while they are filled.
+    puts_off: ClassVar[bool] = False
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
 
@@ -149,19 +151,19 @@ class Dialect(ABC):
         """Return (table, index) of our indexes that the database does not use because they are unfinished."""
         return []
 
-    def is_key_missing(self, connection: Connection, table: Table) -> bool:
-        """Return whether a table lacks its primary key and `build_key` would build it."""
+    def are_missing(self, connection: Connection, parts: Sequence[Part]) -> bool:
+        """Return whether tables lack one of the parts and `build` would build it."""
         return False
 
     @abstractmethod
-    def put_off_key(self, connection: Connection, table: Table) -> None:
-        """Drop the primary key of a table that is about to be filled, if nobody is reading it."""
+    def put_off(self, connection: Connection, parts: Sequence[Part]) -> None:
+        """Drop parts of tables that are about to be filled, if nobody is reading them."""
 
     @abstractmethod
-    def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-        """Build the primary key of a table if it is missing.
+    def build(self, connection: Connection, parts: Sequence[Part], built: Callable[[float], None]) -> None:
+        """Build the parts that are missing.
 
-        Args: built: is called with the share that is done, from another thread.
+        Args: built: is called with the share of an index that is done, from another thread.
         """
 
     @abstractmethod

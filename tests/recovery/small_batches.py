@@ -91,7 +91,7 @@ def write_small_batches() -> None:
     Index.ingest = ingest_in_small_batches  # type: ignore[assignment]
     ingest.make = make_slowly
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
-    shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40})
+    shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40, "MANY_CONTENTS": 50})
     shrink(reband, {"BATCH_MINIMA": 2_000})
     shrink(generations, {"YOUNG_ROWS": 500, "FAN_OUT": 2, "STEP_ROWS": 200})
 
@@ -109,7 +109,7 @@ def announce_steps() -> None:
     from lshdb.linking.link import Linking
     from lshdb.store import merging
     from lshdb.store.store import Store
-    from lshdb.store.tables import bucket_key
+    from lshdb.store.tables import constraints
     from lshdb.tuning.reband import Rebanding
 
     for kind, name, announcing in (
@@ -117,7 +117,7 @@ def announce_steps() -> None:
         (Ingestion, "ingest", announced(READING, Ingestion.ingest)),
         (Linking, "link", announced(LINKING, Linking.link)),
         (Rebanding, "reband", announced(REBANDING, Rebanding.reband)),
-        (bucket_key, "build", announced(KEYING, bucket_key.build)),
+        (constraints, "build", announced(KEYING, constraints.build)),
         (merging, "merge", unannounced(merging.merge)),
     ):
         setattr(kind, name, announcing)

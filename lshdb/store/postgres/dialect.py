@@ -32,8 +32,8 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
-from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
-from lshdb.store.postgres import key, namespace, sessions
+from lshdb.store.dialect import Columns, Dialect, Part, as_list, failed, one_line
+from lshdb.store.postgres import constraints, namespace, sessions
 from lshdb.store.schema import Json, Moment
 from lshdb.store.url import for_libpq, masked
 
@@ -93,7 +93,7 @@ class Postgres(Dialect):
     snapshot_options: ClassVar[Mapping[str, str]] = {"isolation_level": "REPEATABLE READ"}
     driver_error: ClassVar[type[Exception]] = psycopg.Error
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
-    builds_keys: ClassVar[bool] = True
+    puts_off: ClassVar[bool] = True
 
     def __init__(self, url: URL) -> None:
         self._schema = namespace.named_by(url)
@@ -254,14 +254,14 @@ class Postgres(Dialect):
         )
         return [(table, index) for table, index in connection.execute(statement) if table in metadata.tables]
 
-    def is_key_missing(self, connection: Connection, table: Table) -> bool:
-        return key.is_missing(connection, table)
+    def are_missing(self, connection: Connection, parts: Sequence[Part]) -> bool:
+        return constraints.are_missing(connection, parts)
 
-    def put_off_key(self, connection: Connection, table: Table) -> None:
-        key.put_off(connection, table)
+    def put_off(self, connection: Connection, parts: Sequence[Part]) -> None:
+        constraints.put_off(connection, parts)
 
-    def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-        key.build(connection, table, built)
+    def build(self, connection: Connection, parts: Sequence[Part], built: Callable[[float], None]) -> None:
+        constraints.build(connection, parts, built)
 
     def size(self, connection: Connection) -> int:
         from lshdb.store.schema import metadata

@@ -27,7 +27,7 @@ from lshdb.errors import (
     StoreError,
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
-from lshdb.store.dialect import Columns, Dialect, as_list, failed, one_line
+from lshdb.store.dialect import Columns, Dialect, Part, as_list, failed, one_line
 from lshdb.store.files import replacing, require_free
 from lshdb.store.sqlite import file, lock
 from lshdb.store.url import reads_only
@@ -206,11 +206,11 @@ class Sqlite(Dialect):
         messages = [f"a row of {table} refers to none of {parent}" for table, _, parent, _ in dangling]
         return [str(message) for message in found if message != "ok"] + sorted(set(messages))
 
-    def put_off_key(self, connection: Connection, table: Table) -> None:
-        """Do nothing: the primary key is the table."""
+    def put_off(self, connection: Connection, parts: Sequence[Part]) -> None:
+        """Do nothing: the largest key is a table."""
 
-    def build_key(self, connection: Connection, table: Table, built: Callable[[float], None]) -> None:
-        """Do nothing: the key always exists."""
+    def build(self, connection: Connection, parts: Sequence[Part], built: Callable[[float], None]) -> None:
+        """Do nothing: all parts always exist."""
 
     def size(self, connection: Connection) -> int:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()

@@ -5,7 +5,7 @@ Limitation: queries fail if a table or column is missing, so call `schema_faults
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.rules import RULES, Rule, breaches
 from lshdb.store.tables import bands
 from lshdb.store.tables.buckets import bucket_rows
+from lshdb.store.tables.constraints import FIRST_INGEST, FIRST_LINK
 from lshdb.store.transaction import Transaction
 from lshdb.store.views import VIEWS
 
@@ -87,29 +88,30 @@ def schema_faults(transaction: Transaction) -> list[Missing]:
     """Return the declared parts of the schema that the database lacks."""
     live = inspect(transaction.connection)
     names = set(live.get_table_names())
+    late = {part.name for part in (*FIRST_INGEST, *FIRST_LINK)} if transaction.dialect.puts_off else set()
     missing = [Missing("table-missing", name, name, is_fatal=True) for name in metadata.tables if name not in names]
     for table in metadata.sorted_tables:
         if table.name in names:
-            builds_key = transaction.dialect.builds_keys and table is band_bucket
-            missing += _missing_of(live, table, builds_key)
+            missing += _missing_of(live, table, late)
     seen = set(live.get_view_names())
     return missing + [Missing("view-missing", name, name, is_repairable=True) for name in VIEWS if name not in seen]
 
 
-def _missing_of(live: Inspector, table: Table, builds_key: bool) -> Iterator[Missing]:
+def _missing_of(live: Inspector, table: Table, late: Container[object]) -> Iterator[Missing]:
     columns = {column["name"] for column in live.get_columns(table.name)}
     for column in table.columns:
         if column.name not in columns:
             yield Missing("column-missing", table.name, column.name, is_fatal=True)
     key = [column.name for column in table.primary_key.columns]
     if live.get_pk_constraint(table.name)["constrained_columns"] != key:
-        yield Missing("key-missing", table.name, str(table.primary_key.name), is_repairable=builds_key)
+        name = str(table.primary_key.name)
+        yield Missing("key-missing", table.name, name, is_repairable=name in late)
     there = {one["name"] for one in live.get_unique_constraints(table.name)}
     there |= {one["name"] for one in live.get_foreign_keys(table.name)}
     there |= {one["name"] for one in live.get_check_constraints(table.name)}
     for name in sorted(str(constraint.name) for constraint in table.constraints - {table.primary_key}):
         if name not in there:
-            yield Missing("constraint-missing", table.name, name)
+            yield Missing("constraint-missing", table.name, name, is_repairable=name in late)
     indexes = {index["name"] for index in live.get_indexes(table.name)}
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         if index.name not in indexes:

@@ -188,4 +188,4 @@ def _count(transaction: Transaction, number: int, num_rows: int) -> None:
 
 
 def _lacks_key(transaction: Transaction) -> bool:
-    return transaction.dialect.is_key_missing(transaction.connection, band_bucket)
+    return transaction.dialect.are_missing(transaction.connection, [band_bucket.primary_key])

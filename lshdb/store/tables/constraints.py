@@ -1,0 +1,74 @@
+"""Constraints and indexes that Postgres gets after a first load, because it then builds them faster.
+
+- `FIRST_INGEST`: the primary key of `band_bucket`, and what the rows of each document refer to.
+- `FIRST_LINK`: what the rows of `pair` refer to, and its indexes.
+
+Rows are right even without them: only the holder of the write lock writes, the buckets of a content only once, and keys
+that exist. The statement that adds a constraint checks all rows again. Linking and deleting build those of the first
+ingest before they begin. A role that may not build them gets its answers without them, but slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from sqlalchemy import Table, select
+
+from lshdb.store.dialect import Part
+from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.store.store import Store
+from lshdb.store.transaction import Transaction
+
+__all__ = ["FIRST_INGEST", "FIRST_LINK", "build", "ensure", "put_off"]
+
+
+def _named(parts: Sequence[Part]) -> tuple[Part, ...]:
+    return tuple(sorted(parts, key=lambda part: str(part.name)))
+
+
+def _references(*tables: Table) -> tuple[Part, ...]:
+    return _named([reference for table in tables for reference in table.foreign_key_constraints])
+
+
+FIRST_INGEST: Final = (band_bucket.primary_key, *_references(document, content_text, unlinked))
+FIRST_LINK: Final = (*_named([*pair.indexes]), *_references(pair))
+# The table that is empty before each of them.
+_FILLED: Final = {FIRST_INGEST: content, FIRST_LINK: pair}
+
+
+def put_off(store: Store, parts: tuple[Part, ...]) -> None:
+    """Drop the parts if their tables are empty, to be built later. Args: parts: FIRST_INGEST or FIRST_LINK."""
+    if store.dialect.puts_off and store.read(partial(_is_empty, parts)):
+        store.write(partial(_take_off, parts))
+
+
+def ensure(store: Store, parts: tuple[Part, ...], built: Callable[[float], None]) -> None:
+    """Build the parts that are missing, also after a load that was interrupted.
+
+    Args: built: called from another thread with the share of an index that is done.
+    """
+    if store.dialect.puts_off and store.read(partial(_are_missing, parts)):
+        store.write(partial(build, parts=parts, built=built))
+
+
+def build(
+    transaction: Transaction, parts: tuple[Part, ...], built: Callable[[float], None] = lambda _share: None
+) -> None:
+    """Build the parts that are missing, inside a transaction."""
+    transaction.dialect.build(transaction.connection, parts, built)
+
+
+def _is_empty(parts: tuple[Part, ...], transaction: Transaction) -> bool:
+    return transaction.execute(select(*_FILLED[parts].primary_key.columns).limit(1)).first() is None
+
+
+def _take_off(parts: tuple[Part, ...], transaction: Transaction) -> None:
+    # Checked again, because another writer may have been faster.
+    if _is_empty(parts, transaction):
+        transaction.dialect.put_off(transaction.connection, parts)
+
+
+def _are_missing(parts: tuple[Part, ...], transaction: Transaction) -> bool:
+    return transaction.dialect.are_missing(transaction.connection, parts)
