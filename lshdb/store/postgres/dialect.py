@@ -313,12 +313,16 @@ def _sent(column: Column[Any], values: NDArray[np.generic] | Sequence[object]) -
     return as_list(values)
 
 
+def _field(kind: np.dtype[Any]) -> str:
+    return kind.str if kind.kind == "V" else _FIELDS[kind.str[1:]]
+
+
 def _copy_bytes(columns: Columns) -> bytes:
-    """Return a binary COPY of numeric columns, built as one structured array, without a Python value per field."""
+    """Return a binary COPY of numbers and of bytes of one length, without a Python value per field."""
     arrays = {name: np.asarray(column) for name, column in columns.items()}
     fields: list[tuple[str, str]] = [("_count", ">i2")]
     for name, array in arrays.items():
-        fields += [(f"_{name}_length", ">i4"), (name, _FIELDS[array.dtype.str[1:]])]
+        fields += [(f"_{name}_length", ">i4"), (name, _field(array.dtype))]
     rows = np.zeros(len(next(iter(arrays.values()))), dtype=np.dtype(fields))
     rows["_count"] = len(arrays)
     for name, array in arrays.items():

@@ -202,7 +202,7 @@ def _put_contents(
 ) -> tuple[list[int | None], int]:
     """Return the content_key of each sketch (None if it is empty), and the number of new contents."""
     filled = np.flatnonzero(sketches.num_shingles)
-    identities = np.ascontiguousarray(sketches.digests[filled]).view("V16").ravel()
+    identities = _as_bytes(sketches.digests[filled])
     digests, first, which = np.unique(identities, return_index=True, return_inverse=True)
     keys = known_contents(transaction, digests)
     fresh = np.flatnonzero(keys == 0)
@@ -216,9 +216,14 @@ def _put_contents(
     return content_keys, len(fresh)
 
 
+def _as_bytes(rows: NDArray[np.generic]) -> NDArray[np.void]:
+    """Return the bytes of each row, shape (n,). Args: rows: contiguous, shape (n, columns)."""
+    return rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
+
+
 def known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
     """Return the content_key of each digest, int64, shape (n,); 0 if it is new. Args: digests: V16, shape (n,)."""
-    transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": [d.tobytes() for d in digests]})
+    transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": digests})
     keys = np.zeros(len(digests), dtype=np.int64)
     for ordinal, key in transaction.execute(_KNOWN_CONTENTS):
         keys[ordinal] = key
@@ -232,14 +237,14 @@ def _insert_contents(
     keys: NDArray[np.int64],
     held: HeldBuckets | None,
 ) -> None:
-    minima = sketches.signatures.minima[rows].astype("<u4", copy=False)
+    minima = np.ascontiguousarray(sketches.signatures.minima[rows], dtype="<u4")
     transaction.bulk_insert(
         content,
         {
-            "content_key": keys.tolist(),
-            "digest": [row.tobytes() for row in sketches.digests[rows]],
-            "num_shingles": sketches.num_shingles[rows].tolist(),
-            "signature": [row.tobytes() for row in minima],
+            "content_key": keys,
+            "digest": _as_bytes(sketches.digests[rows]),
+            "num_shingles": sketches.num_shingles[rows],
+            "signature": _as_bytes(minima),
         },
     )
     if sketches.texts is not None:

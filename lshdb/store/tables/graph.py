@@ -217,7 +217,7 @@ def _pair_columns(pairs: VerifiedPairs, chosen: NDArray[np.int64], run_key: int 
         "right_key": pairs.keys[chosen, 1],
         "similarity": pairs.similarity[chosen],
         "exact": pairs.exact[chosen],
-        "run_key": [run_key] * len(chosen),
+        **({} if run_key is None else {"run_key": np.full(len(chosen), run_key)}),
     }
 
 
