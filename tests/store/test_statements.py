@@ -587,6 +587,16 @@ def test_sqlite_reads_the_shared_buckets_of_a_band_without_sorting(big_store: St
         assert sum("band_bucket USING PRIMARY KEY (generation=? AND band=?" in step for step in plans.steps) == 2, plans
 
 
+@pytest.mark.postgres
+def test_postgres_reads_the_shared_buckets_of_a_band_once_without_a_join(big_store: Store) -> None:
+    with recorded(big_store) as (transaction, plans):
+        rows = np.concatenate(list(graph.shared_buckets(transaction, 0)))
+    assert len(rows) == 2 * (NUM_CONTENTS // 10 - 1)
+    if transaction.connection.dialect.name == "postgresql":
+        assert sum("band_bucket" in step for step in plans.steps) == 1, plans
+        assert not any("Loop" in step or "Join" in step for step in plans.steps), plans
+
+
 def test_the_largest_buckets_of_a_band_come_from_its_part_of_the_table(big_store: Store) -> None:
     with recorded(big_store) as (transaction, plans):
         rows = transaction.execute(statements.largest_buckets(), {"band": 0, "count": 3}).all()

@@ -40,6 +40,7 @@ __all__ = [
     "candidate_contents",
     "content_documents",
     "contents_in_band",
+    "counted_buckets",
     "existing_contents",
     "first_in_bucket",
     "in_bucket",
@@ -88,6 +89,26 @@ def shared_buckets() -> Rows:
         .where(*mine)
         .order_by(band_bucket.c.bucket_hash, band_bucket.c.content_key)
     )
+
+
+@cache
+def counted_buckets() -> Rows:
+    """Select what `shared_buckets` does, without a join.
+
+    A database that plans by statistics may choose to group the band again for each of its rows while a new table has
+    none: 2,000 contents took 10 seconds. SQLite takes twice as long for this statement as for the join.
+    """
+    size = func.count().over(partition_by=band_bucket.c.bucket_hash).label("size")
+    counted = (
+        select(band_bucket.c.bucket_hash, band_bucket.c.content_key, size)
+        .where(
+            band_bucket.c.generation.in_(bindparam("generations", expanding=True)),
+            band_bucket.c.band == bindparam("band"),
+        )
+        .subquery("counted")
+    )
+    columns = (counted.c.bucket_hash, counted.c.content_key)
+    return select(*columns).where(counted.c.size > 1).order_by(*columns)
 
 
 @cache

@@ -120,7 +120,9 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
     """Yield sorted blocks of (bucket_hash, content_key), int64, shape (n, 2): all buckets with two or more contents."""
     parameters = {"band": band, "generations": generations.numbers(transaction)}
-    return transaction.stream_integers(statements.shared_buckets(), parameters)
+    by_statistics = transaction.dialect.plans_by_statistics
+    statement = statements.counted_buckets() if by_statistics else statements.shared_buckets()
+    return transaction.stream_integers(statement, parameters)
 
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | None = None) -> NDArray[np.int64]:
