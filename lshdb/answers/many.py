@@ -26,6 +26,7 @@ from lshdb.linking.jaccard import jaccard, min_agreement
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Document, Sketches
+from lshdb.sketch import kernels
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
 from lshdb.store.store import Store
@@ -34,7 +35,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Answer", "Limits", "Question", "answered"]
 
-# The number of pairs whose signatures are held at a time: 2 * 100,000 of 400 bytes.
+# The number of pairs whose signatures are held at a time: 100,000 of 400 bytes.
 ESTIMATED_PAIRS: Final = 100_000
 
 
@@ -224,8 +225,8 @@ def _compared(
         contents = contents_of(snapshot, some[:, 0], params)
         some = some[np.isin(some[:, 0], contents.keys)]
         rows = contents.rows(some[:, 0])
-        equal = np.count_nonzero(
-            contents.signatures.minima[rows] == asked.sketches.signatures.minima[some[:, 1]], axis=1
+        equal = kernels.equal_minima(
+            contents.signatures.minima, asked.sketches.signatures.minima, np.stack([rows, some[:, 1]], axis=1)
         )
         likely = equal >= least_equal
         for group in _groups(some[likely, 0], contents.num_shingles[rows[likely]], limits.shingles):

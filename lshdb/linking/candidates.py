@@ -34,6 +34,9 @@ RUN_PAIRS: Final = 8_000_000
 # Pairs returned at a time, taken from all runs together.
 PART_PAIRS: Final = 100_000
 
+# Texts of a part whose families are small: many texts with few pairs each take as long as few texts with many.
+PART_TEXTS: Final = 2_000
+
 # If both keys are below 2**32, a pair fits one integer. Integers sort ten times faster than pairs of them.
 NARROW_KEYS: Final = 2**31  # leaves room for contents that other processes add meanwhile
 NARROW: Final = np.dtype("<u8")
@@ -152,27 +155,36 @@ def _unpacked(packed: NDArray[Any]) -> NDArray[np.int64]:
 def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Generator[CandidatePairs, None, None]:
     """Yield every pair once, left < right, family by family. Within a family, pairs are ordered by their right key.
 
+    Parts of about equal work keep several threads busy: a part has up to PART_PAIRS pairs, and a new one begins with the
+    first family after PART_TEXTS texts.
+
     Close the generator to close its temporary file.
 
     Args: given: receives the share of the pairs that was yielded so far.
     Raises: SpillFailed: the disk is full.
     """
-    keys = _by_family(candidates)
+    keys, first = _by_family(candidates)
     order = np.argsort(keys)
     rows = Rows(keys[order])
     with Occurrences(len(keys)) as ranked:
         for part in candidates.parts():
             ranked.add(order[rows.of(part.keys)])
         for part in ranked.parts():
-            yield CandidatePairs(keys[part.keys])
+            cuts = np.flatnonzero(np.diff(first[part.keys[:, 1]] // PART_TEXTS)) + 1
+            for pairs in np.split(part.keys, cuts):
+                yield CandidatePairs(keys[pairs])
             given(ranked.share)
 
 
-def _by_family(candidates: Occurrences) -> NDArray[np.int64]:
-    """Return the contents of the pairs, int64, shape (n,), family by family, ascending within each."""
+def _by_family(candidates: Occurrences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the contents of the pairs family by family, ascending within each, and where the family of each begins.
+
+    Returns: two arrays int64, shape (n,).
+    """
     is_there = np.zeros(candidates.last_key + 1, dtype=np.bool_)
     for part in candidates.parts():
         is_there[part.keys] = True
     keys = np.flatnonzero(is_there)
     families = components(Rows(keys), len(keys), (part.keys for part in candidates.parts()))
-    return keys[np.argsort(families, kind="stable")]
+    order = np.argsort(families, kind="stable")
+    return keys[order], np.searchsorted(families[order], families[order])

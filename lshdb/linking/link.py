@@ -47,10 +47,14 @@ MANY_CONTENTS: Final = 10_000
 # Threads that compute pairs. Each holds up to jaccard.GROUP_SHINGLES shingles, about 150 MB.
 MAX_THREADS: Final = 4
 
-# Pairs stored in one transaction: 50 MB. They arrive ordered by their right content, but the table is ordered by the
-# left one, so every transaction touches pages of the whole table. With 100,000 pairs in each, every page of 6 million
+# Most pairs stored in one transaction: 50 MB. They arrive family by family, but the table is ordered by the left
+# content, so every transaction may touch pages of the whole table. With 100,000 pairs in each, every page of 6 million
 # pairs was written about forty times.
 STORED_PAIRS: Final = 2_000_000
+# A transaction stores this share of the pairs before it, but at least FIRST_PAIRS. So a page is written only a few
+# times, and a small link, too, stores pairs while its threads compare others.
+STORED_SHARE: Final = 1 / 4
+FIRST_PAIRS: Final = 100_000
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
 
@@ -164,15 +168,16 @@ class Linking:
 
 
 def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
-    """Combine the parts into larger ones: STORED_PAIRS pairs, or fewer if STORED_SECONDS have passed."""
+    """Combine the parts into larger and larger ones, up to STORED_PAIRS; fewer pairs if STORED_SECONDS have passed."""
     held: list[VerifiedPairs] = []
-    num_held, since = 0, time.monotonic()
+    num_held, num_stored, since = 0, 0, time.monotonic()
     for pairs in parts:
         held.append(pairs)
         num_held += len(pairs)
-        if num_held >= STORED_PAIRS or time.monotonic() - since > STORED_SECONDS:
+        enough = min(max(STORED_SHARE * num_stored, FIRST_PAIRS), STORED_PAIRS)
+        if num_held >= enough or time.monotonic() - since > STORED_SECONDS:
             yield VerifiedPairs.joined(held)
-            held, num_held, since = [], 0, time.monotonic()
+            held, num_held, num_stored, since = [], 0, num_stored + num_held, time.monotonic()
     if held:
         yield VerifiedPairs.joined(held)
 

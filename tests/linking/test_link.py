@@ -90,6 +90,13 @@ def test_parts_are_stored_together_once_they_have_so_many_pairs(monkeypatch: pyt
     assert together() == []
 
 
+def test_more_parts_are_stored_together_the_more_pairs_were_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "FIRST_PAIRS", 2)
+    monkeypatch.setattr(link, "STORED_SHARE", 1 / 2)
+    monkeypatch.setattr(link, "STORED_PAIRS", 4)
+    assert [len(rights) for rights in together(*[1] * 19)] == [2, 2, 2, 3, 4, 4, 2]
+
+
 def test_parts_are_stored_together_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     # The clock is asked at the start, after each part, and when parts were stored.
     clock = iter([0.0, 30.0, 30.1, 100.0, 130.0, 130.5, 200.0])
