@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from lshdb.errors import BadDocument
@@ -186,7 +187,7 @@ def cut(
 def make(works: Iterable[Work], params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[Chunk]:
     """Yield the sketched chunks of works, in order.
 
-    While a chunk is made, another thread compresses the texts of the previous one.
+    While a chunk is made, another thread digests and compresses the texts of the previous one.
     """
     held: _Begun | None = None
     for work in works:
@@ -379,29 +380,29 @@ class _Growing:
         self._num_bytes += num_bytes
 
     def begin(self) -> _Begun:
-        """Sketch the chunk, but do not wait until its texts are compressed."""
+        """Sketch the chunk, but do not wait until its texts are digested and compressed."""
         sketching = begin(self._documents, self._params)
-        unpacked = Chunk(
+        incomplete = partial(
+            Chunk,
             documents=tuple(_document(*_document_fields(document)) for document in self._documents),
-            sketches=sketching.unpacked,
             rejections=tuple(self._rejections),
             sources=tuple(self._sources),
             num_bytes=self._num_bytes,
             num_skipped=self._num_skipped,
             revisits=tuple(self._revisits),
         )
-        return _Begun(unpacked, sketching)
+        return _Begun(incomplete, sketching)
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A chunk whose texts are being compressed."""
+    """A chunk whose texts are being digested and compressed."""
 
-    unpacked: Chunk
+    incomplete: Callable[..., Chunk]
     sketching: Sketching
 
     def chunk(self) -> Chunk:
-        return replace(self.unpacked, sketches=self.sketching.sketches())
+        return self.incomplete(sketches=self.sketching.sketches())
 
 
 def _num_chars(item: Item) -> int:

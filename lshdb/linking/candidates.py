@@ -155,8 +155,8 @@ def _unpacked(packed: NDArray[Any]) -> NDArray[np.int64]:
 def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Generator[CandidatePairs, None, None]:
     """Yield every pair once, left < right, family by family. Within a family, pairs are ordered by their right key.
 
-    Parts of about equal work keep several threads busy: a part has up to PART_PAIRS pairs, and a new one begins with the
-    first family after PART_TEXTS texts.
+    Parts of about equal work keep several threads busy: a part has up to PART_PAIRS pairs, and a new one begins with
+    the first family after PART_TEXTS texts.
 
     Close the generator to close its temporary file.
 

@@ -6,10 +6,14 @@ Owns the order of the stages, and which text stands for a document.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lshdb.errors import BadDocument
 from lshdb.model.params import Params
@@ -28,7 +32,7 @@ from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8
 from lshdb.sketch.shingling import distinct, shingle
-from lshdb.sketch.texts import encode, packing
+from lshdb.sketch.texts import beside, encode, pack_all
 from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_size, word_shingling
 
 __all__ = [
@@ -60,23 +64,32 @@ def sketch(documents: Sequence[Document], params: Params) -> Sketches:
 
 
 def begin(documents: Sequence[Document], params: Params) -> Sketching:
-    """Like `sketch`, but do not wait for the texts to be compressed. Raises: BadDocument."""
+    """Like `sketch`, but do not wait for the digests, nor for the texts to be compressed. Raises: BadDocument."""
     for document in documents:
         _require_id(document)
     encoded = [encode(text_of(document, params)) for document in documents]
-    packed = packing(encoded) if params.keep_text else None
-    return Sketching(sketch_encoded(encoded, params), packed)
+    texts = beside(partial(pack_all, encoded)) if params.keep_text else None
+    forms, sets, signatures = signed(encoded, params)
+    found = beside(partial(digests, forms, params.table_version))
+    return Sketching(_incomplete(forms, sets, signatures, params), found, texts)
 
 
 def sketch_encoded(encoded: Sequence[bytes], params: Params) -> Sketches:
     """Return the sketches of texts, without the texts. Args: encoded: from `text_of`, encoded by `texts.encode`."""
     forms, sets, signatures = signed(encoded, params)
-    return Sketches(
-        digests=digests(forms, params.table_version),
+    found = digests(forms, params.table_version)
+    return _incomplete(forms, sets, signatures, params)(digests=found, texts=None)
+
+
+def _incomplete(
+    forms: NormalForms, sets: ShingleSets, signatures: Signatures, params: Params
+) -> Callable[..., Sketches]:
+    """Return the sketches of texts, except for their digests and the texts themselves."""
+    return partial(
+        Sketches,
         num_shingles=sets.sizes,
         signatures=signatures,
         band_keys=band_keys(signatures, params.banding),
-        texts=None,
         fingerprints=_fingerprints(forms, sets, params) if params.passages else None,
     )
 
@@ -98,14 +111,16 @@ def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fing
 
 @dataclass(frozen=True, slots=True)
 class Sketching:
-    """Sketches whose texts are being compressed in another thread."""
+    """Sketches whose digests and texts another thread is making."""
 
-    unpacked: Sketches
-    packed: Future[tuple[bytes, ...]] | None
+    incomplete: Callable[..., Sketches]
+    digests: Future[NDArray[np.uint8]]
+    texts: Future[tuple[bytes, ...]] | None
 
     def sketches(self) -> Sketches:
-        """Wait for the texts, and return the sketches with them."""
-        return self.unpacked if self.packed is None else replace(self.unpacked, texts=self.packed.result())
+        """Wait for the other thread, and return the sketches."""
+        texts = None if self.texts is None else self.texts.result()
+        return self.incomplete(digests=self.digests.result(), texts=texts)
 
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:

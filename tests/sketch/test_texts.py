@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import multiprocessing
+from functools import partial
 from multiprocessing.connection import Connection
 
-from lshdb.sketch.texts import packing, unpack
+from lshdb.sketch.texts import beside, pack, unpack
 
 
 def packed_in_a_child(connection: Connection) -> None:
-    connection.send(packing([b"after"]).result(timeout=10))
+    connection.send(beside(partial(pack, b"after")).result(timeout=10))
 
 
 def test_a_process_that_was_forked_after_a_text_was_packed_packs_too() -> None:
-    assert unpack(packing([b"before"]).result()[0]) == "before"
+    assert unpack(beside(partial(pack, b"before")).result()) == "before"
     ours, theirs = multiprocessing.Pipe()
     child = multiprocessing.get_context("fork").Process(target=packed_in_a_child, args=[theirs])
     child.start()
     child.join(20)
     child.kill()
     assert ours.poll()
-    assert unpack(ours.recv()[0]) == "after"
+    assert unpack(ours.recv()) == "after"
