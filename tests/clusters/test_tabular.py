@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,13 @@ def test_json_lines_are_an_object_a_row() -> None:
         '{"id": ["x", "é"], "n": true}\n'
         '{"id": ["y"], "n": false}\n'
     )
+
+
+@pytest.mark.parametrize(
+    "value", [0.1, -0.0, 1e-7, 1e22, float("nan"), float("-inf"), 2**70, "\ud800\u2028/\x7f\b", {"a": [1.5, False]}]
+)
+def test_every_value_is_written_to_json_lines_as_json_dumps_does(value: object) -> None:
+    assert written("jsonl", [(value, 1)]) == json.dumps({"id": value, "n": 1}, ensure_ascii=False) + "\n"
 
 
 def test_tsv_has_a_header_and_escapes_and_lines_have_no_header() -> None:
