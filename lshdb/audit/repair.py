@@ -34,7 +34,7 @@ from lshdb.model.values import Fingerprints, Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.statements.rules import DELETABLE, OF_NO_DOCUMENT, Rule
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, documents, fingerprints, graph, repairs, sources
+from lshdb.store.tables import audit, documents, filters, fingerprints, generations, graph, repairs, sources
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Repairing"]
@@ -111,6 +111,9 @@ class Repairing:
         """Repair faults that do not belong to single rows."""
         if self._kinds & _PARTS:
             repairs.make_indexes(transaction)
+        if "filter-wrong" in self._kinds:
+            for number in generations.numbers(transaction):
+                filters.drop(transaction, number)
         if "view-missing" in self._kinds:
             repairs.make_views(transaction)
         if "params-recall" in self._kinds:

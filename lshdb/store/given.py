@@ -21,7 +21,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["given", "given_bucket", "given_member", "given_pair", "given_place"]
+__all__ = ["given", "given_bucket", "given_member", "given_pair", "given_place", "given_row"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -118,4 +118,5 @@ given_bucket = _unfolded("band", "bucket_hash")
 given_place = _UnfoldedPlaces(
     bindparam("given", type_=_Places()), literal_column("band"), literal_column("bucket_hash")
 ).table_valued(column("band", BigInteger), column("bucket_hash", BigInteger), name="given")
+given_row = _unfolded("generation", "band", "bucket_hash")
 given_member = _unfolded("band", "bucket_hash", "content_key")

@@ -39,6 +39,7 @@ __all__ = [
     "Moment",
     "Name",
     "band_bucket",
+    "bucket_filter",
     "bucket_generation",
     "collection",
     "content",
@@ -296,6 +297,26 @@ band_bucket = Table(
     PrimaryKeyConstraint("generation", "band", "bucket_hash", "content_key"),
     comment="the buckets of each content, one in each band",
     # WITHOUT ROWID: the rows are stored in the primary key, without a second B-tree.
+    sqlite_with_rowid=False,
+)
+
+bucket_filter = Table(
+    "bucket_filter",
+    metadata,
+    Column(
+        "generation", ForeignKey("bucket_generation.generation"), nullable=False, comment="whose rows it stands for"
+    ),
+    Column("band", SmallInteger, nullable=False, comment="as in band_bucket"),
+    Column(
+        "last_hash",
+        BigInteger,
+        nullable=False,
+        comment="it stands for the bucket hashes up to this one, from that of the part before",
+    ),
+    Column("bits", LargeBinary, nullable=False, comment="a Bloom filter of 8192 bits"),
+    PrimaryKeyConstraint("generation", "band", "last_hash"),
+    CheckConstraint("length(bits) = 1024", name="bits"),
+    comment="which buckets a generation of band_bucket may have; a young one has no filter",
     sqlite_with_rowid=False,
 )
 

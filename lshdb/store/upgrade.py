@@ -30,7 +30,7 @@ __all__ = ["REVISIONS", "current", "plan", "recorded_to_head", "require_head", "
 VERSION_TABLE = "lshdb_revision"
 
 # Oldest first; a test compares them with the files in migrations/.
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 
 _QUESTIONS = ("SELECT", "PRAGMA")
 

@@ -31,7 +31,7 @@ from lshdb.store import upgrade
 from lshdb.store.dialect import Columns
 from lshdb.store.files import require_free
 from lshdb.store.merging import merge
-from lshdb.store.schema import content, content_text, fingerprint_block, metadata
+from lshdb.store.schema import bucket_filter, content, content_text, fingerprint_block, metadata
 from lshdb.store.store import Store
 from lshdb.store.tables import fingerprints
 from lshdb.store.transaction import Transaction
@@ -123,7 +123,12 @@ def rehearse(store: Store) -> Upgrade:
 
 # Rows in memory: a text may take megabytes, a signature hundreds of bytes.
 BLOCK_ROWS: Final = 50_000
-LARGE_ROWS: Final[dict[str, int]] = {content_text.name: 100, content.name: 5_000, fingerprint_block.name: 5_000}
+LARGE_ROWS: Final[dict[str, int]] = {
+    content_text.name: 100,
+    content.name: 5_000,
+    fingerprint_block.name: 5_000,
+    bucket_filter.name: 5_000,
+}
 
 _Block = list[Row[*tuple[Any, ...]]]
 

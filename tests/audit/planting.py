@@ -15,6 +15,7 @@ from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import pack, unpack
 from lshdb.store.schema import (
     band_bucket,
+    bucket_filter,
     bucket_generation,
     collection,
     content,
@@ -29,6 +30,7 @@ from lshdb.store.schema import (
     run,
     source,
 )
+from lshdb.store.tables import filters
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.transaction import Transaction
 from lshdb.store.views import VIEWS
@@ -159,9 +161,18 @@ def bucket_of_no_generation(place: Place) -> Found:
 
 def bucket_in_two_generations(place: Place) -> Found:
     row = place.row(band_bucket)
-    place.put(bucket_generation, generation=row.generation + 1, num_rows=1)
-    place.put(band_bucket, **{**row._mapping, "generation": row.generation + 1})
+    place.put(bucket_generation, generation=row.generation + 50, num_rows=1)
+    place.put(band_bucket, **{**row._mapping, "generation": row.generation + 50})
     return {("bucket-twice", f"{row.band},{row.bucket_hash},{row.content_key}")}
+
+
+def filter_without_a_bit(place: Place) -> Found:
+    number = place.row(band_bucket).generation
+    while filters.extend(place.transaction, number):
+        pass
+    part = place.row(bucket_filter, bucket_filter.c.generation == number)
+    place.change(bucket_filter, part, bits=bytes(len(part.bits)))
+    return {("filter-wrong", str(number))}
 
 
 def broken_text(place: Place) -> Found:
@@ -472,6 +483,7 @@ DERIVABLE: Final = (
     "bucket_of_no_band",
     "bucket_of_no_generation",
     "bucket_in_two_generations",
+    "filter_without_a_bit",
     "content_of_no_document",
     "wrong_similarity",
     "missing_pair",

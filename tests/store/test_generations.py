@@ -16,11 +16,11 @@ from lshdb.ingest.removal import retire
 from lshdb.model.banding import Banding
 from lshdb.model.expansion import Expansion
 from lshdb.sketch.banding import band_keys
-from lshdb.store import whole
+from lshdb.store import tables, whole
 from lshdb.store.merging import Merging, merge
 from lshdb.store.schema import band_bucket, bucket_generation, document
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, documents, generations, graph
+from lshdb.store.tables import bands, documents, filters, generations, graph
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
 from tests.store.released import restore
 
@@ -29,10 +29,16 @@ Rows = list[tuple[int, ...]]
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A generation is full with four contents of three bands; two of one size merge; a step moves about two rows."""
+    """A generation is full with four contents of three bands; two of one size merge; a step moves about two rows.
+
+    A part of a filter has two hashes, and a step reads three rows.
+    """
     monkeypatch.setattr(generations, "YOUNG_ROWS", 12)
     monkeypatch.setattr(generations, "FAN_OUT", 2)
     monkeypatch.setattr(generations, "STEP_ROWS", 4)
+    monkeypatch.setattr(filters, "PART_HASHES", 2)
+    monkeypatch.setattr(filters, "STEP_ROWS", 3)
+    monkeypatch.setattr(tables.buckets, "FILTERED_BUCKETS", 1)
 
 
 def known(store: Store) -> Rows:
@@ -104,7 +110,8 @@ def test_every_row_is_seen_once_after_each_step_of_a_merge(store: Store) -> None
         assert buckets(store) == before
         steps += 1
     # The bucket that all share moves as a whole; then two rows from each generation; last, the empty ones are dropped.
-    assert steps == 7
+    # The filter takes two steps for the bucket that all share, and three for each of the other bands.
+    assert steps == 7 + 2 + 3 + 3
 
 
 def test_a_step_that_fails_leaves_the_rows_where_they_were(store: Store) -> None:
@@ -244,6 +251,68 @@ def test_a_question_finds_candidates_in_every_generation(store: Store) -> None:
     asked = band_keys(sketches_of([(7, 100, 100)]).signatures, PARAMS.banding)
     with store.reading() as transaction:
         assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
+
+
+def filtered(store: Store) -> list[int]:
+    """Return the generations that have a filter."""
+    with store.reading() as transaction:
+        return list(transaction.execute(text("SELECT DISTINCT generation FROM bucket_filter ORDER BY 1")).scalars())
+
+
+def test_a_filter_denies_no_row_and_nearly_all_others(store: Store) -> None:
+    chance = random.Random(1)
+    contents = {f"d{number}": tuple(chance.choices(range(200), k=3)) for number in range(60)}
+    add_each(store, contents)
+    merge(store)
+    big, *others = sorted(sizes(store), key=lambda number: -sizes(store)[number])
+    assert big in filtered(store)
+    with store.reading() as transaction:
+        assert not filters.wrong(transaction, big)
+        rows = transaction.execute(text("SELECT generation, band, bucket_hash FROM band_bucket")).all()
+        for minima in contents.values():
+            asked = band_keys(sketches_of([minima]).signatures, PARAMS.banding)
+            hashes = {(band, int(key)) for band, key in enumerate(asked.keys[0].view(np.int64))}
+            there = {tuple(row) for row in rows if tuple(row[1:]) in hashes}
+            assert set(filters.possible(transaction, asked)) >= there
+        unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
+        assert {number for number, _, _ in filters.possible(transaction, unknown)} == set(others) - set(filtered(store))
+
+
+def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -> None:
+    add_each(store, alike(9))
+    while not filtered(store):
+        assert store.write(generations.merge_some)
+    for _ in range(9):
+        with store.reading() as transaction:
+            assert not filters.wrong(transaction, 3)
+            asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
+            assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
+        store.write(generations.merge_some)
+    assert not store.write(generations.merge_some)
+
+
+def test_no_row_is_added_to_a_generation_that_keeps_its_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, alike(8))
+    add(store, alike(4, start=8))
+    merge(store)
+    assert (sizes(store), filtered(store)) == ({0: 24, 1: 12}, [0])
+    add(store, alike(8, start=12))
+    assert sizes(store) == {0: 24, 1: 36}
+    # As in Postgres while the key is missing.
+    monkeypatch.setattr(generations, "_lacks_key", lambda _transaction: True)
+    add(store, alike(1, start=20))
+    assert sizes(store) == {0: 27, 1: 36}
+    assert filtered(store) == []
+
+
+def test_the_filter_of_a_generation_goes_with_it(store: Store) -> None:
+    add_each(store, alike(9))
+    merge(store)
+    assert filtered(store) == [3]
+    add_each(store, alike(8, start=9))
+    merge(store)
+    assert sizes(store) == {0: 48, 1: 3}
+    assert filtered(store) == [0]
 
 
 def test_the_bands_of_another_banding_are_deleted_from_every_generation(store: Store) -> None:

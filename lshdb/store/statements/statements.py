@@ -26,8 +26,18 @@ from sqlalchemy import (
     union_all,
 )
 
-from lshdb.store.given import given, given_bucket, given_place
-from lshdb.store.schema import band_bucket, content, content_text, document, oversized_bucket, pair, unlinked
+from lshdb.store.given import given, given_bucket, given_place, given_row
+from lshdb.store.schema import (
+    band_bucket,
+    bucket_filter,
+    bucket_generation,
+    content,
+    content_text,
+    document,
+    oversized_bucket,
+    pair,
+    unlinked,
+)
 from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.collections import name_of
 from lshdb.store.statements.generations import in_use
@@ -37,11 +47,12 @@ __all__ = [
     "Rows",
     "bucket_members",
     "bucket_sizes",
-    "candidate_contents",
     "content_documents",
+    "contents_at",
     "contents_in_band",
     "counted_buckets",
     "existing_contents",
+    "filter_parts",
     "first_in_bucket",
     "in_bucket",
     "kept_texts",
@@ -122,9 +133,12 @@ def bucket_members() -> Rows:
 def bucket_sizes() -> Rows:
     """Select (band, bucket_hash, num_contents) of those of the given buckets that have two or more contents.
 
-    Each is counted in a subquery, because Postgres joins many buckets with the whole table if it has no statistics.
+    ``:generations`` lists the generations whose contents are counted. Each bucket is counted in a subquery, because
+    Postgres joins many buckets with the whole table if it has no statistics.
     """
-    size = select(func.count()).select_from(band_bucket).where(_is_given(given_place))
+    among = band_bucket.c.generation.in_(bindparam("generations", expanding=True))
+    same = (band_bucket.c.band == given_place.c.band, band_bucket.c.bucket_hash == given_place.c.bucket_hash)
+    size = select(func.count()).select_from(band_bucket).where(among, *same)
     num_contents = size.correlate(given_place).scalar_subquery()
     return select(given_place.c.band, given_place.c.bucket_hash, num_contents).where(num_contents > 1)
 
@@ -135,20 +149,31 @@ def in_bucket() -> ColumnElement[bool]:
     return and_(in_use(), *same)
 
 
-def _is_given(place: FromClause = given_bucket) -> ColumnElement[bool]:
+def _is_given() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in the given bucket."""
-    same = (band_bucket.c.band == place.c.band, band_bucket.c.bucket_hash == place.c.bucket_hash)
+    same = (band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
     return and_(in_use(), *same)
 
 
 @cache
-def candidate_contents() -> Rows:
-    """Select the contents in any of the buckets of one sketch, without duplicates.
+def filter_parts() -> Rows:
+    """Select (position, bucket_hash, generation, bits) for each bucket of one sketch and each generation.
 
-    ``:given`` lists the bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
+    ``:given`` lists the bucket hashes in the order of the bands; ``:first_band`` is the number of the first band. The
+    bits are the part of the filter that covers the hash; NULL if there is none.
     """
-    same = and_(in_use(), _is_in_band(band_bucket), band_bucket.c.bucket_hash == given.c.value)
-    return select(band_bucket.c.content_key).join_from(given, band_bucket, same).distinct()
+    mine = (bucket_filter.c.generation == bucket_generation.c.generation, _is_in_band(bucket_filter))
+    after = select(bucket_filter.c.bits).where(*mine, bucket_filter.c.last_hash >= given.c.value)
+    bits = after.order_by(bucket_filter.c.last_hash).limit(1).correlate(given, bucket_generation).scalar_subquery()
+    columns = (given.c.key, given.c.value, bucket_generation.c.generation, bits)
+    return select(*columns).join_from(given, bucket_generation, true())
+
+
+@cache
+def contents_at() -> Rows:
+    """Select the contents in any of the buckets ``:given`` as (generation, band, bucket_hash), without duplicates."""
+    same = and_(*(band_bucket.c[name] == given_row.c[name] for name in ("generation", "band", "bucket_hash")))
+    return select(band_bucket.c.content_key).join_from(given_row, band_bucket, same).distinct()
 
 
 def _is_in_band(rows: FromClause) -> ColumnElement[bool]:

@@ -14,7 +14,16 @@ from sqlalchemy import delete, func, insert, select, update
 
 from lshdb.model.banding import Banding
 from lshdb.model.values import BandKeys
-from lshdb.store.schema import band_bucket, content, index_params, oversized_bucket, pair, rebanding, unlinked
+from lshdb.store.schema import (
+    band_bucket,
+    bucket_filter,
+    content,
+    index_params,
+    oversized_bucket,
+    pair,
+    rebanding,
+    unlinked,
+)
 from lshdb.store.statements.generations import in_use
 from lshdb.store.tables import generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
@@ -91,5 +100,6 @@ def delete_other(transaction: Transaction, banding: Banding) -> bool:
             outermost = transaction.execute(first).scalar_one_or_none()
             if outermost is not None and outermost not in banding.numbers:
                 transaction.execute(delete(band_bucket).where(in_use(), band_bucket.c.band == outermost))
+                transaction.execute(delete(bucket_filter).where(bucket_filter.c.band == outermost))
                 return True
     return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from lshdb.store.schema import band_bucket
 from lshdb.store.staging import staged_bucket
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import generations
+from lshdb.store.tables import filters, generations
 from lshdb.store.transaction import GIVEN_KEYS, Transaction
 
 __all__ = [
@@ -27,6 +28,10 @@ __all__ = [
     "shared_among",
     "signed_hashes",
 ]
+
+
+# From so many lookups on, reading all filters takes less time than reading a page for each lookup.
+FILTERED_BUCKETS: Final = 100_000
 
 
 def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -> None:
@@ -63,8 +68,25 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
-    parts = np.split(buckets, range(GIVEN_KEYS, len(buckets), GIVEN_KEYS))
-    return np.concatenate([transaction.integers(statements.bucket_sizes(), {"given": part}) for part in parts])
+    numbers = generations.numbers(transaction)
+    if len(buckets) < FILTERED_BUCKETS:
+        return _sizes(transaction, buckets, numbers)
+    filtered = [number for number in numbers if filters.exists(transaction, number)]
+    is_there = np.zeros(len(buckets), dtype=np.bool_)
+    for number in filtered:
+        is_there |= filters.may_have(transaction, number, buckets)
+    young = [number for number in numbers if number not in filtered]
+    found = np.concatenate(
+        [_sizes(transaction, buckets[is_there], numbers), _sizes(transaction, buckets[~is_there], young)]
+    )
+    return found[np.lexsort((found[:, 1], found[:, 0]))]
+
+
+def _sizes(transaction: Transaction, buckets: NDArray[np.int64], among: Sequence[int]) -> NDArray[np.int64]:
+    """Return what `shared_among` returns, with the contents of some generations."""
+    parts = (buckets[begin : begin + GIVEN_KEYS] for begin in range(0, len(buckets), GIVEN_KEYS))
+    found = (transaction.integers(statements.bucket_sizes(), {"given": part, "generations": among}) for part in parts)
+    return np.concatenate([np.empty((0, 3), dtype=np.int64), *found])
 
 
 def first_in(

@@ -21,6 +21,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
 
 from lshdb.store.schema import band_bucket, bucket_generation
+from lshdb.store.tables import filters
 from lshdb.store.transaction import Transaction
 
 __all__ = ["FAN_OUT", "YOUNG_ROWS", "merge_some", "numbers", "young"]
@@ -77,17 +78,25 @@ def young(transaction: Transaction, num_rows: int) -> int:
     known = _known(transaction)
     idle = _idle(known)
     # Sorted, a load that is not much smaller than a generation writes its pages in order, as a later merge would.
-    takers = [one for one in idle if one.num_rows < max(YOUNG_ROWS, FAN_OUT * num_rows)]
+    takers = [
+        one
+        for one in idle
+        if one.num_rows < max(YOUNG_ROWS, FAN_OUT * num_rows) and not filters.exists(transaction, one.number)
+    ]
     # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
     if not takers and idle and _lacks_key(transaction):
         takers = idle
     number = takers[0].number if takers else _create(transaction, known)
+    filters.drop(transaction, number)
     _count(transaction, number, num_rows)
     return number
 
 
 def merge_some(transaction: Transaction) -> bool:
-    """Move up to STEP_ROWS rows to a larger generation. Returns: whether there may be more to move."""
+    """Move up to STEP_ROWS rows to a larger generation, or else go on with a filter.
+
+    Returns: whether there may be more to do.
+    """
     if _lacks_key(transaction):
         return False
     _begin(transaction)
@@ -96,13 +105,15 @@ def merge_some(transaction: Transaction) -> bool:
         if one.merges_into is not None:
             merges[one.merges_into].append(one)
     if not merges:
-        return False
+        return any(filters.extend(transaction, one.number) for one in _settled(transaction))
     # The smallest first, so that a long merge does not keep young generations from merging.
     target = min(merges, key=lambda target: sum(one.num_rows for one in merges[target]))
     sources = [one.number for one in merges[target]]
     if (step := _next_step(transaction, sources, target)) is not None:
         _move(transaction, sources, target, step)
     else:
+        for number in sources:
+            filters.drop(transaction, number)
         transaction.execute(delete(bucket_generation).where(bucket_generation.c.merges_into == target))
     return True
 
@@ -172,6 +183,12 @@ def _idle(known: Sequence[_Generation]) -> list[_Generation]:
     """Return the generations that take no part in a merge."""
     targets = {one.merges_into for one in known}
     return [one for one in known if one.merges_into is None and one.number not in targets]
+
+
+def _settled(transaction: Transaction) -> list[_Generation]:
+    """Return the full generations. The smallest, to which the next load may go, has to be a few times as large."""
+    idle = sorted(_idle(_known(transaction)), key=lambda one: one.num_rows)
+    return [one for place, one in enumerate(idle) if one.num_rows >= (YOUNG_ROWS if place else FAN_OUT * YOUNG_ROWS)]
 
 
 def _create(transaction: Transaction, known: Sequence[_Generation]) -> int:

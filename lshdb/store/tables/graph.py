@@ -18,7 +18,7 @@ from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
-from lshdb.store.tables import generations
+from lshdb.store.tables import filters, generations
 from lshdb.store.tables.buckets import bucket_rows, signed_hashes
 from lshdb.store.transaction import Transaction
 
@@ -130,8 +130,8 @@ def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | Non
 
     Args: band_keys: shape (1, bands). most: any so many of them are enough.
     """
-    hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
-    found = islice(transaction.rows(statements.candidate_contents(), hashes), most)
+    places = filters.possible(transaction, band_keys)
+    found = islice(transaction.rows(statements.contents_at(), {"given": places}) if places else (), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
     return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))
 
