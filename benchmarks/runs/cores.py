@@ -31,6 +31,7 @@ from benchmarks.runs.ingest import default_command, machine
 from benchmarks.runs.pipeline import Chunk, simulated
 from benchmarks.runs.processes import cpu_of_servers, watch
 from benchmarks.runs.servers import server
+from lshdb import Index
 from lshdb.ingest.ingest import Ingestion
 from lshdb.ingest.make import Chunk as Made
 from lshdb.ingest.make import Files, Task, cut, make_whole
@@ -38,10 +39,10 @@ from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.workers import in_processes
 from lshdb.linking.candidates import Occurrences, by_family
-from lshdb.linking.link import MAX_THREADS, Linking
+from lshdb.linking.link import FIRST_PAIRS, MAX_THREADS, Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.values import VerifiedPairs
+from lshdb.model.values import Document, VerifiedPairs
 from lshdb.readers import extraction
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
@@ -66,6 +67,7 @@ class Stages(NamedTuple):
         start, loading, pool: starting a process with an index, loading the kernels, and starting worker processes.
         search: the search for candidates.
         link: the parts of the candidates: putting them into order, comparing them and storing their pairs.
+        stored: parts whose pairs are stored together.
         client, servers: processor seconds of the writing, here and in the servers of the database.
     """
 
@@ -81,6 +83,7 @@ class Stages(NamedTuple):
     pool: float
     search: float
     link: list[Chunk]
+    stored: int
     client: float
     servers: float
 
@@ -95,7 +98,7 @@ class Stages(NamedTuple):
 
     def link_seconds(self, cores: int, threads: int) -> float:
         """Return the predicted seconds of a link."""
-        return self.search + (simulated(self.link, cores, threads, len(self.link)) if self.link else 0.0)
+        return self.search + (simulated(self.link, cores, threads, self.stored) if self.link else 0.0)
 
     def table(self) -> Iterator[str]:
         """Yield the seconds of each stage, and the milliseconds per document."""
@@ -150,6 +153,14 @@ def timed(clock: Callable[[], float] = time.perf_counter) -> Iterator[list[float
     seconds.append(clock() - began)
 
 
+def load_linking() -> None:
+    """Link two texts, which loads the kernels."""
+    words = "one two three four five six seven eight nine ten"
+    with sqlite_file() as url, Index.create(url) as index:
+        index.add([Document("a", words), Document("b", f"{words} eleven")], link=False)
+        index.link()
+
+
 def measured(path: Path, url: str, servers: Sequence[int]) -> Stages:
     """Ingest a path into an empty index, stage by stage, and link it."""
     with closing(Store.create(url, Params(), version("lshdb"))) as store, recorded_run(store, "ingest") as run_key:
@@ -164,9 +175,10 @@ def measured(path: Path, url: str, servers: Sequence[int]) -> Stages:
         with timed() as writing, timed(time.process_time) as client:
             ingestion.write_made(Plan((), {}, (), (), 0, frozenset(), 0, 0, True), chunks)
         on_servers = cpu_of_servers(servers) - before
+        load_linking()
         link = Timed(store, run_key, Progress())
-        link.link()
-    num = len(made)
+        num_pairs = link.link()
+    num, link_chunks = len(made), link.chunks()
     return Stages(
         read=read,
         passed=passed,
@@ -179,7 +191,8 @@ def measured(path: Path, url: str, servers: Sequence[int]) -> Stages:
         loading=loading[0],
         pool=_pool_seconds(make),
         search=link.searching[0],
-        link=link.chunks(),
+        link=link_chunks,
+        stored=max(1, round(len(link_chunks) * min(1.0, FIRST_PAIRS / max(1, num_pairs)))),
         client=client[0],
         servers=on_servers,
     )

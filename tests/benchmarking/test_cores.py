@@ -20,6 +20,7 @@ STAGES = Stages(
     pool=1.5,
     search=4.0,
     link=[Chunk(0.0, 1.0, 0.1)] * 20,
+    stored=20,
     client=50.0,
     servers=0.0,
 )
@@ -41,7 +42,7 @@ def test_the_search_for_candidates_and_the_storing_of_pairs_bound_a_link() -> No
 
 def test_the_table_has_a_row_for_each_number_of_cores_and_shows_the_limit_of_threads() -> None:
     header, *rows = predictions(STAGES)
-    assert header.split() == "cores ingest s speed-up link s speed-up unlimited threads s".split()
+    assert header.split() == ["cores", "ingest", "s", "speed-up", "link", "s", "speed-up", "unlimited", "threads", "s"]
     assert [row.split()[0] for row in rows] == ["1", "2", "4", "8", "16", "64"]
     assert rows[-1].split() == ["64", "54.7", "4.8", "11.0", "2.4", "7.0"]
 
