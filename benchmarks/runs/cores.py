@@ -39,7 +39,7 @@ from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.workers import in_processes
 from lshdb.linking.candidates import Occurrences, by_family
-from lshdb.linking.link import FIRST_PAIRS, MAX_THREADS, Linking
+from lshdb.linking.link import FIRST_PAIRS, MAX_THREADS, PARTS_AHEAD, Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, VerifiedPairs
@@ -98,7 +98,7 @@ class Stages(NamedTuple):
 
     def link_seconds(self, cores: int, threads: int) -> float:
         """Return the predicted seconds of a link."""
-        return self.search + (simulated(self.link, cores, threads, self.stored) if self.link else 0.0)
+        return self.search + simulated(self.link, cores, threads, self.stored, PARTS_AHEAD)
 
     def table(self) -> Iterator[str]:
         """Yield the seconds of each stage, and the milliseconds per document."""

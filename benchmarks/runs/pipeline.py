@@ -1,6 +1,6 @@
 """Simulate a pipeline on any number of cores: one thread reads chunks, workers make them, one thread writes them.
 
-The rules are those of `lshdb.ingest.workers` and `lshdb.linking.calls`: the reader is at most one chunk ahead of the
+The rules are those of `lshdb.ingest.workers` and `lshdb.linking.calls`: the reader is a few chunks ahead of the
 workers, results keep their order, a few of them wait, and the writer collects them to batches. If more is to do than
 there are cores, everything slows down alike.
 
@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from lshdb.ingest.workers import WAITING
 
 __all__ = ["Chunk", "simulated"]
-
-WORKER_AHEAD: Final = 1  # chunks that wait for a worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +35,25 @@ class Chunk:
 Running: TypeAlias = tuple[Literal["read", "make", "write"], int]
 
 
-def simulated(chunks: Sequence[Chunk], cores: int, workers: int, batch: int) -> float:
+def simulated(chunks: Sequence[Chunk], cores: int, workers: int, batch: int, ahead: int = 0) -> float:
     """Return the seconds until all chunks are written.
 
-    Args: batch: chunks that are written together.
+    Args:
+        batch: chunks that are written together.
+        ahead: chunks that may be under way or made when the first of them is taken; at least `workers`.
     """
-    return _Pipeline(chunks, cores, workers, batch).seconds()
+    return _Pipeline(chunks, cores, workers, batch, max(workers, ahead)).seconds()
 
 
 class _Pipeline:
     """The state of a simulation: how many chunks each stage has begun, and the seconds left of each running task."""
 
-    def __init__(self, chunks: Sequence[Chunk], cores: int, workers: int, batch: int) -> None:
+    def __init__(self, chunks: Sequence[Chunk], cores: int, workers: int, batch: int, ahead: int) -> None:
         self._chunks = chunks
         self._cores = cores
         self._workers = workers
         self._batch = batch
+        self._ahead = ahead
         self._left: dict[Running, float] = {}
         self._num_begun = self._num_read = self._num_making = self._num_passed = self._num_taken = self._num_written = 0
         self._made: set[int] = set()
@@ -73,7 +74,7 @@ class _Pipeline:
         """Begin every task that can run now."""
         self._pass_on()
         begun = self._num_begun
-        if begun == self._num_read < min(len(self._chunks), self._num_passed + self._workers + WORKER_AHEAD):
+        if begun == self._num_read < min(len(self._chunks), self._num_passed + self._ahead + 1):
             self._left["read", begun] = self._chunks[begun].read
             self._num_begun += 1
         while self._num_making < self._num_read and self._num_running("make") < self._workers:

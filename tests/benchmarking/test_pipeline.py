@@ -29,6 +29,11 @@ def test_a_slow_chunk_holds_up_those_behind_it() -> None:
     assert simulated(chunks, cores=2, workers=2, batch=1) == pytest.approx(10 + 3)
 
 
+def test_a_wider_window_lets_the_others_go_on() -> None:
+    chunks = [Chunk(0, 10, 0), *[Chunk(0, 1, 0)] * 8]
+    assert simulated(chunks, cores=2, workers=2, batch=1, ahead=8) == pytest.approx(10)
+
+
 def test_a_slow_writer_holds_up_the_workers() -> None:
     chunks = [Chunk(0, 1, 5)] * 40
     assert simulated(chunks, cores=5, workers=4, batch=1) == pytest.approx(1 + 40 * 5)
