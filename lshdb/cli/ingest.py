@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from lshdb.cli import options
+from lshdb.cli.memory import share_one_arena
 from lshdb.cli.options import Making, Reading, age, ensure_index, settings_of
 from lshdb.cli.render import print_report
 from lshdb.cli.verdict import allowance, rejections, verdict, warnings
@@ -107,6 +108,7 @@ def ingest(
         budgets=Budgets(rejected_share=allowed.share_of_source),
     )
     wanted = _paths(paths or [], from_file)
+    share_one_arena()
     with ensure_index(context, making) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
     show(context, report, json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from lshdb.cli.memory import share_one_arena
 from lshdb.cli.options import open_index
 
 __all__ = ["EPILOG", "link"]
@@ -18,5 +19,6 @@ def link(context: typer.Context) -> None:
 
     Queries for pairs do so too.
     """
+    share_one_arena()
     with open_index(context) as index:
         typer.echo(f"{index.link():,} pairs added")
