@@ -49,13 +49,18 @@ _Result = TypeVar("_Result")
 Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
 
 
-def make_slowly(works: Iterable[Work], **how: Any) -> Iterator[Chunk]:
+def make_slowly(works: Iterable[Work], *how: Any) -> Iterator[Chunk]:
     """Run `make` slowly, and announce the worker process."""
     if __name__ == "__mp_main__":
         announce_worker()
     for work in works:
         time.sleep(float(os.environ.get(SECONDS_A_CHUNK, "0")))
-        yield from make([work], **how)
+        yield from make([work], *how)
+
+
+def make_whole_slowly(work: Work, **how: Any) -> list[Chunk]:
+    """Run `make_whole` slowly, in a worker process."""
+    return list(make_slowly([work], *(how[name] for name in ("params", "options", "budgets"))))
 
 
 @cache
@@ -90,6 +95,7 @@ def write_small_batches() -> None:
 
     Index.ingest = ingest_in_small_batches  # type: ignore[assignment]
     ingest.make = make_slowly
+    ingest.make_whole = make_whole_slowly
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40, "MANY_CONTENTS": 50})
     shrink(reband, {"BATCH_MINIMA": 2_000})
