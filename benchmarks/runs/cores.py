@@ -123,9 +123,9 @@ class Stages(NamedTuple):
 class Timed(Linking):
     """A link that does one thing after the other, and notes what each takes."""
 
-    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
+    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> bool:
         with timed() as self.searching:
-            super()._search(snapshot, keys, occurrences)
+            return super()._search(snapshot, keys, occurrences)
 
     def _compute(self, occurrences: Occurrences) -> int:
         with timed() as self.ordering, closing(by_family(occurrences, self._computed)) as candidates:

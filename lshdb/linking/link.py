@@ -102,22 +102,28 @@ class Linking:
         if len(keys) > MANY_CONTENTS:
             constraints.put_off(self._store, constraints.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences:
-            self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
+            are_few = self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(constraints.FIRST_LINK)
         self._store.write(lambda transaction: graph.mark_linked(transaction, keys))
+        if not are_few:
+            self._store.write(graph.analyse)
         self._progress.advanced("link", 1.0)
         return num_pairs
 
     def _ensure(self, parts: tuple[Part, ...]) -> None:
         constraints.ensure(self._store, parts, partial(self._progress.advanced, "index"))
 
-    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
-        """Collect the candidates of the unlinked contents. Calling it again may add some of them twice."""
-        is_small = graph.has_more_contents(snapshot, SCANNED_CONTENTS * len(keys))
-        for block in self._joined(snapshot, keys) if is_small else self._scanned(snapshot, keys):
+    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> bool:
+        """Collect the candidates of the unlinked contents. Calling it again may add some of them twice.
+
+        Returns: whether the contents are few, compared with all others.
+        """
+        are_few = graph.has_more_contents(snapshot, SCANNED_CONTENTS * len(keys))
+        for block in self._joined(snapshot, keys) if are_few else self._scanned(snapshot, keys):
             occurrences.add(block)
+        return are_few
 
     def _joined(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield occurrences of the candidates of a few new contents."""

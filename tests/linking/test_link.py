@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import column, func, select, table
 
 from lshdb import Document, Index, Params
 from lshdb.linking import candidates, link
@@ -131,3 +131,15 @@ def test_both_ways_to_search_store_the_same_pairs_with_their_run(
     # Each member of the first three with each other, and of the further ones with the hub.
     assert sorted(map(tuple, pairs)) == [(1, 2, 1), (1, 3, 1), (1, 4, 1), (1, 5, 1), (2, 3, 1)]
     assert tuple(hot) == (5, 5)
+
+
+@pytest.mark.postgres
+def test_after_a_link_of_many_contents_postgres_plans_by_statistics(new_postgres_url: Callable[[], str]) -> None:
+    url = new_postgres_url()
+    counted = select(func.count(func.distinct(column("tablename")))).select_from(table("pg_stats"))
+    mine = counted.where(column("schemaname") == func.current_schema())
+    with Index.create(url, PARAMS) as index, Store.open(url) as store:
+        assert store.read(lambda snapshot: snapshot.execute(mine).scalar_one()) == 0
+        index.add([Document(name, " ".join(sorted(words))) for name, words in TEXTS.items()])
+        assert index.link() == 0
+        assert store.read(lambda snapshot: snapshot.execute(mine).scalar_one()) == 3

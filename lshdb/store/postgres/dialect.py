@@ -204,9 +204,10 @@ class Postgres(Dialect):
         return driver.execute(insertion.format(**places)).rowcount
 
     def analyse(self, connection: Connection, table: Table) -> None:
-        # Autovacuum does not analyse temporary tables. Without statistics, the planner guesses and scans.
+        # Autovacuum does not analyse temporary tables, and others only after a while. Without statistics, the planner
+        # guesses and scans. If somebody else has locked the table, they are analysing or changing it themselves.
         driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
-        driver.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table.name)))
+        driver.execute(sql.SQL("ANALYZE (SKIP_LOCKED) {}").format(sql.Identifier(table.name)))
 
     def before_upgrade(self, url: URL) -> str | None:
         """Return None: the whole upgrade is one transaction, so it needs no copy."""

@@ -15,7 +15,7 @@ from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
-from lshdb.store.schema import content, oversized_bucket, pair, unlinked
+from lshdb.store.schema import content, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
 from lshdb.store.tables import filters, generations
@@ -25,6 +25,7 @@ from lshdb.store.transaction import Transaction
 __all__ = [
     "OversizedBuckets",
     "StoredSignatures",
+    "analyse",
     "candidates_of",
     "change_pairs",
     "contents_in",
@@ -288,6 +289,12 @@ def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> No
     """Remove contents from the list of contents to link."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     transaction.execute(_MARK_LINKED)
+
+
+def analyse(transaction: Transaction) -> None:
+    """Give the planner statistics of the tables that a link of many contents has changed."""
+    for table in (content, document, pair):
+        transaction.dialect.analyse(transaction.connection, table)
 
 
 def _stage_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
