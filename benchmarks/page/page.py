@@ -45,7 +45,7 @@ def sections(results: Path, folder: Path) -> Iterator[str]:
     """Yield the sections in order, and draw their figures."""
     if machines := read(results, MachineRecord):
         yield block("Machine", tables.machine(machines[-1]))
-    asked = read(results, PeerRecord)
+    asked = peer_tables.in_order(read(results, PeerRecord))
     peers = [record for record in asked if record.question == "peers"]
     quality = [record for record in asked if record.question == "quality"]
     if peers:

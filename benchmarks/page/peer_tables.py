@@ -16,6 +16,12 @@ from benchmarks.peers.protocol import BANDS, ROWS
 MODULES: Final = Path(__file__).parents[1] / "peers"
 
 
+def in_order(records: Sequence[PeerRecord]) -> list[PeerRecord]:
+    """Return the records in the order of ENTRIES, also if one peer was measured again later."""
+    places = {(entry.name, entry.workers): place for place, entry in enumerate(ENTRIES)}
+    return sorted(records, key=lambda record: places.get((record.peer, record.workers), len(places)))
+
+
 def corpus(record: PeerRecord) -> str:
     """Describe the corpus and the columns of the table."""
     return (

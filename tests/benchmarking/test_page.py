@@ -123,6 +123,12 @@ def test_every_record_is_on_the_page(results: Path, tmp_path: Path) -> None:
     assert text.count(f"    {COMMAND}\n") == 1
 
 
+def test_a_peer_that_was_measured_again_keeps_its_row(results: Path, tmp_path: Path) -> None:
+    write(results, peer("lshdb, SQLite", 4.0, measured="2999-01-01T00:00:00+00:00"))
+    text = page.write(results, tmp_path / "docs").read_text()
+    assert text.index("| lshdb, SQLite | 1 | 4.0 | 1.00 |") < text.index("| rensa | 1 | 2.5 |")
+
+
 def test_the_figures_of_the_page_are_there_and_the_same_records_give_the_same_bytes(
     results: Path, tmp_path: Path
 ) -> None:
