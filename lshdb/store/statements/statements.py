@@ -83,10 +83,7 @@ def shared_buckets() -> Rows:
 
     ``:generations`` lists all generations. As values, not as a subquery: if there is only one, nothing is sorted.
     """
-    mine = (
-        band_bucket.c.generation.in_(bindparam("generations", expanding=True)),
-        band_bucket.c.band == bindparam("band"),
-    )
+    mine = (_among(), band_bucket.c.band == bindparam("band"))
     shared = (
         select(band_bucket.c.bucket_hash)
         .where(*mine)
@@ -112,10 +109,7 @@ def counted_buckets() -> Rows:
     size = func.count().over(partition_by=band_bucket.c.bucket_hash).label("size")
     counted = (
         select(band_bucket.c.bucket_hash, band_bucket.c.content_key, size)
-        .where(
-            band_bucket.c.generation.in_(bindparam("generations", expanding=True)),
-            band_bucket.c.band == bindparam("band"),
-        )
+        .where(_among(), band_bucket.c.band == bindparam("band"))
         .subquery("counted")
     )
     columns = (counted.c.bucket_hash, counted.c.content_key)
@@ -136,9 +130,7 @@ def bucket_sizes() -> Rows:
     ``:generations`` lists the generations whose contents are counted. Each bucket is counted in a subquery, because
     Postgres joins many buckets with the whole table if it has no statistics.
     """
-    among = band_bucket.c.generation.in_(bindparam("generations", expanding=True))
-    same = (band_bucket.c.band == given_place.c.band, band_bucket.c.bucket_hash == given_place.c.bucket_hash)
-    size = select(func.count()).select_from(band_bucket).where(among, *same)
+    size = select(func.count()).select_from(band_bucket).where(_among(), *_is_at(given_place))
     num_contents = size.correlate(given_place).scalar_subquery()
     return select(given_place.c.band, given_place.c.bucket_hash, num_contents).where(num_contents > 1)
 
@@ -151,8 +143,17 @@ def in_bucket() -> ColumnElement[bool]:
 
 def _is_given() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in the given bucket."""
-    same = (band_bucket.c.band == given_bucket.c.band, band_bucket.c.bucket_hash == given_bucket.c.bucket_hash)
-    return and_(in_use(), *same)
+    return and_(in_use(), *_is_at(given_bucket))
+
+
+def _among() -> ColumnElement[bool]:
+    """Return the condition that a row of the table is in one of the generations ``:generations``."""
+    return band_bucket.c.generation.in_(bindparam("generations", expanding=True))
+
+
+def _is_at(place: FromClause) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return the conditions that a row of the table is in the bucket of a given place."""
+    return band_bucket.c.band == place.c.band, band_bucket.c.bucket_hash == place.c.bucket_hash
 
 
 @cache
