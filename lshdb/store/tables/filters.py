@@ -10,7 +10,8 @@ No row is added to a generation that has a filter. A row that is deleted or move
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -115,39 +116,57 @@ def may_have(transaction: Transaction, generation: int, buckets: NDArray[np.int6
     found = np.ones(len(buckets), dtype=np.bool_)
     for band in distinct(buckets[:, 0]).tolist():
         mine = slice(*np.searchsorted(buckets[:, 0], (band, band + 1)))
-        rows = list(transaction.rows(_PARTS, {"generation": generation, "band": band}))
-        if rows:
-            found[mine] = _pass(rows, buckets[mine, 1])
-    return found
-
-
-def _pass(parts: Sequence[tuple[int, bytes]], hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which hashes the parts (last_hash, bits) of a band do not deny, bool, shape (n,)."""
-    bits = np.frombuffer(b"".join(part for _, part in parts), np.uint8).reshape(-1, PART_BYTES)
-    part = np.searchsorted(np.asarray([last_hash for last_hash, _ in parts]), hashes)
-    found, covered = np.ones(len(hashes), dtype=np.bool_), np.flatnonzero(part < len(parts))
-    places = _positions(hashes[covered])
-    found[covered] = (bits[part[covered, None], places >> 3] >> (places & 7) & 1).all(axis=1)
+        found[mine] = _filter_of(transaction, generation, band).may_have(buckets[mine, 1])
     return found
 
 
 def wrong(transaction: Transaction, generation: int) -> bool:
-    """Return whether the filter of a generation denies a row that the generation has. Reads all its rows."""
+    """Return whether the filter of a generation denies a row that the generation has. Reads all rows of its bands."""
     return any(
-        not may_have(transaction, generation, np.column_stack([np.full_like(hashes, band), hashes])).all()
-        for band, hashes in _all_hashes(transaction, generation)
+        not mine.may_have(hashes).all()
+        for band in _bands(transaction, generation)
+        if len((mine := _filter_of(transaction, generation, band)).last_hashes)
+        for hashes in _hashes(transaction, generation, band)
     )
 
 
-def _all_hashes(transaction: Transaction, generation: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield each band of a generation with all its hashes, some at a time."""
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """The filter of a band. Args: last_hashes: int64, shape (p,); bits: uint8, shape (p, PART_BYTES)."""
+
+    last_hashes: NDArray[np.int64]
+    bits: NDArray[np.uint8]
+
+    def may_have(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which hashes the filter does not deny, bool, shape (n,)."""
+        part = np.searchsorted(self.last_hashes, hashes)
+        found, covered = np.ones(len(hashes), dtype=np.bool_), np.flatnonzero(part < len(self.last_hashes))
+        places = _positions(hashes[covered])
+        found[covered] = (self.bits[part[covered, None], places >> 3] >> (places & 7) & 1).all(axis=1)
+        return found
+
+
+def _filter_of(transaction: Transaction, generation: int, band: int) -> _Filter:
+    rows = list(transaction.rows(_PARTS, {"generation": generation, "band": band}))
+    bits = np.frombuffer(b"".join(part for _, part in rows), np.uint8).reshape(-1, PART_BYTES)
+    return _Filter(np.asarray([last_hash for last_hash, _ in rows], dtype=np.int64), bits)
+
+
+def _bands(transaction: Transaction, generation: int) -> Iterator[int]:
+    """Yield the bands of which a generation has rows."""
     band = -(2**15)
     while (found := transaction.execute(_NEXT_BAND, {"generation": generation, "band": band}).scalar()) is not None:
-        band, begin, num_rows = found, FIRST_HASH, STEP_ROWS
-        while num_rows == STEP_ROWS and begin <= LAST_HASH:
-            num_rows, hashes = _next_hashes(transaction, generation, band, begin)
-            yield band, hashes
-            begin = int(hashes[-1]) + 1 if num_rows else begin
+        band = found
+        yield band
+
+
+def _hashes(transaction: Transaction, generation: int, band: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the hashes of a band, some at a time."""
+    begin, num_rows = FIRST_HASH, STEP_ROWS
+    while num_rows == STEP_ROWS and begin <= LAST_HASH:
+        num_rows, hashes = _next_hashes(transaction, generation, band, begin)
+        yield hashes
+        begin = int(hashes[-1]) + 1 if num_rows else begin
 
 
 def _next_hashes(transaction: Transaction, generation: int, band: int, begin: int) -> tuple[int, NDArray[np.int64]]:
