@@ -106,9 +106,7 @@ class Linking:
             num_pairs = self._compute(occurrences)
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(constraints.FIRST_LINK)
-        self._store.write(lambda transaction: graph.mark_linked(transaction, keys))
-        if not are_few:
-            self._store.write(graph.analyse)
+        self._store.write(partial(_end, keys=keys, are_few=are_few))
         self._progress.advanced("link", 1.0)
         return num_pairs
 
@@ -171,6 +169,12 @@ class Linking:
         if len(rows):
             hot = oversized(rows, self._expansion)
             self._store.write(lambda transaction: graph.put_oversized(transaction, hot))
+
+
+def _end(transaction: Transaction, keys: NDArray[np.int64], are_few: bool) -> None:
+    graph.mark_linked(transaction, keys)
+    if not are_few:
+        graph.analyse(transaction)
 
 
 def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
