@@ -6,7 +6,7 @@ A test fails if the page is not current.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -64,10 +64,10 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _panels(verbs: dict[str, Any]) -> Iterator[str]:
-    for panel, modules in PANELS.items():
+def _panels(verbs: Mapping[str, Any]) -> Iterator[str]:
+    for panel, names in PANELS.items():
         yield f".SS {panel}"
-        for name in (module.__name__.rpartition(".")[2] for module in modules):
+        for name in names:
             yield from (".TP", f".B {name}", _roff(verbs[name].help.split("\n\n")[0]))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lshdb import Index
+from lshdb.cli.app import Commands
 from lshdb.ingest.make import make_whole
 from lshdb.ingest.workers import PRELOADED
 from lshdb.model.values import Document
@@ -84,8 +85,13 @@ def test_an_answer_from_the_tables_loads_no_compiler_and_no_other_driver(
     code, out, modules = call("--db", index_file, *arguments)
     assert code == 0
     assert out
-    assert not modules & {"numba", "llvmlite", "alembic", "psycopg", "sqlalchemy.dialects.postgresql"}
+    assert not modules & {"numba", "llvmlite", "alembic", "psycopg", "sqlalchemy.dialects.postgresql", "pydantic"}
     assert "sqlalchemy" in modules
+
+
+def test_a_call_loads_no_verb_but_its_own(index_file: Path) -> None:
+    _, _, modules = call("--db", index_file, "stats", "--json")
+    assert {f"lshdb.cli.{verb}" for verb in Commands()} & modules == {"lshdb.cli.stats"}
 
 
 def test_an_error_before_the_index_loads_no_compiler(tmp_path: Path) -> None:

@@ -6,53 +6,29 @@ import gc
 import logging
 import os
 import sys
-from typing import Annotated, Final
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from itertools import chain
+from typing import Annotated, Any, Final
 
 import typer
 
-from lshdb.cli import (
-    backup,
-    boilerplate,
-    captures,
-    check,
-    clusters,
-    contaminated,
-    copy,
-    decisions,
-    dupes,
-    explain,
-    export,
-    filter,
-    ingest,
-    init,
-    link,
-    load,
-    passages,
-    query,
-    reband,
-    remove,
-    report,
-    runs,
-    serve,
-    spark,
-    stats,
-    tune,
-    upgrade,
-    vacuum,
-    verify,
-)
 from lshdb.cli.unfolding import unfolded
 from lshdb.cli.usage import Verb, Verbs
 from lshdb.store import interrupts
 
 __all__ = ["app", "main"]
 
-# The verbs, by the panel of the help that lists them. A module has the name of its verb.
+# The verbs, by the panel of the help that lists them. A verb is the function in the module of its name.
 PANELS: Final = {
-    "Put in": (ingest, link, init, spark, load),
-    "Ask": (dupes, clusters, query, explain, passages, boilerplate, captures, contaminated, stats, runs, serve, report),
-    "Clean up": (export, filter, decisions, remove),
-    "Look after": (tune, reband, verify, check, upgrade, backup, copy, vacuum),
+    "Put in": ("ingest", "link", "init", "spark", "load"),
+    "Ask": (
+        *("dupes", "clusters", "query", "explain", "passages", "boilerplate"),
+        *("captures", "contaminated", "stats", "runs", "serve", "report"),
+    ),
+    "Clean up": ("export", "filter", "decisions", "remove"),
+    "Look after": ("tune", "reband", "verify", "check", "upgrade", "backup", "copy", "vacuum"),
 }
 
 SWITCH_SECONDS: Final = 0.0005
@@ -63,15 +39,6 @@ EPILOG: Final = """[bold]Examples[/bold]\n
   lshdb dupes --min-sim 0.8  # pairs with their exact similarity\n
   lshdb query page.html      # near-duplicates of this page\n
   lshdb --db postgresql://me@host/crawl ingest ./crawl"""
-
-app = typer.Typer(
-    name="lshdb",
-    cls=Verbs,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def _paragraphs(text: str) -> str:
@@ -84,20 +51,59 @@ def _lines(epilog: str) -> str:
     return "\n".join(block.replace("\n", " ") for block in epilog.split("\n\n"))
 
 
-for panel, modules in PANELS.items():
-    for module in modules:
-        name = module.__name__.rpartition(".")[2]
-        verb = vars(module)[name]
-        made = app.command(
-            name, cls=Verb, help=_paragraphs(verb.__doc__ or ""), epilog=_lines(module.EPILOG), rich_help_panel=panel
-        )
-        made(unfolded(verb))
+class Commands(Mapping[str, Any]):
+    """The verbs by name, each imported and built when it is asked for. All of them would take 50 ms."""
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(PANELS.values())
+
+    def __len__(self) -> int:
+        return sum(map(len, PANELS.values()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in tuple(self)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        return _command(name)
+
+
+@cache
+def _command(name: str) -> Any:
+    """Return a verb as a command of Typer."""
+    module = import_module(f"lshdb.cli.{name}")
+    verb = vars(module)[name]
+    panel = next(panel for panel, names in PANELS.items() if name in names)
+    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    made = single.command(
+        name, cls=Verb, help=_paragraphs(verb.__doc__ or ""), epilog=_lines(module.EPILOG), rich_help_panel=panel
+    )
+    made(unfolded(verb))
+    return typer.main.get_command(single)
+
+
+class Program(Verbs):
+    """The program, with all verbs."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given | {"commands": Commands()})
+
+
+app = typer.Typer(
+    name="lshdb",
+    cls=Program,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def _print_version(asked: bool) -> None:
-    from importlib.metadata import version
-
     if asked:
+        from importlib.metadata import version
+
         typer.echo(f"lshdb {version('lshdb')}")
         raise typer.Exit
 

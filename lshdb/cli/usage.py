@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from types import MethodType
 from typing import Any, Final, NoReturn
 
 import typer
@@ -31,12 +34,29 @@ _Misuse: Final[Any] = typer.BadParameter.__base__
 _VALIDATOR: Final = "Value error, "
 
 
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Leaves a value alone that has its type already: a default, or text. Checking it would load Pydantic, 50 ms.
+
+    Args: checked: returns what checks all values.
+    """
+
+    checked: Callable[[], Any]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value is param.default or param.type_descriptor.annotation in (str, list[str]):
+            return value
+        return self.checked().coerce(value, param=param, ctx=ctx)
+
+
 class Plain:
     """Keeps Python types out of help texts: a flag takes no value, and an argument has a name."""
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
         for each in params:
+            if isinstance(getattr(each, "get_runtime_param", None), MethodType):
+                each.get_runtime_param = partial(Unchecked, each.get_runtime_param)
             if each.param_type_name == "argument":
                 each.display_type_rich = lambda ctx: ""  # noqa: ARG005
             elif each.is_flag and each.metavar is None:

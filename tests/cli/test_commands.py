@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import typer.main
 from sqlalchemy import func, select, update
 
 from lshdb.cli.app import app
@@ -441,7 +442,7 @@ def test_the_version_is_printed_without_a_verb(lshdb: Run) -> None:
 
 
 def test_every_verb_is_known_here() -> None:
-    assert sorted(str(command.name) for command in app.registered_commands) == sorted(VERBS)
+    assert sorted(typer.main.get_command(app).commands) == sorted(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -56,7 +56,7 @@ def test_an_example_is_understood(example: str) -> None:
 def test_every_verb_is_in_one_panel() -> None:
     modules = [import_module(f"lshdb.cli.{each.name}") for each in pkgutil.iter_modules(lshdb.cli.__path__)]
     verbs = [module.__name__ for module in modules if hasattr(module, "EPILOG") and module is not lshdb.cli.app]
-    listed = [module.__name__ for panel in PANELS.values() for module in panel]
+    listed = [f"lshdb.cli.{name}" for names in PANELS.values() for name in names]
     assert sorted(listed) == sorted(verbs)
 
 
