@@ -12,11 +12,8 @@ from typing import LiteralString
 
 import psycopg
 import pytest
-from alembic import command
 from hypothesis import settings
 from psycopg import sql
-
-from tests import creation
 
 # No deadline: the first call of a kernel compiles or loads it, and machines are shared.
 settings.register_profile("lshdb", deadline=None)
@@ -49,19 +46,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         if folder in WITH_AN_INDEX and not item.get_closest_marker("postgres"):
             item.add_marker(pytest.mark.sqlite)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _replayed() -> Iterator[None]:
-    """Create the tables of most indexes without Alembic."""
-    with creation.replayed():
-        yield
-
-
-@pytest.fixture
-def revisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Create the tables of every index by the revisions, as lshdb does."""
-    monkeypatch.setattr(command, "upgrade", creation.by_revisions)
 
 
 @pytest.fixture(scope="session")

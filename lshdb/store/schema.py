@@ -1,4 +1,4 @@
-"""The tables as of the newest revision. Migrations create them; a test checks that both agree.
+"""The tables as of the newest revision. Migrations lead to the same; a test checks that both agree.
 
 All tables except `band_bucket` have foreign keys. Checking 20 bucket rows for each document would halve the speed of
 an ingest. Checking everything else adds 4 % to the processor time of an ingest in SQLite. Postgres takes 22 us per

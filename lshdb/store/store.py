@@ -307,7 +307,7 @@ class Store:
         with self.changing() as transaction:
             if upgrade.current(transaction.connection) is not None:
                 raise IndexExists(url=self.url)
-            upgrade.to_head(transaction.connection, self.dialect)
+            upgrade.create(transaction.connection, self.dialect)
             yield transaction
 
     def _create(self, params: Params, version: str) -> None:

@@ -1,8 +1,7 @@
-"""Find the revision of an index's schema, and upgrade it to the newest.
+"""Create the tables of a new index, find the revision of an existing one, and upgrade it to the newest.
 
-Creating an index is an upgrade from nothing, so there is only one way to create tables. Alembic is imported only for
-upgrades, because the import takes an eighth of a second. Opening an index needs only one table and the names of the
-revisions.
+Alembic is imported only for upgrades, because the import takes an eighth of a second. A new index has the tables that
+`lshdb.store.schema` declares; a test checks that the revisions lead to the same.
 """
 
 from __future__ import annotations
@@ -13,21 +12,39 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Connection, column, event, inspect, select, table
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    event,
+    insert,
+    inspect,
+    select,
+)
 from sqlalchemy.exc import DBAPIError
 
 from lshdb.errors import IndexOutdated, IndexTooNew
 from lshdb.model.upkeep import Upgrade
+from lshdb.store import views
 from lshdb.store.dialect import Dialect
-from lshdb.store.schema import index_params, run
+from lshdb.store.schema import index_params, metadata, run
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["REVISIONS", "current", "plan", "recorded_to_head", "require_head", "to_head"]
+__all__ = ["REVISIONS", "create", "current", "plan", "recorded_to_head", "require_head", "to_head"]
 
 # Not Alembic's default name, because an index may share a Postgres schema with a program that uses the default.
 VERSION_TABLE = "lshdb_revision"
+_REVISION: Final = Table(
+    VERSION_TABLE,
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
+)
 
 # Oldest first; a test compares them with the files in migrations/.
 REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
@@ -39,7 +56,16 @@ def current(connection: Connection) -> str | None:
     """Return the revision of the index; None if there is no index."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    return connection.scalar(select(column("version_num")).select_from(table(VERSION_TABLE)))
+    return connection.scalar(select(_REVISION.c.version_num))
+
+
+def create(connection: Connection, dialect: Dialect) -> None:
+    """Create the tables and views of a new index, inside the current transaction of `connection`."""
+    dialect.settle(connection)
+    for tables in (metadata, _REVISION.metadata):
+        tables.create_all(connection, checkfirst=False)
+    views.create(connection)
+    connection.execute(insert(_REVISION).values(version_num=REVISIONS[-1]))
 
 
 def plan(connection: Connection, url: str) -> Upgrade:

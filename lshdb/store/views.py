@@ -1,6 +1,6 @@
 """The views that users may query with sqlite3 or psql, as of the newest revision.
 
-Migrations create them; a test checks that both agree. Any revision may change the tables, but the views only
+Migrations lead to the same; a test checks that both agree. Any revision may change the tables, but the views only
 grow.
 """
 
