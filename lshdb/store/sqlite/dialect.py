@@ -13,6 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table, event, insert
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.engine.interfaces import Dialect as SqlDialect
@@ -249,7 +251,7 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
     rows were arbitrary, these would be 128 different ones (1 GB while 6 million pairs were stored).
     """
     # In the order of the table's columns, like the compiled statement.
-    columns = {column.key: columns[column.key] for column in table.columns if column.key in columns}
+    columns = {column.key: _bound(columns[column.key]) for column in table.columns if column.key in columns}
     one = _insertion(table, prefixes, tuple(columns), connection.dialect)
     num_rows = max(map(len, columns.values()))
     size, begin = 1 << (MAX_VARIABLES // len(columns)).bit_length() - 1, 0
@@ -261,6 +263,11 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
         blocks = [_block(columns, start, start + size) for start in range(begin, end, size)]
         connection.exec_driver_sql(_repeated(one, len(columns), size), blocks)
         begin = end
+
+
+def _bound(column: NDArray[np.generic] | Sequence[object]) -> NDArray[np.generic] | Sequence[object]:
+    # For each bool, the driver would look for an adapter and raise an error that it catches: 0.2 us.
+    return column.view(np.int8) if isinstance(column, np.ndarray) and column.dtype == np.bool_ else column
 
 
 def _block(columns: Columns, begin: int, end: int) -> tuple[object, ...]:
