@@ -405,7 +405,6 @@ pair = Table(
     Column("run_key", ForeignKey("run.run_key"), nullable=True, comment="run that linked it; NULL if none did"),
     PrimaryKeyConstraint("left_key", "right_key"),
     Index(None, "right_key"),  # documents.delete_contents, statements.neighbours
-    Index(None, "run_key"),  # graph.num_pairs, statements.pair_sample
     CheckConstraint("left_key < right_key", name="order"),
     CheckConstraint("similarity BETWEEN 0 AND 1", name="similarity"),
     comment="pairs of contents at or above the floor",

@@ -103,8 +103,10 @@ def has_more_contents(transaction: Transaction, count: int) -> bool:
 
 def num_pairs(transaction: Transaction, since: int = 0) -> int:
     """Return the number of pairs. Args: since: leave out pairs that runs before this one wrote."""
-    written = func.coalesce(pair.c.run_key, since) >= since
-    return int(transaction.execute(select(func.count()).select_from(pair).where(written)).scalar_one())
+    counted = select(func.count()).select_from(pair)
+    # All of them are counted by an index, which is half as large as the table.
+    written = counted.where(func.coalesce(pair.c.run_key, since) >= since) if since else counted
+    return int(transaction.execute(written).scalar_one())
 
 
 def num_unlinked(transaction: Transaction) -> int:
