@@ -148,7 +148,9 @@ class Linking:
             closing(calls_ahead(self._verified, candidates, threads, PARTS_AHEAD)) as parts,
         ):
             for pairs in _together(parts):
-                num_pairs += self._store.write(partial(graph.put_pairs, pairs=pairs, run_key=self._run_key))
+                # `put_pairs` looks the contents up, each only once. Runs are never deleted.
+                put = partial(graph.put_pairs, pairs=pairs, run_key=self._run_key)
+                num_pairs += self._store.write(put, refers_safely=True)
         return num_pairs
 
     def _computed(self, share: float) -> None:

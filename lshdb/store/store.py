@@ -155,12 +155,14 @@ class Store:
             yield transaction
 
     @contextmanager
-    def writing(self) -> Iterator[Transaction]:
+    def writing(self, *, refers_safely: bool = False) -> Iterator[Transaction]:
         """Start the only transaction that may write now. It is committed at the end; an exception rolls it back.
 
+        Args: refers_safely: it writes no reference without having made sure that the row exists, and deletes nothing,
+            so that the database need not look up each reference if it can do without.
         Raises: IndexRebanded: the index has other parameters than when it was opened.
         """
-        with self.changing() as transaction:
+        with self.changing(refers_safely=refers_safely) as transaction:
             self._require_same_params(transaction)
             yield transaction
 
@@ -172,18 +174,21 @@ class Store:
         """
         return persist(partial(once, self.reading, function), self.noticed)
 
-    def write(self, function: Callable[[Transaction], _Made], run_key: int | None = None) -> _Made:
+    def write(
+        self, function: Callable[[Transaction], _Made], run_key: int | None = None, *, refers_safely: bool = False
+    ) -> _Made:
         """Return what `function` returns in a `writing` transaction. Repeat it if the database fails in passing.
 
         Args:
             function: changes only the database, because it may be called several times; use `write_once` if it consumes
                 a generator.
             run_key: the run whose counts `function` updates; None if everything it does may be done twice.
+            refers_safely: as of `writing`.
 
         Raises: StoreError: as `writing`, or the database does not come back.
         """
         called = function if run_key is None else Counted(function, run_key)
-        return persist(partial(once, self.writing, called), self.noticed)
+        return persist(partial(once, partial(self.writing, refers_safely=refers_safely), called), self.noticed)
 
     def write_once(self, function: Callable[[Transaction], _Made]) -> _Made:
         """Return what `function` returns in a `writing` transaction, which is never repeated.
@@ -231,11 +236,11 @@ class Store:
                 yield Transaction(connection, self.dialect, self.expansion)
 
     @contextmanager
-    def changing(self) -> Iterator[Transaction]:
+    def changing(self, *, refers_safely: bool = False) -> Iterator[Transaction]:
         """Start a transaction like `writing`, even if the index has another revision or does not exist."""
         interrupts.raise_missed()
         with self._translated(ROLLED_BACK), self._engine.connect() as connection:
-            locked = connection.execution_options(lshdb_writes=True)
+            locked = connection.execution_options(lshdb_writes=True, lshdb_refers_safely=refers_safely)
             with locked.begin():
                 self.dialect.lock(locked)
                 yield Transaction(locked, self.dialect, self.expansion)

@@ -109,8 +109,8 @@ def commits_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     writing, number = Store.writing, itertools.count()
 
     @contextmanager
-    def lost(store: Store) -> Iterator[Transaction]:
-        with writing(store) as transaction:
+    def lost(store: Store, *, refers_safely: bool = False) -> Iterator[Transaction]:
+        with writing(store, refers_safely=refers_safely) as transaction:
             yield transaction
         if next(number) % 2 == 0:
             error = StoreFailed(url=store.url, reason="the connection is lost")

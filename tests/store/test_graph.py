@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
+from lshdb.errors import StoreFailed
 from lshdb.ingest.removal import retire
 from lshdb.linking.buckets import Piece, complete_buckets, expand, expand_piece, pieces
 from lshdb.model.expansion import EXPANSION, Expansion
@@ -296,6 +297,15 @@ def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store) -
 
 
 # Stored pairs.
+
+
+def test_references_are_checked_again_after_a_transaction_that_made_sure_of_them(store: Store) -> None:
+    add(store, crowd(2))
+    with store.writing(refers_safely=True) as transaction:
+        assert graph.put_pairs(transaction, verified((1, 2)), None) == 1
+    row = {"left_key": 1, "right_key": 9, "similarity": 1.0, "exact": True}
+    with pytest.raises(StoreFailed, match=r"(?i)foreign key"), store.writing() as transaction:
+        transaction.execute(insert(pair).values(row))
 
 
 def test_pairs_of_contents_that_are_gone_are_left_out(store: Store) -> None:

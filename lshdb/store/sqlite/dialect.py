@@ -310,8 +310,13 @@ def _set(cursor: DBAPICursor, setting: str) -> None:
 
 
 def _on_begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("lshdb_writes", False)
+    options = connection.get_execution_options()
+    writes, is_safe = options.get("lshdb_writes", False), options.get("lshdb_refers_safely", False)
     # Directly, because SQLAlchemy would take a tenth of the time of a short query for the two statements.
     driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
+    # Only if it changes, because SQLite then compiles all statements of the connection again.
+    if connection.info.get("refers_safely", False) != is_safe:
+        driver.execute(f"PRAGMA foreign_keys = {'OFF' if is_safe else 'ON'}")
+        connection.info["refers_safely"] = is_safe
     driver.execute(f"PRAGMA cache_size = -{WRITER_CACHE_KIB if writes else READER_CACHE_KIB}")
     driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
