@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -30,6 +31,7 @@ from sqlalchemy import (
     Table,
     TypeDecorator,
     UniqueConstraint,
+    event,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -268,7 +270,12 @@ content_text = Table(
     Column("text", LargeBinary, nullable=False, comment="zstd frame of the UTF-8 text"),
     PrimaryKeyConstraint("content_key"),
     comment="texts of contents; empty with --no-keep-text",
+    # What fits into a page stays in its row. By default, Postgres stores all above 2 kB in pieces, elsewhere.
+    postgresql_with={"toast_tuple_target": 8160},
 )
+# Postgres need not try to compress the rest, because the texts are compressed.
+_UNPACKED: Final = DDL("ALTER TABLE %(table)s ALTER COLUMN text SET STORAGE EXTERNAL")  # type: ignore[no-untyped-call]
+event.listen(content_text, "after_create", _UNPACKED.execute_if(dialect="postgresql"))
 
 bucket_generation = Table(
     "bucket_generation",

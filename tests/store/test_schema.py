@@ -38,6 +38,10 @@ POSTGRES_CATALOG = {
     "indexes": """
         SELECT tablename, indexname, replace(indexdef, current_schema() || '.', '') FROM pg_indexes
         WHERE schemaname = current_schema() ORDER BY 1, 2""",
+    "storage": """
+        SELECT c.relname, c.reloptions, a.attname, a.attstorage::text, a.attcompression::text
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' ORDER BY 1, 3""",
     "comments": """
         SELECT relname, obj_description(oid, 'pg_class') FROM pg_class
         WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'v')
