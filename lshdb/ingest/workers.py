@@ -138,6 +138,8 @@ class _Pool:
                 # This is a copy. While it is open here, the pipe of a dead process never reads as closed.
                 theirs.close()
                 self._free.put((ours, process))
+        # The caller needs the kernels afterwards, to link. While the workers start, a core is idle.
+        Thread(target=import_module, args=(PRELOADED,), name="lshdb-kernels").start()
 
     def call(self, value: Any) -> Any:
         """Return the function's result for a value. Raises: WorkerLost; any exception of the function."""

@@ -57,6 +57,19 @@ def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> Non
     assert run(SKETCH + cache, tmp_path, **nowhere) == "[1]\nNullCache\n"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_numba_is_not_asked_about_kernels_that_lie_beside_the_package(tmp_path: Path, is_cached: bool) -> None:
+    shutil.copytree(ROOT / "lshdb", tmp_path / "lshdb", ignore=shutil.ignore_patterns("__pycache__"))
+    cache = tmp_path / "lshdb" / "sketch" / "kernels" / "__pycache__"
+    cache.mkdir()
+    if is_cached:
+        (cache / "compiled_texts.fold-149.py311.nbi").touch()
+    code = "from lshdb.sketch import compiled; compiled.import_module = print; compiled.compile_ahead()"
+    ended = "import sys; print('numba' in sys.modules)"
+    assert run(f"{code}\n{ended}", tmp_path) == ("False\n" if is_cached else "lshdb.sketch.loaded\nTrue\n")
+
+
 # They fill structures that only they read. tests/overlap compares their results with brute force.
 WITHOUT_REFERENCE = {"fill_filter", "find_ngrams", "follow_runs", "link_runs", "number_ngrams", "settle_runs", "tally"}
 
