@@ -136,11 +136,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(
                 f"{NUM_QUERIES:,} queries, {kind} texts: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {longest:.1f} ms"
             )
-        (more,) = write_parts(folder, count // 100, OTHER_SEED, "more", 1)
-        started = time.perf_counter()
-        index.ingest([more], IngestOptions(workers=1))
-        added = time.perf_counter() - started
-        print(f"adding 1 %: {added:.2f} s, {added / build:.1%} of the build")
+        print("  1 % more:")
+        (added,) = ingested(index, write_parts(folder, count // 100, OTHER_SEED, "more", 1), 1)
+        started, before = time.perf_counter(), traffic()
+        index.link()
+        link = time.perf_counter() - started
+        read, written = ((now - then) / MEGA for now, then in zip(traffic(), before, strict=True))
+        print(f"  link: {link:.2f} s, {read:,.0f} MB read, {written:,.0f} MB written")
+        print(f"adding 1 %: {added + link:.2f} s, {(added + link) / build:.1%} of the build")
     for name, num_bytes in table_bytes(asked.url).items():
         print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01 + FEW):>8,.0f} bytes per document")
     return 0

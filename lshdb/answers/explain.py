@@ -31,7 +31,7 @@ from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import decode, encode, unpack
 from lshdb.sketch.words import ngrams, words
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, graph, inspection
+from lshdb.store.tables import answers, graph, identities, inspection
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -122,7 +122,7 @@ class Explaining:
         # Not `sketch`, which would also compress the text for storage.
         sketched = sketch_encoded([encode(text)], self._params)
         minima = sketched.signatures.minima[sketched.num_shingles > 0]
-        content_key = inspection.content_with(snapshot, sketched.digests[0].tobytes()) if len(minima) else None
+        content_key = identities.content_with(snapshot, sketched.digests[0].tobytes()) if len(minima) else None
         signatures = Signatures(minima, self._params.scheme)
         return Named(name, True, content_key, signatures, text)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.audit.contents import examine, extra_rows
-from lshdb.audit.faults import Fault
+from lshdb.audit.faults import LOST, Fault
 from lshdb.audit.missing import all_contents, missing_faults, missing_pairs
 from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.passages import passage_faults
@@ -26,8 +26,9 @@ from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.audit.sources import Sources
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
+from lshdb.store.schema import DIGEST_BAND
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, graph
+from lshdb.store.tables import audit, graph, identities
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Auditing", "Thoroughness", "num_in_batch"]
@@ -135,10 +136,14 @@ class Auditing:
             self.num_texts += found.num_read
             self._progress.advanced("check", ROWS_SHARE + (CONTENTS_SHARE - ROWS_SHARE) * self.num_contents / total)
             stored = audit.next_contents(snapshot, int(stored.keys[-1]), len(stored))
-        for band in self._params.banding.numbers:
+        expected = dict.fromkeys(self._params.banding.numbers, num_known) | {DIGEST_BAND: self.num_contents}
+        for band, number in expected.items():
             # The table has the expected rows minus the missing ones. If it has no others, all rows are right.
-            if audit.num_band_rows(snapshot, band) != num_known - missing[band]:
+            if audit.num_band_rows(snapshot, band) != number - missing[band]:
                 yield from (fault for fault, _ in extra_rows(snapshot, band, self._params))
+
+        for key, first in identities.twins(snapshot):
+            yield Fault("digest-twice", "content", str(key), f"content {first} has the same digest", LOST)
 
     def _missing_faults(self, snapshot: Transaction, chance: np.random.Generator) -> Iterator[Fault]:
         for pairs in missing_pairs(snapshot, self._some_contents(snapshot, chance), self._params):

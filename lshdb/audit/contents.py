@@ -8,14 +8,14 @@ Limitation: in an index without texts the stored signature decides, so a wrong s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from zstandard import ZstdError
 
-from lshdb.audit.faults import FROM_SIGNATURE, FROM_TEXT, LOST, Fault
+from lshdb.audit.faults import FROM_TEXT, LOST, Fault
 from lshdb.linking.comparison import Contents
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
@@ -23,7 +23,8 @@ from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import encode, unpack
-from lshdb.store.tables import audit, graph, inspection
+from lshdb.store.schema import DIGEST_BAND
+from lshdb.store.tables import audit, graph, identities
 from lshdb.store.tables.audit import AuditedContents
 from lshdb.store.transaction import Transaction
 
@@ -89,20 +90,17 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
     Args: chosen: bool, aligned with the contents.
     """
     minima, known = stored_minima(stored, params)
-    missing = _missing(transaction, stored.keys[known], minima[known], params)
+    missing = _missing(transaction, stored, minima, known, params)
     impossible = ~known
     doubtful = chosen | impossible | np.isin(stored.keys, missing[:, 2])
     compared = _compare(transaction, _chosen(stored, doubtful), params)
     if compared.changes:
         _correct(stored, minima, known, compared.changes)
-        missing = _missing(transaction, stored.keys[known], minima[known], params)
+        missing = _missing(transaction, _renamed(stored, compared.changes), minima, known, params)
     changed = {change.key for change in compared.changes}
     lost = [row for row in np.flatnonzero(impossible).tolist() if int(stored.keys[row]) not in changed]
     faults = [*compared.faults, *(_wrong_length(stored, row, params) for row in lost)]
-    faults += [
-        Fault("bucket-missing", "band_bucket", _key(*row), "its signature has this bucket, too", FROM_SIGNATURE)
-        for row in missing.tolist()
-    ]
+    faults += [_missing_row(*row) for row in missing.tolist()]
     return Examined(tuple(faults), compared.changes, int(known.sum()), compared.num_read, missing)
 
 
@@ -124,7 +122,7 @@ def extra_rows(transaction: Transaction, band: int, params: Params) -> Iterator[
                 band, bucket_hash, key
             )  # fmt: skip
         for bucket_hash, key in _wrong(transaction, band, rows[there], stored, params).tolist():
-            detail = "its signature has another bucket in this band"
+            detail = f"its {_origin(band)} has another bucket in this band"
             yield Fault("bucket-wrong", "band_bucket", _key(band, bucket_hash, key), detail, "deleted"), (
                 band, bucket_hash, key
             )  # fmt: skip
@@ -165,7 +163,9 @@ def _wrong(
     doubtful = np.isin(stored.keys, wrong[:, 1])
     if not doubtful.any():
         return wrong
-    _correct(stored, minima, known, _compare(transaction, _chosen(stored, doubtful), params).changes)
+    changes = _compare(transaction, _chosen(stored, doubtful), params).changes
+    _correct(stored, minima, known, changes)
+    stored = _renamed(stored, changes)
     return _unlike(band, rows, stored, minima, known, params)
 
 
@@ -177,9 +177,13 @@ def _unlike(
     known: NDArray[np.bool_],
     params: Params,
 ) -> NDArray[np.int64]:
-    keys = band_keys(Signatures(minima, params.scheme), params.banding).keys.view(np.int64)
+    if band == DIGEST_BAND:
+        buckets, known = identities.buckets_of(identities.as_digests(stored.digests)), np.ones_like(known)
+    else:
+        buckets = band_keys(Signatures(minima, params.scheme), params.banding)
+    hashes = buckets.keys[:, band - buckets.first_band].view(np.int64)
     places = np.searchsorted(stored.keys, rows[:, 1])
-    wrong: NDArray[np.int64] = rows[known[places] & (keys[places, band - params.first_band] != rows[:, 0])]
+    wrong: NDArray[np.int64] = rows[known[places] & (hashes[places] != rows[:, 0])]
     return wrong
 
 
@@ -198,10 +202,32 @@ def _repeated(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _missing(
-    transaction: Transaction, keys: NDArray[np.int64], minima: NDArray[np.uint32], params: Params
+    transaction: Transaction,
+    stored: AuditedContents,
+    minima: NDArray[np.uint32],
+    known: NDArray[np.bool_],
+    params: Params,
 ) -> NDArray[np.int64]:
-    buckets = band_keys(Signatures(np.ascontiguousarray(minima), params.scheme), params.banding)
-    return audit.missing_buckets(transaction, keys, buckets)
+    buckets = band_keys(Signatures(minima[known], params.scheme), params.banding)
+    digests = identities.buckets_of(identities.as_digests(stored.digests))
+    asked = ((stored.keys[known], buckets), (stored.keys, digests))
+    return np.concatenate([audit.missing_buckets(transaction, keys, mine) for keys, mine in asked])
+
+
+def _renamed(stored: AuditedContents, changes: tuple[Change, ...]) -> AuditedContents:
+    """Return the contents with their correct digests."""
+    correct = {change.key: change.digest for change in changes}
+    digests = zip(stored.keys.tolist(), stored.digests, strict=True)
+    return replace(stored, digests=tuple(correct.get(key, digest) for key, digest in digests))
+
+
+def _missing_row(band: int, bucket_hash: int, key: int) -> Fault:
+    detail, repair = f"its {_origin(band)} has this bucket, too", f"recomputed from the {_origin(band)}"
+    return Fault("bucket-missing", "band_bucket", _key(band, bucket_hash, key), detail, repair)
+
+
+def _origin(band: int) -> str:
+    return "digest" if band == DIGEST_BAND else "signature"
 
 
 def _compare(transaction: Transaction, stored: AuditedContents, params: Params) -> _Compared:
@@ -239,7 +265,7 @@ def _differing(transaction: Transaction, stored: AuditedContents, row: int, fres
         detail = f"the text has {fresh.num_shingles} shingles, not {stored.num_shingles[row]}"
         yield Fault("num-shingles-differs", "content", key, detail, FROM_TEXT)
     if not is_named:
-        twin = inspection.content_with(transaction, fresh.digest)
+        twin = identities.content_with(transaction, fresh.digest)
         repair = FROM_TEXT if twin is None else f"none: content {twin} has the same text; restore a backup"
         yield Fault("digest-differs", "content", key, "the text has another digest", repair)
 

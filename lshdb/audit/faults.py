@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FROM_SIGNATURE", "FROM_TEXT", "LOST", "Fault"]
+__all__ = ["FROM_TEXT", "LOST", "Fault"]
 
 FROM_TEXT: Final = "recomputed from the kept text"
-FROM_SIGNATURE: Final = "recomputed from the signature"
 LOST: Final = "none: restore it from a backup"
 
 

@@ -32,6 +32,7 @@ from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
 from lshdb.model.values import Fingerprints, Signatures
 from lshdb.sketch.banding import band_keys
+from lshdb.store.schema import DIGEST_BAND
 from lshdb.store.statements.rules import DELETABLE, OF_NO_DOCUMENT, Rule
 from lshdb.store.store import Store
 from lshdb.store.tables import audit, documents, filters, fingerprints, generations, graph, repairs, sources
@@ -136,7 +137,7 @@ class Repairing:
         if OF_NO_DOCUMENT.kind in self._kinds:
             while self._store.write(self._retire):
                 pass
-        for band in self._params.banding.numbers:
+        for band in (*self._params.banding.numbers, DIGEST_BAND):
             self._delete_extra(band)
 
     def _repair_contents(self, position: int, transaction: Transaction) -> int | None:

@@ -18,9 +18,9 @@ from lshdb.ingest.workers import Ahead
 
 __all__ = ["Batch", "Batches"]
 
-# The digests of a batch are spread over their whole index, so writing them writes nearly all its pages. Batches grow
-# with the index, so that this cost per document stays the same, as far as memory allows: a twentieth of the index and
-# six times the budget took 1.4 GB with two workers; a single batch takes 0.9 GB.
+# The rows of a batch are spread over their generation, so writing them writes nearly all its pages. Batches grow with
+# the index, as far as memory allows: a twentieth of the index and six times the budget took 1.4 GB with two workers; a
+# single batch takes 0.9 GB.
 BATCH_SHARE: Final = 1 / 40
 MAX_TIMES: Final = 4.0
 

@@ -25,7 +25,7 @@ from lshdb.stages.columns import integers, matrix
 from lshdb.stages.folder import Manifest, WorkFolder
 from lshdb.stages.sketching import chunks
 from lshdb.store.store import Store
-from lshdb.store.tables import documents, graph
+from lshdb.store.tables import graph, identities
 
 __all__ = ["load_documents", "load_pairs"]
 
@@ -78,7 +78,7 @@ def _content_keys(store: Store, folder: WorkFolder) -> tuple[NDArray[np.int64], 
     for batch in _distinct(folder, ["content", "digest"]):
         digests = matrix(batch.column("digest"), 1, "V16").ravel()
         places.append(integers(batch, "content"))
-        keys.append(store.write(partial(documents.known_contents, digests=digests)))
+        keys.append(store.write(partial(identities.known, digests=digests)))
     place = np.concatenate(places)
     order = np.argsort(place)
     return place[order], np.concatenate(keys)[order]

@@ -36,6 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 __all__ = [
+    "DIGEST_BAND",
     "Json",
     "Key",
     "Moment",
@@ -119,6 +120,10 @@ class Json(TypeDecorator[str]):
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         is_text = value is None or dialect.name != "postgresql"
         return value if is_text else msgspec.json.encode(value, order="sorted").decode()
+
+
+# The band of `band_bucket` for the first 8 bytes of digests; those of a banding go up to 32,766.
+DIGEST_BAND: Final = 2**15 - 1
 
 
 def _counts(*names: str) -> CheckConstraint:
@@ -235,7 +240,6 @@ content = Table(
     Column("num_shingles", BigInteger, nullable=False, comment="shingles, repeats included"),
     Column("signature", LargeBinary, nullable=False, comment="num_perm minima, uint32, little-endian"),
     PrimaryKeyConstraint("content_key"),
-    UniqueConstraint("digest"),  # documents.put
     CheckConstraint("length(digest) = 16", name="digest"),
     CheckConstraint("num_shingles >= 1", name="num_shingles"),
     comment="distinct normalised texts",
@@ -298,11 +302,21 @@ band_bucket = Table(
     "band_bucket",
     metadata,
     Column("generation", SmallInteger, nullable=False, comment="which part of the table the row is in"),
-    Column("band", SmallInteger, nullable=False, comment="number of the band, from first_band of its banding on"),
-    Column("bucket_hash", BigInteger, nullable=False, comment="the 64 bits of an unsigned hash"),
+    Column(
+        "band",
+        SmallInteger,
+        nullable=False,
+        comment="number of the band, from first_band of its banding on; 32767: of the digest",
+    ),
+    Column(
+        "bucket_hash",
+        BigInteger,
+        nullable=False,
+        comment="the 64 bits of an unsigned hash, or the first 8 bytes of the digest",
+    ),
     Column("content_key", BigInteger, nullable=False, comment="a content in the bucket"),
     PrimaryKeyConstraint("generation", "band", "bucket_hash", "content_key"),
-    comment="the buckets of each content, one in each band",
+    comment="the buckets of each content, one in each band, and its digest",
     # WITHOUT ROWID: the rows are stored in the primary key, without a second B-tree.
     sqlite_with_rowid=False,
 )

@@ -30,8 +30,8 @@ from lshdb.store.schema import (
     run,
     source,
 )
-from lshdb.store.tables import filters
-from lshdb.store.tables.buckets import bucket_rows, put_rows
+from lshdb.store.tables import filters, identities
+from lshdb.store.tables.buckets import bucket_rows, joined, put_rows
 from lshdb.store.transaction import Transaction
 from lshdb.store.views import VIEWS
 
@@ -207,7 +207,8 @@ def content_of_no_document(place: Place) -> Found:
         num_shingles=int(sketches.num_shingles[0]),
         signature=sketches.signatures.minima[0].astype("<u4").tobytes(),
     )
-    put_rows(place.transaction, bucket_rows(np.array([key]), sketches.band_keys))
+    digests = identities.rows_by_key({key: sketches.digests[0].tobytes()})
+    put_rows(place.transaction, joined(bucket_rows(np.array([key]), sketches.band_keys), digests))
     if place.params.keep_text:
         place.put(content_text, content_key=key, text=pack(utf8))
     return {("content-of-no-document", str(key))}

@@ -106,10 +106,6 @@ PLANTED: dict[str, tuple[Callable[[Transaction], None], list[Row]]] = {
         of_content(digest=bytes(16)),
         [("digest-differs", "content", "2", "the text has another digest", FROM_TEXT)],
     ),
-    "digest and number": (
-        of_content(digest=bytes(16), num_shingles=4),
-        [("text-differs", "content_text", "2", "it is the text of another content", LOST)],
-    ),
     "another text": (
         of_text(pack(b"owl pig")),
         [("text-differs", "content_text", "2", "it is the text of another content", LOST), UNVERIFIABLE],
@@ -184,9 +180,12 @@ def test_a_fault_says_what_is_wrong_and_what_a_repair_does(store: Store, name: s
         assert faults(store, transaction) == expected
 
 
-def test_a_text_that_has_neither_the_digest_nor_the_signature_is_of_another_content(store: Store) -> None:
+@pytest.mark.parametrize("other", [{"signature": bytes(24)}, {"num_shingles": 4}])
+def test_a_text_that_has_neither_the_digest_nor_the_signature_is_of_another_content(
+    store: Store, other: dict[str, object]
+) -> None:
     with undone(store) as transaction:
-        of_content(digest=bytes(16), signature=bytes(24))(transaction)
+        of_content(digest=bytes(16), **other)(transaction)
         found = [row for row in faults(store, transaction) if row[1] != "band_bucket"]
         assert found == [("text-differs", "content_text", "2", "it is the text of another content", LOST)]
 

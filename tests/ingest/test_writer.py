@@ -20,7 +20,7 @@ from lshdb.model.params import Params
 from lshdb.model.values import Conflicts, Counts, Document, Rejection
 from lshdb.readers import Revisit, SourceFile
 from lshdb.sketch.sketch import sketch
-from lshdb.store.schema import band_bucket, content, document, pair, source
+from lshdb.store.schema import DIGEST_BAND, band_bucket, content, document, pair, source
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, fingerprints, runs, sources
 from lshdb.store.tables.sources import DONE, READING, SourceState
@@ -359,7 +359,7 @@ def test_the_buckets_of_a_rebanded_index_have_its_bands(url: str) -> None:
         Run(store, 2).write(chunk({"a": ONE}, step(A, 1, 1)))
         with store.reading() as transaction:
             bands = transaction.execute(select(band_bucket.c.band).order_by(band_bucket.c.band)).scalars().all()
-    assert bands == [-3, -2, -1]
+    assert bands == [-3, -2, -1, DIGEST_BAND]
 
 
 @pytest.mark.parametrize("passages", [0, 2])

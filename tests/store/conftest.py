@@ -22,6 +22,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.store import retrying
+from lshdb.store.schema import DIGEST_BAND, band_bucket
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, documents, runs
 from lshdb.store.tables.answers import Chosen
@@ -122,8 +123,11 @@ def commits_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def count(transaction: Transaction, table: Table) -> int:
-    """The number of rows."""
-    return int(transaction.execute(select(func.count()).select_from(table)).scalar_one())
+    """The number of rows. Of `band_bucket`, only those of a banding."""
+    rows = select(func.count()).select_from(table)
+    if table is band_bucket:
+        rows = rows.where(band_bucket.c.band < DIGEST_BAND)
+    return int(transaction.execute(rows).scalar_one())
 
 
 def content_key_of(transaction: Transaction, doc_id: str) -> int | None:

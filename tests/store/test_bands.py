@@ -13,7 +13,7 @@ from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document
-from lshdb.store.schema import band_bucket, index_params, oversized_bucket, pair, unlinked
+from lshdb.store.schema import DIGEST_BAND, band_bucket, index_params, oversized_bucket, pair, unlinked
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, documents, graph
 from lshdb.tuning.reband import Rebanding
@@ -21,6 +21,8 @@ from tests.store.conftest import PARAMS, Minima, add, content_key_of, count, lin
 
 # Of the three minima, the first two are one band.
 WANTED = replace(PARAMS, bands=1, rows=2, first_band=-1)
+_BANDS = select(band_bucket.c.band).where(band_bucket.c.band < DIGEST_BAND)
+_IN_BANDS = select(band_bucket.c.content_key).where(band_bucket.c.band < DIGEST_BAND)
 CONTENTS = {"a": (1, 2, 3), "b": (1, 9, 9), "c": (1, 2, 8), "d": (7, 7, 7)}
 
 
@@ -30,7 +32,7 @@ def rebanding(store: Store, wanted: Params = WANTED) -> Rebanding:
 
 def band_numbers(store: Store) -> list[int]:
     with store.reading() as transaction:
-        return sorted(set(transaction.execute(select(band_bucket.c.band)).scalars()))
+        return sorted(set(transaction.execute(_BANDS).scalars()))
 
 
 def add_now(store: Store, contents: dict[str, Minima]) -> None:
@@ -112,7 +114,7 @@ def test_what_is_added_and_removed_meanwhile_is_in_the_new_bands_or_not(filled: 
     filled.reload()
     one.sweep()
     with filled.reading() as transaction:
-        assert sorted(transaction.execute(select(band_bucket.c.content_key)).scalars()) == [2, 3, 4, 5]
+        assert sorted(transaction.execute(_IN_BANDS).scalars()) == [2, 3, 4, 5]
     link(filled)
     assert linked_pairs(filled) == {("d", "e")}
 
@@ -123,7 +125,7 @@ def test_a_reband_goes_on_with_what_was_begun(filled: Store) -> None:
         assert bands.coming(transaction) == bands.Coming(WANTED.banding, 2)
     rebanding(filled).reband()
     with filled.reading() as transaction:
-        assert sorted(transaction.execute(select(band_bucket.c.content_key)).scalars()) == [1, 2, 3, 4]
+        assert sorted(transaction.execute(_IN_BANDS).scalars()) == [1, 2, 3, 4]
         assert bands.coming(transaction) is None
 
 
@@ -165,7 +167,7 @@ def test_who_opened_the_index_before_can_neither_write_nor_ask_by_the_old_bands(
         earlier.reload()
         add_now(earlier, {"e": (7, 7, 0)})
     with filled.reading() as transaction:
-        assert np.unique(transaction.execute(select(band_bucket.c.band)).scalars().all()).tolist() == [-1]
+        assert np.unique(transaction.execute(_BANDS).scalars().all()).tolist() == [-1]
 
 
 def test_a_reader_that_began_before_sees_the_old_bands_to_its_end(filled: Store) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, inspect
 
 from lshdb import Document, Index, IngestOptions
 from lshdb.ingest.options import Budgets
@@ -101,6 +101,12 @@ def break_off(url: str, folder: Path) -> None:
     with pytest.raises(BrokenOff):
         load(url, folder, 2)
     assert not has_key(url)
+    assert has_index_of_digests(url)
+
+
+def has_index_of_digests(url: str) -> bool:
+    with Store.open(url) as store, store.reading() as transaction:
+        return "ix_content_digest" in {one["name"] for one in inspect(transaction.connection).get_indexes("content")}
 
 
 def near_ones(url: str) -> set[tuple[str, str]]:
@@ -112,6 +118,7 @@ def near_ones(url: str) -> set[tuple[str, str]]:
 def test_a_first_load_is_without_the_key_until_its_end_and_no_other_one_is(url: str, folder: Path, link: bool) -> None:
     assert load(url, folder, link=link) == [False, False, False]
     assert has_key(url)
+    assert not has_index_of_digests(url)
     write(folder / "3.jsonl", {"near3": ["other3", *WORDS]})
     assert load(url, folder, link=link)[-1:] == [True]
     assert audited(url) == set()

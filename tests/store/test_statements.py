@@ -46,6 +46,7 @@ from lshdb.store.tables import (
     collections,
     documents,
     graph,
+    identities,
     inspection,
     locators,
     lost,
@@ -153,6 +154,7 @@ DELTA = 20
 # Factor for additional bucket rows: 1.2 million in total.
 NUM_BUCKET_COPIES = 5
 # Keys from all over a table: of a range at its start, a merge join would read no more than that.
+DIGESTS = np.repeat(np.arange(1, NUM_CONTENTS + 1), 2).view("V16")
 SPREAD = np.arange(137, NUM_CONTENTS, 499)
 BANDED = Params(keep_text=True)
 # Tables that a question about a few rows must never read as a whole.
@@ -285,13 +287,14 @@ def fill(transaction: Transaction) -> None:
         content,
         {
             "content_key": keys,
-            "digest": [int(key).to_bytes(16, "big") for key in keys],
+            "digest": DIGESTS,
             "num_shingles": np.full(NUM_CONTENTS, 100),
             "signature": [row.tobytes() for row in signatures.minima],
         },
     )
     transaction.bulk_insert(content_text, {"content_key": keys, "text": [b"frame" * 40] * NUM_CONTENTS})
     put_rows(transaction, bucket_rows(keys, band_keys(signatures, BANDED.banding)))
+    put_rows(transaction, identities.rows_of(keys, DIGESTS))
     fill_buckets(transaction)
     transaction.bulk_insert(unlinked, {"content_key": keys[-DELTA:]})
     fill_documents(transaction, keys)
@@ -458,11 +461,23 @@ def documents_of_some_pairs(transaction: Transaction) -> None:
 def pairs_of_a_linked_text(transaction: Transaction) -> None:
     transaction.execute(delete(unlinked))
     buckets_of_it = band_keys(minima_of(np.array([7])), BANDED.banding)
-    assert answers.settled(transaction, (7).to_bytes(16, "big"), buckets_of_it, 0.8)
+    assert answers.settled(transaction, DIGESTS[6].tobytes(), buckets_of_it, 0.8)
+
+
+def content_with_a_digest(transaction: Transaction) -> None:
+    assert identities.content_with(transaction, DIGESTS[6].tobytes()) == 7
+
+
+def contents_with_digests(transaction: Transaction) -> None:
+    assert identities.known(transaction, DIGESTS[:100]).tolist() == list(range(1, 101))
 
 
 SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
-    "inspection.content_with": lambda transaction: inspection.content_with(transaction, (7).to_bytes(16, "big")),
+    "identities.content_with": content_with_a_digest,
+    "identities.known": contents_with_digests,
+    "graph.contents_in": lambda transaction: list(
+        graph.contents_in(transaction, band_keys(minima_of(SPREAD), BANDED.banding))
+    ),
     "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
     "inspection.unlinked_among": lambda transaction: inspection.unlinked_among(transaction, SPREAD.tolist()),
     "inspection.oversized_bands": lambda transaction: inspection.oversized_bands(

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Delete, LargeBinary, Table, bindparam, delete, func, or_, select, tuple_
 
 from lshdb.store.schema import (
+    DIGEST_BAND,
     band_bucket,
     content,
     content_text,
@@ -116,7 +117,7 @@ RULES: Final = (
     Rule("text-missing", content, _absent(content_text, content.c.content_key), "its text is not there", LOST,
          deletes=False, without_texts=False),
     Rule("bucket-of-no-band", band_bucket,
-         or_(band_bucket.c.band < bindparam("lowest"), band_bucket.c.band > bindparam("highest")),
+         ~or_(band_bucket.c.band.between(bindparam("lowest"), bindparam("highest")), band_bucket.c.band == DIGEST_BAND),
          "no bands of the index have number {band}"),
     Rule("bucket-of-no-generation", band_bucket, ~in_use(), "the index has no generation {generation}"),
     Rule("pair-out-of-range", pair, pair.c.similarity < bindparam("floor"),

@@ -47,6 +47,7 @@ __all__ = [
     "Rows",
     "bucket_members",
     "bucket_sizes",
+    "content_digests",
     "content_documents",
     "contents_at",
     "contents_in_band",
@@ -55,6 +56,7 @@ __all__ = [
     "filter_parts",
     "first_in_bucket",
     "in_bucket",
+    "is_settled",
     "kept_texts",
     "largest_buckets",
     "neighbours",
@@ -62,7 +64,6 @@ __all__ = [
     "oversized_staged",
     "pair_page",
     "pair_sample",
-    "settled_content",
     "shared_buckets",
     "signatures",
     "stored_mates",
@@ -185,11 +186,12 @@ def _is_in_band(rows: FromClause) -> ColumnElement[bool]:
 
 @cache
 def contents_in_band() -> Rows:
-    """Select (position in ``:given``, content_key) of the contents in the given buckets of ``:band``."""
-    # An expression of the given row, not a constant: otherwise SQLite would scan the band and unfold the list for each
-    # of its rows.
-    band = given.c.key * 0 + bindparam("band", type_=BigInteger)
-    same = and_(in_use(), band_bucket.c.band == band, band_bucket.c.bucket_hash == given.c.value)
+    """Select (position in ``:given``, content_key) of the given buckets of ``:band`` in ``:generation``."""
+    # Expressions of the given row, not constants: otherwise SQLite would scan the band and unfold the list for each of
+    # its rows.
+    generation, band = (given.c.key * 0 + bindparam(name, type_=BigInteger) for name in ("generation", "band"))
+    place = (band_bucket.c.generation == generation, band_bucket.c.band == band)
+    same = and_(*place, band_bucket.c.bucket_hash == given.c.value)
     return select(given.c.key, band_bucket.c.content_key).join_from(given, band_bucket, same)
 
 
@@ -242,6 +244,12 @@ def kept_texts() -> Rows:
 def existing_contents() -> Rows:
     """Select the given keys that belong to contents, ascending."""
     return _of_given(content.c.content_key)
+
+
+@cache
+def content_digests() -> Rows:
+    """Select (content_key, digest) of the given contents, ascending."""
+    return _of_given(content.c.content_key, content.c.digest)
 
 
 @cache
@@ -332,13 +340,11 @@ def _stored_mates() -> list[Rows]:
 
 
 @cache
-def settled_content() -> Rows:
-    """Select the content with ``:digest``, if every pair of it is stored: all are linked, and no bucket is oversized.
+def is_settled() -> Rows:
+    """Select a row if every pair of a content is stored: all contents are linked, and none of its buckets is oversized.
 
     ``:given`` lists its bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
     """
     hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
     is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
-    return select(content.c.content_key).where(
-        content.c.digest == bindparam("digest"), ~select(unlinked.c.content_key).exists(), ~is_hot
-    )
+    return select(literal(1)).where(~select(unlinked.c.content_key).exists(), ~is_hot)

@@ -16,6 +16,7 @@ from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import BandKeys, Rejection, VerifiedPairs
 from lshdb.store.schema import (
+    DIGEST_BAND,
     band_bucket,
     content,
     content_text,
@@ -30,7 +31,7 @@ from lshdb.store.schema import (
 from lshdb.store.statements import document_pairs, statements
 from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
-from lshdb.store.tables import fingerprints
+from lshdb.store.tables import fingerprints, identities
 from lshdb.store.tables.buckets import signed_hashes
 from lshdb.store.transaction import Transaction
 
@@ -219,11 +220,11 @@ def settled(
     None if there is no such content, or if not every pair of it is stored. Args: band_keys: shape (1, bands).
     """
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
-    found = next(transaction.rows(statements.settled_content(), {"digest": digest, **hashes}), None)
-    if found is None:
+    found = identities.content_with(transaction, digest)
+    if found is None or next(transaction.rows(statements.is_settled(), hashes), None) is None:
         return None
-    mates = transaction.rows(statements.stored_mates(), {"content_key": found[0], "min_sim": min_sim})
-    return {found[0]: (1.0, True)} | {key: (similarity, bool(exact)) for key, similarity, exact in mates}
+    mates = transaction.rows(statements.stored_mates(), {"content_key": found, "min_sim": min_sim})
+    return {found: (1.0, True)} | {key: (similarity, bool(exact)) for key, similarity, exact in mates}
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
@@ -243,7 +244,7 @@ def figures(transaction: Transaction) -> Figures:
         num_texts=_count(transaction, content_text),
         num_sources=_count(transaction, source),
         num_unlinked=_count(transaction, unlinked),
-        num_buckets=_count(transaction, band_bucket),
+        num_buckets=_count(transaction, band_bucket, band_bucket.c.band < DIGEST_BAND),
         num_pairs=_count(transaction, pair),
         num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
         num_hot_buckets=_count(transaction, oversized_bucket),

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 
 from lshdb.model.banding import Banding
 from lshdb.model.values import BandKeys
 from lshdb.store.schema import (
+    DIGEST_BAND,
     band_bucket,
     bucket_filter,
     content,
@@ -94,7 +95,7 @@ def promise(transaction: Transaction, min_sim: float, recall: float, floor: floa
 def delete_other(transaction: Transaction, banding: Banding) -> bool:
     """Delete a band that does not belong to this banding. Returns: whether there was one."""
     for number in generations.numbers(transaction):
-        mine = band_bucket.c.generation == number
+        mine = and_(band_bucket.c.generation == number, band_bucket.c.band < DIGEST_BAND)
         for order in (band_bucket.c.band.asc(), band_bucket.c.band.desc()):
             first = select(band_bucket.c.band).where(mine).order_by(order).limit(1)
             outermost = transaction.execute(first).scalar_one_or_none()

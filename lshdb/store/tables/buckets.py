@@ -23,6 +23,7 @@ __all__ = [
     "buckets_of",
     "delete_rows",
     "first_in",
+    "joined",
     "members",
     "put_rows",
     "shared_among",
@@ -112,6 +113,11 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
         "bucket_hash": np.take_along_axis(hashes, order, axis=1).ravel(),
         "content_key": content_keys[order].ravel(),
     }
+
+
+def joined(*parts: Columns) -> Columns:
+    """Return the rows of all parts."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def buckets_of(band_keys: BandKeys) -> NDArray[np.int64]:

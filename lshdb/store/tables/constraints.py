@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from sqlalchemy import Table, select
+from sqlalchemy import Index, MetaData, Table, select
 
 from lshdb.store.dialect import Part
 from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
@@ -38,6 +38,15 @@ FIRST_LINK: Final = (*_named([*pair.indexes]), *_references(pair))
 _FILLED: Final = {FIRST_INGEST: content, FIRST_LINK: pair}
 
 
+def _stand_in() -> Index:
+    """Return the index by which digests are found without the key of the buckets."""
+    return Index("ix_content_digest", content.to_metadata(MetaData()).c.digest)
+
+
+# Not of the schema, so it belongs to a copy of the table.
+_STAND_IN: Final = (_stand_in(),)
+
+
 def put_off(store: Store, parts: tuple[Part, ...]) -> None:
     """Drop the parts if their tables are empty, to be built later. Args: parts: FIRST_INGEST or FIRST_LINK."""
     if store.dialect.puts_off and store.read(partial(_is_empty, parts)):
@@ -57,7 +66,10 @@ def build(
     transaction: Transaction, parts: tuple[Part, ...], built: Callable[[float], None] = lambda _share: None
 ) -> None:
     """Build the parts that are missing, inside a transaction."""
-    transaction.dialect.build(transaction.connection, parts, built)
+    if _are_missing(parts, transaction):
+        transaction.dialect.build(transaction.connection, parts, built)
+        if band_bucket.primary_key in parts and not _are_missing((band_bucket.primary_key,), transaction):
+            transaction.dialect.put_off(transaction.connection, _STAND_IN)
 
 
 def _is_empty(parts: tuple[Part, ...], transaction: Transaction) -> bool:
@@ -67,6 +79,8 @@ def _is_empty(parts: tuple[Part, ...], transaction: Transaction) -> bool:
 def _take_off(parts: tuple[Part, ...], transaction: Transaction) -> None:
     # Checked again, because another writer may have been faster.
     if _is_empty(parts, transaction):
+        if parts is FIRST_INGEST:
+            transaction.dialect.build(transaction.connection, _STAND_IN, lambda _share: None)
         transaction.dialect.put_off(transaction.connection, parts)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,9 @@ from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, u
 
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
 from lshdb.store.schema import content, content_text, document, new_digest, pair, unlinked
-from lshdb.store.staging import staged_digest, staged_document, staged_key
-from lshdb.store.tables import collections, fingerprints
-from lshdb.store.tables.buckets import bucket_rows, delete_rows, put_rows
+from lshdb.store.staging import staged_document, staged_key
+from lshdb.store.tables import collections, fingerprints, identities
+from lshdb.store.tables.buckets import bucket_rows, delete_rows, joined, put_rows
 from lshdb.store.tables.claims import Place, claim
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
@@ -28,7 +27,6 @@ __all__ = [
     "confirm",
     "delete_buckets",
     "delete_contents",
-    "known_contents",
     "orphans",
     "put",
     "put_known",
@@ -36,10 +34,6 @@ __all__ = [
     "some_of",
     "stale",
 ]
-
-_KNOWN_CONTENTS: Final = select(staged_digest.c.ordinal, content.c.content_key).join_from(
-    staged_digest, content, content.c.digest == staged_digest.c.digest
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +179,12 @@ def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], b
     """Delete contents with their texts, pairs and buckets. Args: band_keys: their buckets, shape (n, bands)."""
     transaction.stage(staged_key, {"staged_key": content_keys})
     mine = select(staged_key.c.staged_key)
+    digests = identities.of_contents(transaction, content_keys)
     transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
     for table in (content_text, unlinked, new_digest, content):
         transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
-    delete_buckets(transaction, content_keys, band_keys)
+    delete_rows(transaction, joined(bucket_rows(content_keys, band_keys), identities.rows_by_key(digests)))
 
 
 def delete_buckets(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
@@ -202,9 +197,8 @@ def _put_contents(
 ) -> tuple[list[int | None], int]:
     """Return the content_key of each sketch (None if it is empty), and the number of new contents."""
     filled = np.flatnonzero(sketches.num_shingles)
-    identities = _as_bytes(sketches.digests[filled])
-    digests, first, which = np.unique(identities, return_index=True, return_inverse=True)
-    keys = known_contents(transaction, digests)
+    digests, first, which = np.unique(_as_bytes(sketches.digests[filled]), return_index=True, return_inverse=True)
+    keys = identities.known(transaction, digests)
     fresh = np.flatnonzero(keys == 0)
     # In reading order, so that keys ascend in the order of reading and not of the digests.
     fresh = fresh[np.argsort(first[fresh])]
@@ -221,15 +215,6 @@ def _as_bytes(rows: NDArray[np.generic]) -> NDArray[np.void]:
     return rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
 
 
-def known_contents(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return the content_key of each digest, int64, shape (n,); 0 if it is new. Args: digests: V16, shape (n,)."""
-    transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": digests})
-    keys = np.zeros(len(digests), dtype=np.int64)
-    for ordinal, key in transaction.execute(_KNOWN_CONTENTS):
-        keys[ordinal] = key
-    return keys
-
-
 def _insert_contents(
     transaction: Transaction,
     sketches: Sketches,
@@ -238,11 +223,12 @@ def _insert_contents(
     held: HeldBuckets | None,
 ) -> None:
     minima = np.ascontiguousarray(sketches.signatures.minima[rows], dtype="<u4")
+    digests = _as_bytes(sketches.digests[rows])
     transaction.bulk_insert(
         content,
         {
             "content_key": keys,
-            "digest": _as_bytes(sketches.digests[rows]),
+            "digest": digests,
             "num_shingles": sketches.num_shingles[rows],
             "signature": _as_bytes(minima),
         },
@@ -253,11 +239,14 @@ def _insert_contents(
         )
     made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
     prints = None if sketches.fingerprints is None else sketches.fingerprints.chosen(rows)
+    # Never held, because the next batch of a transaction has to find these contents.
+    named = identities.rows_of(keys, digests)
     if held is None:
-        put_rows(transaction, bucket_rows(keys, made))
+        put_rows(transaction, joined(bucket_rows(keys, made), named))
         if prints is not None:
             fingerprints.put(transaction, keys, prints)
     else:
+        put_rows(transaction, named)
         held.add(keys, made, prints)
     transaction.bulk_insert(unlinked, {"content_key": keys})
 

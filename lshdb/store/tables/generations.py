@@ -24,7 +24,7 @@ from lshdb.store.schema import band_bucket, bucket_generation
 from lshdb.store.tables import filters
 from lshdb.store.transaction import Transaction
 
-__all__ = ["FAN_OUT", "YOUNG_ROWS", "merge_some", "numbers", "young"]
+__all__ = ["FAN_OUT", "YOUNG_ROWS", "lacks_key", "merge_some", "numbers", "young"]
 
 # 250,000 contents of 20 bands: 115 MB in SQLite, which fits the cache of the connection that writes.
 YOUNG_ROWS: Final = 5_000_000
@@ -84,7 +84,7 @@ def young(transaction: Transaction, num_rows: int) -> int:
         if one.num_rows < max(YOUNG_ROWS, FAN_OUT * num_rows) and not filters.exists(transaction, one.number)
     ]
     # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
-    if not takers and idle and _lacks_key(transaction):
+    if not takers and idle and lacks_key(transaction):
         takers = idle
     number = takers[0].number if takers else _create(transaction, known)
     filters.drop(transaction, number)
@@ -97,7 +97,7 @@ def merge_some(transaction: Transaction) -> bool:
 
     Returns: whether there may be more to do.
     """
-    if _lacks_key(transaction):
+    if lacks_key(transaction):
         return False
     _begin(transaction)
     merges = defaultdict[int, list[_Generation]](list)
@@ -204,5 +204,6 @@ def _count(transaction: Transaction, number: int, num_rows: int) -> None:
     transaction.execute(update(bucket_generation).where(bucket_generation.c.generation == number).values(counted))
 
 
-def _lacks_key(transaction: Transaction) -> bool:
+def lacks_key(transaction: Transaction) -> bool:
+    """Return whether the first ingest of Postgres has yet to build the key of the buckets."""
     return transaction.dialect.are_missing(transaction.connection, [band_bucket.primary_key])

@@ -144,13 +144,16 @@ def contents_in(transaction: Transaction, band_keys: BandKeys) -> Iterator[NDArr
 
     A pair occurs once for each band that it shares.
     """
+    numbers = generations.numbers(transaction)
     for place, hashes in enumerate(signed_hashes(band_keys)):
         # In the order of the table, so that successive lookups go to the same page.
         order = np.argsort(hashes)
-        parameters = {"given": hashes[order].tolist(), "band": band_keys.first_band + place}
-        for block in transaction.stream_integers(statements.contents_in_band(), parameters):
-            block[:, 0] = order[block[:, 0]]
-            yield block
+        asked = {"given": hashes[order].tolist(), "band": band_keys.first_band + place}
+        for generation in numbers:
+            parameters = {**asked, "generation": generation}
+            for block in transaction.stream_integers(statements.contents_in_band(), parameters):
+                block[:, 0] = order[block[:, 0]]
+                yield block
 
 
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:

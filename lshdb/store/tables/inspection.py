@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Integer, cast, exists, func, select
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys
 from lshdb.store.given import given
-from lshdb.store.schema import content, document, oversized_bucket, pair, source, unlinked
+from lshdb.store.schema import document, oversized_bucket, pair, source, unlinked
 from lshdb.store.statements import statements
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.tables.buckets import buckets_of, first_in
@@ -23,7 +23,6 @@ from lshdb.store.transaction import Transaction
 __all__ = [
     "Origin",
     "OversizedBucket",
-    "content_with",
     "first_document",
     "hottest",
     "num_documents",
@@ -55,12 +54,6 @@ class OversizedBucket:
     num_skipped: int
     band: int
     bucket_hash: int
-
-
-def content_with(transaction: Transaction, digest: bytes) -> int | None:
-    """Return the key of the content with this digest, or None if there is none."""
-    statement = select(content.c.content_key).where(content.c.digest == digest)
-    return transaction.execute(statement).scalar_one_or_none()
 
 
 def stored_pair(transaction: Transaction, one: int, other: int) -> StoredPair | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, literal, select, update
 
 from lshdb.model.choices import TableVersion
 from lshdb.store.schema import content, decision, index_params, new_digest
-from lshdb.store.tables import graph
+from lshdb.store.tables import graph, identities
 from lshdb.store.transaction import Transaction
 
 __all__ = ["num_left", "put", "replace", "without"]
@@ -39,8 +39,11 @@ def replace(transaction: Transaction, version: TableVersion) -> None:
     """Give all contents their new digests, and the index the version that they are of."""
     mine = content.c.content_key == new_digest.c.content_key
     for digest in (decision.c.digest, decision.c.other_digest):
-        same = select(new_digest.c.digest).join(content, mine).where(content.c.digest == digest).scalar_subquery()
-        transaction.execute(update(decision).values({digest: func.coalesce(same, digest)}))
+        olds = list(transaction.execute(select(digest).where(digest.is_not(None)).distinct()).scalars())
+        for old, key in zip(olds, identities.known(transaction, identities.as_digests(olds)).tolist(), strict=True):
+            new = select(new_digest.c.digest).where(new_digest.c.content_key == key).scalar_subquery()
+            transaction.execute(update(decision).where(digest == old, literal(key) > 0).values({digest: new}))
     transaction.execute(update(content).values(digest=new_digest.c.digest).where(mine))
+    identities.rewrite(transaction)
     transaction.execute(update(index_params).values(table_version=version))
     transaction.execute(delete(new_digest))

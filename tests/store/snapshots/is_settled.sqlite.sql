@@ -1,5 +1,4 @@
-SELECT content.content_key
-FROM content
-WHERE content.digest = ? AND NOT (EXISTS (SELECT unlinked.content_key
+SELECT ? AS anon_1
+WHERE NOT (EXISTS (SELECT unlinked.content_key
 FROM unlinked)) AND NOT (EXISTS (SELECT given."key"
 FROM json_each(?) AS given JOIN oversized_bucket ON oversized_bucket.band = given."key" + ? AND oversized_bucket.bucket_hash = given.value))
