@@ -38,7 +38,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generations, "STEP_ROWS", 4)
     monkeypatch.setattr(filters, "PART_HASHES", 2)
     monkeypatch.setattr(filters, "STEP_ROWS", 3)
-    monkeypatch.setattr(tables.buckets, "FILTERED_BUCKETS", 1)
+    monkeypatch.setattr(tables.buckets, "FILTERED_HASHES", 1)
 
 
 def known(store: Store) -> Rows:

@@ -126,14 +126,14 @@ def bucket_members() -> Rows:
 
 @cache
 def bucket_sizes() -> Rows:
-    """Select (band, bucket_hash, num_contents) of those of the given buckets that have two or more contents.
+    """Select (band, bucket_hash, num_contents) of those of the given buckets that have ``:least`` or more contents.
 
     ``:generations`` lists the generations whose contents are counted. Each bucket is counted in a subquery, because
     Postgres joins many buckets with the whole table if it has no statistics.
     """
     size = select(func.count()).select_from(band_bucket).where(_among(), *_is_at(given_place))
     num_contents = size.correlate(given_place).scalar_subquery()
-    return select(given_place.c.band, given_place.c.bucket_hash, num_contents).where(num_contents > 1)
+    return select(given_place.c.band, given_place.c.bucket_hash, num_contents).where(num_contents >= bindparam("least"))
 
 
 def in_bucket() -> ColumnElement[bool]:

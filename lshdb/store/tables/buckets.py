@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import delete, select, tuple_
 
+from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import band_bucket
@@ -31,8 +32,8 @@ __all__ = [
 ]
 
 
-# From so many lookups on, reading all filters takes less time than reading a page for each lookup.
-FILTERED_BUCKETS: Final = 100_000
+# From so many buckets of a band on, reading its filters takes less time than reading a page for each bucket.
+FILTERED_HASHES: Final = 1_000
 
 
 def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -> None:
@@ -58,10 +59,40 @@ def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[ND
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2); sorted like the table, successive lookups share a page.
     """
-    for number, part in enumerate(transaction.parts(buckets)):
-        for block in transaction.stream_integers(statements.bucket_members(), part):
-            block[:, 0] += number * GIVEN_KEYS
-            yield block
+    if _are_few(buckets):
+        for number, part in enumerate(transaction.parts(buckets)):
+            for block in transaction.stream_integers(statements.bucket_members(), part):
+                block[:, 0] += number * GIVEN_KEYS
+                yield block
+        return
+    for begin, mine in _by_band(buckets):
+        yield from _members(transaction, begin, mine)
+
+
+def _members(transaction: Transaction, begin: int, mine: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield what `members` yields for the buckets of one band, of which there are `begin` in other bands before."""
+    among = {number: filters.may_have(transaction, number, mine) for number in generations.numbers(transaction)}
+    for first in range(0, len(mine), GIVEN_KEYS):
+        found = [np.empty((0, 2), dtype=np.int64)]
+        for number, chosen in among.items():
+            places = first + np.flatnonzero(chosen[first : first + GIVEN_KEYS])
+            asked = {"given": mine[places, 1].tolist(), "band": int(mine[0, 0]), "generation": number}
+            rows = transaction.integers(statements.contents_in_band(), asked)
+            found.append(np.column_stack([begin + places[rows[:, 0]], rows[:, 1]]))
+        rows = np.concatenate(found)
+        yield rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+
+def _are_few(buckets: NDArray[np.int64]) -> bool:
+    """Return whether looking the buckets up in all generations takes less time than reading all filters."""
+    return len(buckets) < FILTERED_HASHES * len(distinct(buckets[:, 0]))
+
+
+def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield the buckets of each band, with the number of those before."""
+    for band in distinct(buckets[:, 0]).tolist():
+        begin, end = np.searchsorted(buckets[:, 0], (band, band + 1)).tolist()
+        yield begin, buckets[begin:end]
 
 
 def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -70,23 +101,35 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
     Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
     numbers = generations.numbers(transaction)
-    if len(buckets) < FILTERED_BUCKETS:
-        return _sizes(transaction, buckets, numbers)
+    if _are_few(buckets):
+        return _sizes(transaction, buckets, numbers, least=2)
     filtered = [number for number in numbers if filters.exists(transaction, number)]
-    is_there = np.zeros(len(buckets), dtype=np.bool_)
-    for number in filtered:
-        is_there |= filters.may_have(transaction, number, buckets)
     young = [number for number in numbers if number not in filtered]
-    found = np.concatenate(
-        [_sizes(transaction, buckets[is_there], numbers), _sizes(transaction, buckets[~is_there], young)]
-    )
-    return found[np.lexsort((found[:, 1], found[:, 0]))]
+    found = [np.empty((0, 3), dtype=np.int64)]
+    for _, mine in _by_band(buckets):
+        is_there = np.zeros(len(mine), dtype=np.bool_)
+        for number in filtered:
+            chosen = filters.may_have(transaction, number, mine)
+            found.append(_sizes(transaction, mine[chosen], [number], least=1))
+            is_there |= chosen
+        found.append(_sizes(transaction, mine[is_there], young, least=1))
+        found.append(_sizes(transaction, mine[~is_there], young, least=2))
+    return _added_up(np.concatenate(found))
 
 
-def _sizes(transaction: Transaction, buckets: NDArray[np.int64], among: Sequence[int]) -> NDArray[np.int64]:
-    """Return what `shared_among` returns, with the contents of some generations."""
+def _added_up(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the buckets with two or more contents in all generations together, sorted."""
+    rows = sizes[np.lexsort((sizes[:, 1], sizes[:, 0]))]
+    starts = np.flatnonzero(np.r_[True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1)][: len(rows)])
+    totals = np.column_stack([rows[starts, :2], np.add.reduceat(rows[:, 2], starts) if len(rows) else rows[:, 2]])
+    return totals[totals[:, 2] > 1]
+
+
+def _sizes(transaction: Transaction, buckets: NDArray[np.int64], among: Sequence[int], least: int) -> NDArray[np.int64]:
+    """Return (band, bucket_hash, num_contents) of the buckets with `least` contents or more in these generations."""
     parts = (buckets[begin : begin + GIVEN_KEYS] for begin in range(0, len(buckets), GIVEN_KEYS))
-    found = (transaction.integers(statements.bucket_sizes(), {"given": part, "generations": among}) for part in parts)
+    asked = {"generations": among, "least": least}
+    found = (transaction.integers(statements.bucket_sizes(), {"given": part, **asked}) for part in parts)
     return np.concatenate([np.empty((0, 3), dtype=np.int64), *found])
 
 

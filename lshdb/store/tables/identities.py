@@ -23,15 +23,15 @@ from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_filter, content
 from lshdb.store.staging import staged_digest
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import filters, generations, graph
-from lshdb.store.tables.buckets import bucket_rows, put_rows
-from lshdb.store.transaction import GIVEN_KEYS, Transaction
+from lshdb.store.tables import generations, graph
+from lshdb.store.tables.buckets import bucket_rows, members, put_rows
+from lshdb.store.transaction import Transaction
 
 __all__ = ["as_digests", "buckets_of", "content_with", "known", "of_contents", "rewrite", "rows_by_key", "rows_of"]
 __all__ += ["twins"]
 
 # Below it, reading a part of a filter for each digest takes less time than reading the whole filter.
-FEW_DIGESTS: Final = 100
+FEW_DIGESTS: Final = 20
 REWRITTEN_CONTENTS: Final = 200_000
 
 _STAGED: Final = select(staged_digest.c.ordinal, content.c.content_key).join_from(
@@ -87,14 +87,8 @@ def _candidates(transaction: Transaction, digests: NDArray[np.void]) -> Iterator
     """Yield (place of a digest, content_key) of the contents with the same first 8 bytes, int64, shape (n, 2)."""
     hashes = buckets_of(digests).keys[:, 0].view(np.int64)
     order = np.argsort(hashes)
-    buckets = np.column_stack([np.full(len(order), DIGEST_BAND), hashes[order]])
-    for generation in generations.numbers(transaction):
-        places = order[filters.may_have(transaction, generation, buckets)]
-        for begin in range(0, len(places), GIVEN_KEYS):
-            some = places[begin : begin + GIVEN_KEYS]
-            asked = {"given": hashes[some].tolist(), "band": DIGEST_BAND, "generation": generation}
-            found = transaction.integers(statements.contents_in_band(), asked)
-            yield np.column_stack([some[found[:, 0]], found[:, 1]])
+    for rows in members(transaction, np.column_stack([np.full(len(order), DIGEST_BAND), hashes[order]])):
+        yield np.column_stack([order[rows[:, 0]], rows[:, 1]])
 
 
 def of_contents(transaction: Transaction, content_keys: NDArray[np.int64]) -> dict[int, bytes]:
