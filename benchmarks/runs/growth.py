@@ -1,15 +1,17 @@
 """Measure an index as it grows: rates, bytes by table, linking, queries, and adding 1 %.
 
     python -m benchmarks.runs.growth URL_OR_PATH [--documents 1000000] [--workers 1]
+    python -m benchmarks.runs.growth postgres [--documents 1000000] [--workers 1]
 
 It ingests synthetic texts (`benchmarks.corpora.synthetic`) from ten JSONL files of equal size without linking, and
 10,000 more. Then it links, runs 2,000 queries in this process with texts of the index (5 % of them have a
 near-duplicate) and 2,000 with new texts, and adds and links 1 % of new documents. The index must not exist before, and
-is kept.
+is kept. With `postgres`, it is in a server that is started for it, and deleted at the end.
 
-The processor time of each part, and the bytes that it reads from the disk and writes to it, are those of this process,
-so they are incomplete for Postgres. To limit the memory of the process and its page cache, run it in a memory cgroup,
-for instance with ``systemd-run --scope -p MemoryMax=2G``.
+The processor time of each part is that of this process, without a server's. The bytes that it reads from the disk and
+writes to it are those of this process, or for Postgres those of `pg_stat_io`, which may come from the page cache.
+To limit the memory of the process, its server and their page cache, run it in a memory cgroup, for instance with
+``systemd-run --scope -p MemoryMax=2G``.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from sqlalchemy import text
 
 from benchmarks.corpora import synthetic
 from benchmarks.runs.ingest import machine
+from benchmarks.runs.servers import server
 from lshdb import Document, Index
 from lshdb.ingest.options import IngestOptions
 from lshdb.store.store import Store
@@ -54,14 +57,14 @@ def write_parts(folder: Path, count: int, seed: int, name: str, parts: int) -> I
         yield file
 
 
-def ingested(index: Index, files: Iterator[Path], workers: int) -> list[float]:
+def ingested(index: Index, url: str, files: Iterator[Path], workers: int) -> list[float]:
     """Ingest and delete each file. Return the seconds of each, without writing it."""
     seconds = []
     for file in files:
-        started, processor, before = time.perf_counter(), time.process_time(), traffic()
+        started, processor, before = time.perf_counter(), time.process_time(), traffic(url)
         added = index.ingest([file], IngestOptions(workers=workers), link=False).counts.num_added
         seconds.append(time.perf_counter() - started)
-        read, written = ((now - then) / MEGA for now, then in zip(traffic(), before, strict=True))
+        read, written = ((now - then) / MEGA for now, then in zip(traffic(url), before, strict=True))
         print(
             f"  {added / seconds[-1]:>8,.0f} documents/s   {time.process_time() - processor:>6,.1f} processor s"
             f"   {read:>6,.0f} MB read {written:>6,.0f} MB written   {peak_memory() / MEGA:,.0f} MB of memory",
@@ -71,8 +74,13 @@ def ingested(index: Index, files: Iterator[Path], workers: int) -> list[float]:
     return seconds
 
 
-def traffic() -> tuple[int, int]:
-    """Return the bytes that this process has read from the disk and written to it."""
+def traffic(url: str) -> tuple[int, int]:
+    """Return the bytes that this process, or the server of a URL, has read from the disk and written to it."""
+    if url.startswith("postgresql"):
+        with Store.open(url) as store, store.reading() as transaction:
+            asked = "SELECT coalesce(sum(read_bytes), 0), coalesce(sum(write_bytes), 0) FROM pg_stat_io"
+            read, written = transaction.execute(text(asked)).one()
+            return int(read), int(written)
     counted = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
     return int(counted["read_bytes"]), int(counted["write_bytes"])
 
@@ -106,22 +114,16 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark and print its figures."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.growth", description=__doc__.split("\n")[0])
-    parser.add_argument("url")
-    parser.add_argument("--documents", type=int, default=1_000_000, metavar="N")
-    parser.add_argument("--workers", type=int, default=1, metavar="N")
-    asked = parser.parse_args(arguments)
-    count = asked.documents
-    print(f"{machine()}\n{count:,} documents, {asked.workers} workers\n", flush=True)
-    with tempfile.TemporaryDirectory() as work, Index.create(asked.url) as index:
+def measure(url: str, count: int, workers: int) -> None:
+    """Build an index of `count` documents, and print the figures."""
+    print(f"{machine()}\n{count:,} documents, {workers} workers\n", flush=True)
+    with tempfile.TemporaryDirectory() as work, Index.create(url) as index:
         folder = Path(work)
         # Load the kernels before measuring.
         index.query(Document("nothing", "like this"))
-        parts = ingested(index, write_parts(folder, count, synthetic.SEED, "text", NUM_PARTS), asked.workers)
+        parts = ingested(index, url, write_parts(folder, count, synthetic.SEED, "text", NUM_PARTS), workers)
         print(f"  {FEW:,} more:")
-        ingested(index, write_parts(folder, FEW, OTHER_SEED + 1, "few", 1), asked.workers)
+        ingested(index, url, write_parts(folder, FEW, OTHER_SEED + 1, "few", 1), workers)
         started = time.perf_counter()
         num_pairs = index.link()
         link = time.perf_counter() - started
@@ -137,15 +139,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{NUM_QUERIES:,} queries, {kind} texts: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {longest:.1f} ms"
             )
         print("  1 % more:")
-        (added,) = ingested(index, write_parts(folder, count // 100, OTHER_SEED, "more", 1), 1)
-        started, before = time.perf_counter(), traffic()
+        (added,) = ingested(index, url, write_parts(folder, count // 100, OTHER_SEED, "more", 1), 1)
+        started, before = time.perf_counter(), traffic(url)
         index.link()
         link = time.perf_counter() - started
-        read, written = ((now - then) / MEGA for now, then in zip(traffic(), before, strict=True))
+        read, written = ((now - then) / MEGA for now, then in zip(traffic(url), before, strict=True))
         print(f"  link: {link:.2f} s, {read:,.0f} MB read, {written:,.0f} MB written")
         print(f"adding 1 %: {added + link:.2f} s, {(added + link) / build:.1%} of the build")
-    for name, num_bytes in table_bytes(asked.url).items():
+    for name, num_bytes in table_bytes(url).items():
         print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01 + FEW):>8,.0f} bytes per document")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark and print its figures."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.growth", description=__doc__.split("\n")[0])
+    parser.add_argument("url")
+    parser.add_argument("--documents", type=int, default=1_000_000, metavar="N")
+    parser.add_argument("--workers", type=int, default=1, metavar="N")
+    asked = parser.parse_args(arguments)
+    if asked.url == "postgres":
+        with server() as started, started.database() as url:
+            measure(url, asked.documents, asked.workers)
+    else:
+        measure(asked.url, asked.documents, asked.workers)
     return 0
 
 
