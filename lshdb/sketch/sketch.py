@@ -30,7 +30,7 @@ from lshdb.model.values import (
 )
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
-from lshdb.sketch.normalization import digests, normalise_utf8
+from lshdb.sketch.normalization import digests, normalise_utf8, words_utf8
 from lshdb.sketch.shingling import distinct, shingle
 from lshdb.sketch.texts import beside, encode, pack_all
 from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_size, word_shingling
@@ -137,7 +137,9 @@ def shingle_sets_utf8(encoded: Sequence[bytes], params: Params, part_bytes: int 
 
 
 def _distinct(encoded: Sequence[bytes], params: Params) -> ShingleSets:
-    return distinct(shingle(normalise_utf8(encoded, params.shingling), params.shingling))
+    shingling = params.shingling
+    forms = words_utf8(encoded) if shingling.kind == "word" else normalise_utf8(encoded, shingling)
+    return distinct(shingle(forms, shingling))
 
 
 def _parts(encoded: Sequence[bytes], part_bytes: int) -> Iterator[Sequence[bytes]]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lshdb.model.params import Shingling
+from lshdb.model.params import Shingling, TableVersion
 from lshdb.model.values import NormalForms
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints, reference
-from lshdb.sketch.normalization import normalise
+from lshdb.sketch.normalization import normalise, normalise_utf8, words_utf8
+from lshdb.sketch.shingling import shingle
+from lshdb.sketch.texts import encode
 from tests.properties.strategies import batches, texts
 
 WORDS = Shingling("word", 1)
@@ -55,6 +58,20 @@ def test_normalising_a_normal_form_changes_nothing(batch: list[str]) -> None:
     assert strings(normalise(once, WORDS)) == once
 
 
+ASCII = st.text(st.characters(max_codepoint=127), max_size=300)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ASCII | texts, max_size=5), st.integers(1, 6), st.booleans(), st.sampled_from(get_args(TableVersion)))
+def test_forms_with_the_same_words_have_the_same_shingles(
+    batch: list[str], size: int, multiset: bool, version: TableVersion
+) -> None:
+    shingling, utf8 = Shingling("word", size, multiset, version), [encode(text) for text in batch]
+    found, expected = shingle(words_utf8(utf8), shingling), shingle(normalise_utf8(utf8, shingling), shingling)
+    np.testing.assert_array_equal(found.hashes, expected.hashes)
+    np.testing.assert_array_equal(found.offsets, expected.offsets)
+
+
 @settings(max_examples=300, deadline=None)
 @given(batches, st.data())
 def test_compiled_contextual_spans_equal_the_reference(batch: list[str], data: st.DataObject) -> None:
@@ -79,8 +96,9 @@ def test_compiled_fold_equals_the_reference(batch: list[str], data: st.DataObjec
     utf8, offsets = encoded(batch)
     spans = reference.contextual_spans(utf8, offsets, np.zeros(len(batch), np.bool_), TABLE)
     settled, settled_offsets = encoded([data.draw(texts) for _ in spans])
-    compiled = kernels.fold(utf8, offsets, TABLE, spans, settled, settled_offsets)
-    expected = reference.fold(utf8, offsets, TABLE, spans, settled, settled_offsets)
+    spaced = np.array([text.isascii() and data.draw(st.booleans()) for text in batch], np.bool_)
+    compiled = kernels.fold(utf8, offsets, TABLE, spans, settled, settled_offsets, spaced)
+    expected = reference.fold(utf8, offsets, TABLE, spans, settled, settled_offsets, spaced)
     np.testing.assert_array_equal(compiled[0], expected[0])
     np.testing.assert_array_equal(compiled[1], expected[1])
 
@@ -120,7 +138,7 @@ def test_compiled_words_equal_the_reference(batch: list[str], data: st.DataObjec
     utf8, offsets = encoded(batch)
     spans = reference.contextual_spans(utf8, offsets, np.zeros(len(batch), np.bool_), TABLE)
     folding = (utf8, offsets, TABLE, spans, *encoded([data.draw(texts) for _ in spans]))
-    forms = reference.fold(*folding)
+    forms = reference.fold(*folding, np.zeros(len(batch), np.bool_))
     for name, arguments in (("split_words", (*forms, TABLE)), ("place_words", folding)):
         compiled, expected = getattr(kernels, name)(*arguments), getattr(reference, name)(*arguments)
         np.testing.assert_array_equal(compiled[0], expected[0], err_msg=name)

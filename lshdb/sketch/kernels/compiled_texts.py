@@ -147,6 +147,13 @@ def _fold_run(
 
 
 @kernel
+def _fold_bytes(utf8: NDArray[np.uint8], table: NDArray[np.uint32], codepoints: NDArray[np.uint32]) -> None:
+    """Fold each byte of a text in ASCII into a code point. No byte depends on another, so the loop vectorises."""
+    for i in range(len(utf8)):
+        codepoints[i] = table[utf8[i]] & CODEPOINT_MASK
+
+
+@kernel
 def fold(
     utf8: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -154,10 +161,14 @@ def fold(
     spans: NDArray[np.int64],
     settled: NDArray[np.uint8],
     settled_offsets: NDArray[np.int64],
+    spaced: NDArray[np.bool_],
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,).
 
-    Args: utf8, offsets: the texts; spans: bytes to replace, in order; settled, settled_offsets: the replacements.
+    Args:
+        utf8, offsets: the texts.
+        spans: bytes to replace, in order; settled, settled_offsets: the replacements.
+        spaced: bool, shape (n,): True for texts in ASCII that keep every separator, as a space.
     """
     codepoints = np.empty(len(utf8) + len(settled) + 1, np.uint32)
     ends = np.zeros(len(offsets), np.int64)
@@ -165,6 +176,11 @@ def fold(
     for text in range(len(offsets) - 1):
         i, stop = np.uint64(offsets[text]), np.uint64(offsets[text + 1])
         start, after_separator = end, ONE
+        if spaced[text]:
+            end += stop - i
+            _fold_bytes(utf8[i:stop], table, codepoints[start:end])
+            ends[text + 1] = end
+            continue
         while span < len(spans) and np.uint64(spans[span, 0]) < stop:
             cut = np.uint64(spans[span, 0])
             end, after_separator = _fold_run(utf8, i, cut, table, codepoints, end, after_separator)

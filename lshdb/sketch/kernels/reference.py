@@ -108,24 +108,28 @@ def fold(
     spans: NDArray[np.int64],
     settled: NDArray[np.uint8],
     settled_offsets: NDArray[np.int64],
+    spaced: NDArray[np.bool_],
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,)."""
+    """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,).
+
+    Texts in ASCII that are `spaced` keep every separator.
+    """
     content, forms = utf8.tobytes(), list[str]()
     replacements = [settled.tobytes()[start:stop] for start, stop in pairwise(settled_offsets.tolist())]
-    for start, stop in pairwise(offsets.tolist()):
+    for (start, stop), is_spaced in zip(pairwise(offsets.tolist()), spaced.tolist(), strict=True):
         text, at = b"", start
         for (first, last), replacement in zip(spans.tolist(), replacements, strict=True):
             if start <= first < stop:
                 text, at = text + content[at:first] + replacement, last
-        forms.append(_folded((text + content[at:stop]).decode("utf-8", "surrogatepass"), table))
+        folded = _folded((text + content[at:stop]).decode("utf-8", "surrogatepass"), table)
+        forms.append(folded if is_spaced else " ".join(run for run in folded.split(" ") if run))
     joined = "".join(forms).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, "<u4").astype(np.uint32), offsets_of([len(form) for form in forms])
 
 
 def _folded(text: str, table: NDArray[np.uint32]) -> str:
     kept = [character for character in text if kind_of(character, table) != entries.DROPPED]
-    folded = "".join(chr(int(table[ord(character)]) & entries.CODEPOINT_MASK) for character in kept)
-    return " ".join(run for run in folded.split(" ") if run)
+    return "".join(chr(int(table[ord(character)]) & entries.CODEPOINT_MASK) for character in kept)
 
 
 def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
