@@ -274,12 +274,13 @@ content_text = Table(
     Column("text", LargeBinary, nullable=False, comment="zstd frame of the UTF-8 text"),
     PrimaryKeyConstraint("content_key"),
     comment="texts of contents; empty with --no-keep-text",
-    # What fits into a page stays in its row. By default, Postgres stores all above 2 kB in pieces, elsewhere.
-    postgresql_with={"toast_tuple_target": 8160},
 )
-# Postgres need not try to compress the rest, because the texts are compressed.
-_UNPACKED: Final = DDL("ALTER TABLE %(table)s ALTER COLUMN text SET STORAGE EXTERNAL")  # type: ignore[no-untyped-call]
-event.listen(content_text, "after_create", _UNPACKED.execute_if(dialect="postgresql"))
+# What fits into a page stays in its row; by default, Postgres stores all above 2 kB in pieces, elsewhere. It need not
+# try to compress the rest, because the texts are compressed. `postgresql_with` would load Postgres's dialect.
+_KEPT_WHOLE: Final = DDL(  # type: ignore[no-untyped-call]
+    "ALTER TABLE %(table)s ALTER COLUMN text SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)"
+)
+event.listen(content_text, "after_create", _KEPT_WHOLE.execute_if(dialect="postgresql"))
 
 bucket_generation = Table(
     "bucket_generation",
