@@ -94,6 +94,18 @@ def test_a_call_loads_no_verb_but_its_own(index_file: Path) -> None:
     assert {f"lshdb.cli.{verb}" for verb in Commands()} & modules == {"lshdb.cli.stats"}
 
 
+def test_a_small_job_loads_no_compiler(tmp_path: Path, index_file: Path) -> None:
+    page, path = tmp_path / "page.txt", tmp_path / "new.db"
+    page.write_text("one two three four five six seven eight nine ten")
+    for arguments in (["ingest", page, page.parent], ["query", page], ["dupes"]):
+        code, _, modules = call("--db", path, *arguments)
+        assert code == 0
+        assert not modules & {"numba", "llvmlite", "alembic"}
+    code, out, modules = call("--db", index_file, "query", page, "--min-sim", "0.8")
+    assert (code, "numba" in modules) == (0, False)
+    assert out == "id\tsimilarity\texact\na\t1.0\ttrue\nb\t0.8571428571428571\ttrue\n"
+
+
 def test_an_error_before_the_index_loads_no_compiler(tmp_path: Path) -> None:
     code, _, modules = call("--db", tmp_path / "none.db", "dupes")
     assert code == 11

@@ -245,9 +245,8 @@ def compared(measure: Comparing) -> str:
 def open_index(context: typer.Context) -> Index:
     """Open the index that ``--db`` names."""
     from lshdb.cli.display import display_of
-    from lshdb.index import Index
 
-    return Index.open(settings_of(context).db, display_of(context))
+    return _brief_index().open(settings_of(context).db, display_of(context))
 
 
 def asked_index(context: typer.Context) -> Index | Remote:
@@ -264,9 +263,17 @@ def asked_index(context: typer.Context) -> Index | Remote:
 def ensure_index(context: typer.Context, making: Making) -> Index:
     """Open the index that ``--db`` names, and create it if there is none."""
     from lshdb.cli.display import display_of
-    from lshdb.index import Index
 
-    return Index.ensure(settings_of(context).db, making.chosen(), display_of(context))
+    return _brief_index().ensure(settings_of(context).db, making.chosen(), display_of(context))
+
+
+def _brief_index() -> type[Index]:
+    """Return the class, for a process that may be over before it needs the compiled kernels."""
+    from lshdb.index import Index
+    from lshdb.sketch.kernels import begin_with_reference
+
+    begin_with_reference()
+    return Index
 
 
 def recall_line(measured: Measurement) -> str:

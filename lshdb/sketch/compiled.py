@@ -17,5 +17,5 @@ def compile_ahead() -> None:
         return
     from lshdb.sketch.kernels.compilation import is_worth_compiling
 
-    if is_worth_compiling(kernels.fold):
+    if is_worth_compiling(kernels.compiled("fold")):
         import_module("lshdb.sketch.loaded")

@@ -4,13 +4,15 @@ The compiled kernels (Numba) do the work. `reference` holds the same functions i
 check that both return the same.
 
 Importing this package does not import Numba (0.2 s, 65 MB); the first use of a kernel does. So call kernels as
-attributes, ``kernels.fold(...)``: a ``from`` import would load Numba at import time.
+attributes, ``kernels.fold(...)``: a ``from`` import would load Numba at import time. A short command can also let the
+reference do what takes less time than loading the kernels; see `begin_with_reference`.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from lshdb.sketch.kernels.compiled_families import distinct_hashes, shared_in_families
@@ -80,11 +82,40 @@ _HOMES: Final = {
     "winnow": "compiled_passages",
 }
 
+# Of first arguments, which are texts, code points and hashes. A text of n bytes takes about 9 n of them, and 5.5 us a
+# byte: at most 60 ms before the kernels are loaded after all.
+SMALL_BYTES: Final = 100_000
+
+# How many bytes the reference may still take.
+_num_left = 0
+
+
+def begin_with_reference(num_bytes: int = SMALL_BYTES) -> None:
+    """Let the reference do the first calls of this process, until it was given so many bytes.
+
+    This is for commands that may be over by then. A program that goes on should load the kernels at once.
+    """
+    global _num_left
+    _num_left = num_bytes
+
+
+def compiled(name: str) -> Any:
+    """Return a compiled kernel."""
+    kernel = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'compiled_sets')}"), name)
+    globals()[name] = kernel  # Python calls `__getattr__` only for names that are not here yet.
+    return kernel
+
+
+def _begun(name: str, *given: Any) -> Any:
+    """Call the reference while little was given to it; a kernel without a reference, or later, is called itself."""
+    global _num_left
+    _num_left -= given[0].nbytes
+    function = getattr(import_module(f"{__name__}.reference"), name, None) if _num_left > 0 else None
+    return (function or compiled(name))(*given)
+
 
 def __getattr__(name: str) -> object:
-    """Return a compiled kernel. Source: PEP 562. Raises: AttributeError: there is no such kernel."""
+    """Return a kernel. Source: PEP 562. Raises: AttributeError: there is no such kernel."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    kernel = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'compiled_sets')}"), name)
-    globals()[name] = kernel  # Python calls this function only for names that are not here yet.
-    return kernel
+    return compiled(name) if _num_left <= 0 else partial(_begun, name)

@@ -48,6 +48,13 @@ def test_importing_the_pure_half_does_not_load_numba(module: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("num_bytes", "loads"), [(0, True), (12, True), (1_000, False)])
+def test_the_reference_is_used_until_it_was_given_so_many_bytes(num_bytes: int, loads: bool) -> None:
+    begin = f"from lshdb.sketch import kernels; kernels.begin_with_reference({num_bytes})"
+    assert run(f"{begin}\n{SKETCH}\nimport sys; print('numba' in sys.modules)", ROOT) == f"[1]\n{loads}\n"
+
+
+@pytest.mark.slow
 def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "lshdb", tmp_path / "lshdb", ignore=shutil.ignore_patterns("__pycache__"))
     # A file in place of the folder, because permission bits do not stop root.
