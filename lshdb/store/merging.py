@@ -11,8 +11,11 @@ from lshdb.store.tables import generations
 
 __all__ = ["Merging", "merge"]
 
-# Enough to rewrite each row twice. `vacuum` merges the rest.
-MERGING_SHARE: Final = 1 / 3
+# Enough to rewrite two rows in five. `vacuum` merges the rest.
+MERGING_SHARE: Final = 1 / 8
+# Enough to rewrite each row at least once, so that there are not many more generations than these.
+MANY_GENERATIONS: Final = 10
+LARGE_SHARE: Final = 1 / 3
 
 
 def merge(store: Store, seconds: float = math.inf) -> float:
@@ -24,7 +27,7 @@ def merge(store: Store, seconds: float = math.inf) -> float:
 
 
 class Merging:
-    """Merges generations between the steps of other work, for at most MERGING_SHARE of the time since its creation."""
+    """Merges generations between the steps of other work, for a share of the time since its creation."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -33,5 +36,6 @@ class Merging:
 
     def go_on(self) -> None:
         """Merge for the time that is left of the share."""
-        share = MERGING_SHARE * (time.monotonic() - self._started)
+        are_many = len(self._store.read(generations.numbers)) > MANY_GENERATIONS
+        share = (LARGE_SHARE if are_many else MERGING_SHARE) * (time.monotonic() - self._started)
         self._spent += merge(self._store, share - self._spent)

@@ -25,7 +25,7 @@ from lshdb.store.schema import band_bucket, bucket_filter
 from lshdb.store.statements import statements
 from lshdb.store.transaction import Transaction
 
-__all__ = ["drop", "exists", "extend", "may_have", "possible", "wrong"]
+__all__ = ["covers", "drop", "exists", "extend", "may_have", "possible", "wrong"]
 
 # 10 bits for each hash: 1 % of the lookups read a page in vain.
 PART_HASHES: Final = 800
@@ -72,18 +72,26 @@ def exists(transaction: Transaction, generation: int) -> bool:
     return transaction.execute(_LAST, {"generation": generation}).first() is not None
 
 
+def covers(transaction: Transaction, generation: int, band: int) -> bool:
+    """Return whether the filter of a generation has a part for a band."""
+    return transaction.execute(_PARTS.limit(1), {"generation": generation, "band": band}).first() is not None
+
+
 def drop(transaction: Transaction, generation: int) -> None:
     """Delete the filter of a generation, if it has one."""
     transaction.execute(delete(bucket_filter).where(_MINE), {"generation": generation})
 
 
-def extend(transaction: Transaction, generation: int) -> bool:
-    """Add the next parts to the filter of a generation. Returns: whether there were any."""
+def extend(transaction: Transaction, generation: int, below: int | None = None) -> bool:
+    """Add the next parts to the filter of a generation. Returns: whether there were any.
+
+    Args: below: the first band whose rows may not all be there yet.
+    """
     last = transaction.execute(_LAST, {"generation": generation}).one_or_none()
     band, begin = (-(2**15), LAST_HASH) if last is None else (last.band, last.last_hash)
     if begin == LAST_HASH:
         band = transaction.execute(_NEXT_BAND, {"generation": generation, "band": band}).scalar_one_or_none()
-        if band is None:
+        if band is None or (below is not None and band >= below):
             return False
         begin = FIRST_HASH
     else:
