@@ -203,8 +203,8 @@ def announced_writing(writing: Writing) -> Writing:
     """Announce the start and the commit of a writing transaction."""
 
     @contextmanager
-    def announcing(store: Store) -> Iterator[Transaction]:
-        with writing(store) as transaction:
+    def announcing(store: Store, *, refers_safely: bool = False) -> Iterator[Transaction]:
+        with writing(store, refers_safely=refers_safely) as transaction:
             announce(WRITING)
             yield transaction
         announce(COMMITTED)

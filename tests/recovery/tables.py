@@ -9,6 +9,7 @@ import zstandard
 from sqlalchemy import Table, select
 
 from lshdb.store.schema import (
+    DIGEST_BAND,
     band_bucket,
     content,
     content_text,
@@ -98,7 +99,7 @@ def _facts(transaction: Transaction, first_band: int) -> Facts:
             (digests[key], decompress(text)) for key, text in _columns(transaction, content_text, "content_key", "text")
         ],
         "band_bucket": [
-            (band - first_band, hashed, digests[key])
+            (band if band == DIGEST_BAND else band - first_band, hashed, digests[key])
             for band, hashed, key in _columns(transaction, band_bucket, "band", "bucket_hash", "content_key")
         ],
         "pair": [
