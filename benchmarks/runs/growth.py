@@ -4,9 +4,9 @@
     python -m benchmarks.runs.growth postgres [--documents 1000000] [--workers 1]
 
 It ingests synthetic texts (`benchmarks.corpora.synthetic`) from ten JSONL files of equal size without linking, and
-10,000 more. Then it links, runs 2,000 queries in this process with texts of the index (5 % of them have a
-near-duplicate) and 2,000 with new texts, and adds and links 1 % of new documents. The index must not exist before, and
-is kept. With `postgres`, it is in a server that is started for it, and deleted at the end.
+10,000 more. Then it links, opens the index to read it and runs 2,000 queries with texts of the index (5 % of them have
+a near-duplicate) and 2,000 with new texts, and adds and links 1 % of new documents. The index must not exist before,
+and is kept. With `postgres`, it is in a server that is started for it, and deleted at the end.
 
 The processor time of each part is that of this process, without a server's. The bytes that it reads from the disk and
 writes to it are those of this process, or for Postgres those of `pg_stat_io`, which may come from the page cache.
@@ -132,7 +132,8 @@ def measure(url: str, count: int, workers: int) -> None:
         print(f"link: {link:.1f} s, {num_pairs:,} pairs; build: {build:.1f} s, {count / build:,.0f} documents/s")
         gc.collect()
         for kind, seed in (("known", synthetic.SEED), ("new", OTHER_SEED + 2)):
-            measured = latencies(index, synthetic.texts(count, seed), known=kind == "known")
+            with Index.open(url, read_only=True) as answering:
+                measured = latencies(answering, synthetic.texts(count, seed), known=kind == "known")
             p50, p99 = np.percentile(measured, (50, 99))
             longest = measured.max()
             print(

@@ -93,19 +93,22 @@ def young(transaction: Transaction, num_rows: int) -> int:
 
 
 def merge_some(transaction: Transaction) -> bool:
-    """Move up to STEP_ROWS rows to a larger generation, or else go on with a filter.
+    """Go on with a filter, or else move up to STEP_ROWS rows to a larger generation.
 
     Returns: whether there may be more to do.
     """
     if lacks_key(transaction):
         return False
     _begin(transaction)
+    # Filters first: they take a third of the time of a merge, and save more of a question's.
+    if any(filters.extend(transaction, one.number) for one in _settled(transaction)):
+        return True
     merges = defaultdict[int, list[_Generation]](list)
     for one in _known(transaction):
         if one.merges_into is not None:
             merges[one.merges_into].append(one)
     if not merges:
-        return any(filters.extend(transaction, one.number) for one in _settled(transaction))
+        return False
     # The smallest first, so that a long merge does not keep young generations from merging.
     target = min(merges, key=lambda target: sum(one.num_rows for one in merges[target]))
     sources = [one.number for one in merges[target]]
@@ -191,8 +194,12 @@ def _idle(known: Sequence[_Generation]) -> list[_Generation]:
 
 def _settled(transaction: Transaction) -> list[_Generation]:
     """Return the full generations. The smallest, to which the next load may go, has to be a few times as large."""
-    idle = sorted(_idle(_known(transaction)), key=lambda one: one.num_rows)
-    return [one for place, one in enumerate(idle) if one.num_rows >= (YOUNG_ROWS if place else FAN_OUT * YOUNG_ROWS)]
+    known = _known(transaction)
+    idle = sorted(_idle(known), key=lambda one: one.num_rows)
+    sources = [one for one in known if one.merges_into is not None]
+    return sources + [
+        one for place, one in enumerate(idle) if one.num_rows >= (YOUNG_ROWS if place else FAN_OUT * YOUNG_ROWS)
+    ]
 
 
 def _create(transaction: Transaction, known: Sequence[_Generation]) -> int:
