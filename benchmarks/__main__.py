@@ -97,7 +97,7 @@ def query(asked: argparse.Namespace) -> None:
 
 
 def incremental(asked: argparse.Namespace) -> None:
-    """Measure adding 1 % to an index."""
+    """Measure adding a hundredth to an index."""
     recorded(asked, "incremental", additions.measure_all(asked.file, asked.documents, command()))
 
 
