@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lshdb.audit.contents import stored_contents
 from lshdb.audit.faults import Fault
 from lshdb.audit.pairs import recomputed
-from lshdb.linking.buckets import complete_buckets, expand, with_any
+from lshdb.linking.buckets import expand, with_any
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import promising
 from lshdb.model.arrays import PairPlaces, distinct
@@ -48,7 +48,7 @@ def missing_pairs(snapshot: Transaction, content_keys: NDArray[np.int64], params
     unlinked = graph.unlinked_keys(snapshot)
     with Occurrences(int(content_keys.max(initial=0))) as occurrences:
         for band in params.banding.numbers:
-            for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
+            for rows in graph.shared_buckets(snapshot, band):
                 some = rows[with_any(rows, content_keys)]
                 for keys in expand(some, np.isin(some[:, 1], content_keys), snapshot.expansion):
                     occurrences.add(keys[~np.isin(keys, unlinked).any(axis=1)])

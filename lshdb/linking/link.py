@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.buckets import Piece, complete_buckets, expand
+from lshdb.linking.buckets import Piece, expand
 from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
@@ -136,7 +136,7 @@ class Linking:
         """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
         for number, band in enumerate(self._params.banding.numbers):
             self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
-            for rows in complete_buckets(graph.shared_buckets(snapshot, band)):
+            for rows in graph.shared_buckets(snapshot, band):
                 yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
                 self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
 

@@ -41,8 +41,6 @@ class Dialect(ABC):
     sizes: ClassVar[Sizes]
     # Whether tables do without some of their constraints and indexes while they are filled.
     puts_off: ClassVar[bool] = False
-    # Whether it plans by statistics, which a table lacks until it was analysed.
-    plans_by_statistics: ClassVar[bool] = False
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
 

@@ -110,24 +110,28 @@ class Transaction:
             while block := result.fetchmany(rows):
                 yield list(block)
 
+    def stream_rows(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield what `stream` does as the driver has it, in a third of the time."""
+        with self.connection.execute(statement, parameters or {}, execution_options={"stream_results": True}) as result:
+            # SQLAlchemy has already fetched the first row; the others are still in the driver's cursor.
+            block = [tuple(row) for row in result.fetchmany(1)]
+            while block:
+                block += result.cursor.fetchmany(rows - len(block))
+                yield block
+                block = list(result.cursor.fetchmany(1))
+
     def stream_integers(
         self,
         statement: Select[*tuple[Any, ...]],
         parameters: Mapping[str, object] | None = None,
         rows: int = FETCH_ROWS,
     ) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows of a statement whose columns are all integers: blocks int64, shape (n, columns).
-
-        They bypass SQLAlchemy, whose rows take three times as long as the driver's.
-        """
+        """Yield the rows of a statement whose columns are all integers: blocks int64, shape (n, columns)."""
         width = len(statement.selected_columns)
-        with self.connection.execute(statement, parameters or {}, execution_options={"stream_results": True}) as result:
-            # SQLAlchemy has already fetched the first row; the others are still in the driver's cursor.
-            block = list(result.fetchmany(1))
-            while block:
-                block += result.cursor.fetchmany(rows - len(block))
-                yield np.fromiter(chain.from_iterable(block), np.int64, width * len(block)).reshape(-1, width)
-                block = list(result.cursor.fetchmany(1))
+        for block in self.stream_rows(statement, parameters, rows):
+            yield np.fromiter(chain.from_iterable(block), np.int64, width * len(block)).reshape(-1, width)
 
     def integers(
         self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None

@@ -94,7 +94,6 @@ class Postgres(Dialect):
     driver_error: ClassVar[type[Exception]] = psycopg.Error
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
     puts_off: ClassVar[bool] = True
-    plans_by_statistics: ClassVar[bool] = True
 
     def __init__(self, url: URL) -> None:
         self._schema = namespace.named_by(url)

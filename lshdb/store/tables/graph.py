@@ -20,7 +20,7 @@ from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
 from lshdb.store.tables import filters, generations
 from lshdb.store.tables.buckets import bucket_rows, signed_hashes
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import FETCH_ROWS, Transaction
 
 __all__ = [
     "OversizedBuckets",
@@ -53,6 +53,8 @@ __all__ = [
 
 # Pairs inserted at a time. On their way into the table they are Python objects, which take much memory.
 INSERTED_PAIRS: Final = 100_000
+# Buckets read at a time. Each may have any number of contents.
+FETCHED_BUCKETS: Final = 1_000
 
 _UNLINKED: Final = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
 _FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
@@ -121,11 +123,31 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
 
 
 def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
-    """Yield sorted blocks of (bucket_hash, content_key), int64, shape (n, 2): all buckets with two or more contents."""
+    """Yield all buckets with two or more contents in sorted blocks of (bucket_hash, content_key), int64, shape (n, 2).
+
+    No bucket is in two blocks.
+    """
     parameters = {"band": band, "generations": generations.numbers(transaction)}
-    by_statistics = transaction.dialect.plans_by_statistics
-    statement = statements.counted_buckets() if by_statistics else statements.shared_buckets()
-    return transaction.stream_integers(statement, parameters)
+    found: list[tuple[int, int, str]] = []
+    num_rows = 0
+    for buckets in transaction.stream_rows(statements.shared_buckets(), parameters, FETCHED_BUCKETS):
+        found += buckets
+        num_rows += sum(size for _hash, size, _contents in buckets)
+        if num_rows >= FETCH_ROWS:
+            yield _unfolded(found)
+            found, num_rows = [], 0
+    if found:
+        yield _unfolded(found)
+
+
+def _unfolded(buckets: Sequence[tuple[int, int, str]]) -> NDArray[np.int64]:
+    """Return rows of (bucket_hash, number of contents, their keys with commas) as a row for each content, sorted."""
+    hashes, sizes, contents = zip(*buckets, strict=True)
+    keys = np.fromstring(",".join(contents), np.int64, sep=",")
+    rows = np.column_stack([np.repeat(np.asarray(hashes, np.int64), sizes), keys])
+    # The buckets are sorted, and in SQLite the contents of each, too, if there is one generation.
+    is_sorted = (rows[1:, 1] > rows[:-1, 1]) | (rows[1:, 0] != rows[:-1, 0])
+    return rows if is_sorted.all() else rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
 
 def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | None = None) -> NDArray[np.int64]:
