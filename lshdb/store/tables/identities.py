@@ -27,8 +27,17 @@ from lshdb.store.tables import generations, graph
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
 from lshdb.store.transaction import Transaction
 
-__all__ = ["as_digests", "buckets_of", "content_with", "known", "of_contents", "rewrite", "rows_by_key", "rows_of"]
-__all__ += ["twins"]
+__all__ = [
+    "as_digests",
+    "buckets_of",
+    "content_with",
+    "known",
+    "of_contents",
+    "rewrite",
+    "rows_by_key",
+    "rows_of",
+    "twins",
+]
 
 # Below it, reading a part of a filter for each digest takes less time than reading the whole filter.
 FEW_DIGESTS: Final = 20
