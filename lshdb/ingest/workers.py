@@ -201,23 +201,28 @@ def _serve_all(function: Callable[[Any], Any], connections: list[Connection]) ->
         _serve(function, connections[0])
         return
     workers: list[int] = []
-    signal.signal(signal.SIGTERM, lambda *_: _end(workers, -signal.SIGTERM))
+    # Waited for, not handled: a signal that came just before `os.wait` would not interrupt it.
+    awaited = {signal.SIGCHLD, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     while connections:
         mine = connections.pop()
         if (worker := os.fork()) == 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             _work(function, mine, connections)
         workers.append(worker)
         mine.close()
     while workers:
-        worker, status = os.wait()
-        workers.remove(worker)
-        if (code := os.waitstatus_to_exitcode(status)) != 0:
-            _end(workers, code)
+        if signal.sigwait(awaited) == signal.SIGTERM:
+            _end(workers, -signal.SIGTERM)
+        # One signal may stand for several workers.
+        while workers and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            workers.remove(ended[0])
+            if (code := os.waitstatus_to_exitcode(ended[1])) != 0:
+                _end(workers, code)
 
 
 def _work(function: Callable[[Any], Any], mine: Connection, others: list[Connection]) -> NoReturn:
     """Serve in a forked process, and end it."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     code = 1
     try:
         for other in others:
@@ -236,7 +241,7 @@ def _end(workers: Iterable[int], code: int) -> None:
             os.kill(worker, signal.SIGKILL)
     if code > 0:
         os._exit(code)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
     os.kill(os.getpid(), -code)
 
 
