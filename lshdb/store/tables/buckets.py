@@ -65,18 +65,19 @@ def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[ND
                 block[:, 0] += number * GIVEN_KEYS
                 yield block
         return
-    for begin, mine in _by_band(buckets):
-        yield from _members(transaction, begin, mine)
+    for begin, band, hashes in _by_band(buckets):
+        yield from _members(transaction, begin, band, hashes)
 
 
-def _members(transaction: Transaction, begin: int, mine: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _members(transaction: Transaction, begin: int, band: int, hashes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield what `members` yields for the buckets of one band, of which there are `begin` in other bands before."""
-    among = {number: filters.may_have(transaction, number, mine) for number in generations.numbers(transaction)}
-    for first in range(0, len(mine), GIVEN_KEYS):
+    numbers = generations.numbers(transaction)
+    among = {number: filters.may_have(transaction, number, band, hashes) for number in numbers}
+    for first in range(0, len(hashes), GIVEN_KEYS):
         found = [np.empty((0, 2), dtype=np.int64)]
         for number, chosen in among.items():
             places = first + np.flatnonzero(chosen[first : first + GIVEN_KEYS])
-            asked = {"given": mine[places, 1].tolist(), "band": int(mine[0, 0]), "generation": number}
+            asked = {"given": hashes[places].tolist(), "band": band, "generation": number}
             rows = transaction.integers(statements.contents_in_band(), asked)
             found.append(np.column_stack([begin + places[rows[:, 0]], rows[:, 1]]))
         rows = np.concatenate(found)
@@ -88,11 +89,11 @@ def _are_few(buckets: NDArray[np.int64]) -> bool:
     return len(buckets) < FILTERED_HASHES * len(distinct(buckets[:, 0]))
 
 
-def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield the buckets of each band, with the number of those before."""
+def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Yield the hashes of each band, with the number of buckets before and that of the band."""
     for band in distinct(buckets[:, 0]).tolist():
         begin, end = np.searchsorted(buckets[:, 0], (band, band + 1)).tolist()
-        yield begin, buckets[begin:end]
+        yield begin, band, buckets[begin:end, 1]
 
 
 def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -106,10 +107,10 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
     filtered = [number for number in numbers if filters.exists(transaction, number)]
     young = [number for number in numbers if number not in filtered]
     found = [np.empty((0, 3), dtype=np.int64)]
-    for _, mine in _by_band(buckets):
-        is_there = np.zeros(len(mine), dtype=np.bool_)
+    for begin, band, hashes in _by_band(buckets):
+        mine, is_there = buckets[begin : begin + len(hashes)], np.zeros(len(hashes), dtype=np.bool_)
         for number in filtered:
-            chosen = filters.may_have(transaction, number, mine)
+            chosen = filters.may_have(transaction, number, band, hashes)
             found.append(_sizes(transaction, mine[chosen], [number], least=1))
             is_there |= chosen
         found.append(_sizes(transaction, mine[is_there], young, least=1))
@@ -119,9 +120,11 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
 
 def _added_up(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the buckets with two or more contents in all generations together, sorted."""
+    if not len(sizes):
+        return sizes
     rows = sizes[np.lexsort((sizes[:, 1], sizes[:, 0]))]
-    starts = np.flatnonzero(np.r_[True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1)][: len(rows)])
-    totals = np.column_stack([rows[starts, :2], np.add.reduceat(rows[:, 2], starts) if len(rows) else rows[:, 2]])
+    starts = np.flatnonzero(np.r_[True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1)])
+    totals = np.column_stack([rows[starts, :2], np.add.reduceat(rows[:, 2], starts)])
     return totals[totals[:, 2] > 1]
 
 

@@ -38,13 +38,9 @@ FIRST_LINK: Final = (*_named([*pair.indexes]), *_references(pair))
 _FILLED: Final = {FIRST_INGEST: content, FIRST_LINK: pair}
 
 
-def _stand_in() -> Index:
-    """Return the index by which digests are found without the key of the buckets."""
-    return Index("ix_content_digest", content.to_metadata(MetaData()).c.digest)
-
-
-# Not of the schema, so it belongs to a copy of the table.
-_STAND_IN: Final = (_stand_in(),)
+# By this index, digests are found without the key of the buckets. It is not of the schema, so it belongs to a copy of
+# the table.
+_STAND_IN: Final = (Index("ix_content_digest", content.to_metadata(MetaData()).c.digest),)
 
 
 def put_off(store: Store, parts: tuple[Part, ...]) -> None:

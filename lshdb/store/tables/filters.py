@@ -116,16 +116,9 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
     ]
 
 
-def may_have(transaction: Transaction, generation: int, buckets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which buckets a generation may have, bool, shape (n,). Reads the whole filter.
-
-    Args: buckets: (band, bucket_hash), int64, shape (n, 2), sorted.
-    """
-    found = np.ones(len(buckets), dtype=np.bool_)
-    for band in distinct(buckets[:, 0]).tolist():
-        mine = slice(*np.searchsorted(buckets[:, 0], (band, band + 1)))
-        found[mine] = _filter_of(transaction, generation, band).may_have(buckets[mine, 1])
-    return found
+def may_have(transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which buckets of a band a generation may have, bool, shape (n,). Reads the whole filter of the band."""
+    return _filter_of(transaction, generation, band).may_have(hashes)
 
 
 def wrong(transaction: Transaction, generation: int) -> bool:

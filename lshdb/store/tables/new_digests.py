@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from sqlalchemy import delete, func, literal, select, update
+from sqlalchemy import delete, func, select, update
 
 from lshdb.model.choices import TableVersion
 from lshdb.store.schema import content, decision, index_params, new_digest
@@ -41,8 +41,9 @@ def replace(transaction: Transaction, version: TableVersion) -> None:
     for digest in (decision.c.digest, decision.c.other_digest):
         olds = list(transaction.execute(select(digest).where(digest.is_not(None)).distinct()).scalars())
         for old, key in zip(olds, identities.known(transaction, identities.as_digests(olds)).tolist(), strict=True):
-            new = select(new_digest.c.digest).where(new_digest.c.content_key == key).scalar_subquery()
-            transaction.execute(update(decision).where(digest == old, literal(key) > 0).values({digest: new}))
+            if key:
+                new = select(new_digest.c.digest).where(new_digest.c.content_key == key).scalar_subquery()
+                transaction.execute(update(decision).where(digest == old).values({digest: new}))
     transaction.execute(update(content).values(digest=new_digest.c.digest).where(mine))
     identities.rewrite(transaction)
     transaction.execute(update(index_params).values(table_version=version))
