@@ -126,6 +126,14 @@ def test_any_number_of_rows_of_few_columns_arrives(store: Store) -> None:
             assert count(transaction, key_counter) == number
 
 
+@pytest.mark.parametrize("varying", [(), (0,), (2,), (0, 8), (1, 6, 7), range(9)])
+def test_columns_of_one_value_arrive(varying: Sequence[int], sample: Sample) -> None:
+    first, other = (3, 1, -1, 1 << 40, 0.5, True, "name", "", b"\0"), (4, 2, -2, 1 << 41, 0.25, False, "é", "x", b"")
+    second = tuple(other[place] if place in varying else value for place, value in enumerate(first))
+    rows = [first, second] * 400
+    assert sorted(sample(rows)) == sorted(rows)
+
+
 def test_arrays_of_every_kind_keep_their_extreme_values(store: Store) -> None:
     columns: Columns = {
         "small": np.array([-(2**15), 2**15 - 1, 0], dtype=np.int16),

@@ -53,6 +53,8 @@ RETRY_SECONDS = 0.01
 # Values of one INSERT; SQLite 3.32 and newer accept 32,766. After each statement, Python must get the interpreter lock
 # again, and a thread that is sketching releases it only every 5 ms.
 MAX_VARIABLES = 32_000
+# From so many rows on, it is worth looking for columns with one value.
+MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32
 # "LSHD", by which file(1) and lshdb recognise an index.
@@ -251,40 +253,66 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
     rows were arbitrary, these would be 128 different ones (1 GB while 6 million pairs were stored).
     """
     # In the order of the table's columns, like the compiled statement.
-    columns = {column.key: _bound(columns[column.key]) for column in table.columns if column.key in columns}
-    one = _insertion(table, prefixes, tuple(columns), connection.dialect)
+    columns = {column.key: columns[column.key] for column in table.columns if column.key in columns}
     num_rows = max(map(len, columns.values()))
-    size, begin = 1 << (MAX_VARIABLES // len(columns)).bit_length() - 1, 0
+    constants = _constants(columns, num_rows) if num_rows >= MANY_ROWS else {}
+    varying = [values for name, values in columns.items() if name not in constants]
+    insertion = _insertion(table, prefixes, tuple(columns), connection.dialect)
+    first, row = _placeholders(columns, constants)
+    size, begin = 1 << (MAX_VARIABLES // max(len(varying), 1)).bit_length() - 1, 0
     while begin < num_rows:
         end = begin + min((num_rows - begin) // size, BLOCKS_AT_A_TIME) * size
         if end == begin:
             size //= 2
             continue
-        blocks = [_block(columns, start, start + size) for start in range(begin, end, size)]
-        connection.exec_driver_sql(_repeated(one, len(columns), size), blocks)
+        blocks = [(*constants.values(), *_block(varying, start, start + size)) for start in range(begin, end, size)]
+        connection.exec_driver_sql(insertion + ", ".join([first] + [row] * (size - 1)), blocks)
         begin = end
 
 
-def _bound(column: NDArray[np.generic] | Sequence[object]) -> NDArray[np.generic] | Sequence[object]:
-    # For each bool, the driver would look for an adapter and raise an error that it catches: 0.2 us.
-    return column.view(np.int8) if isinstance(column, np.ndarray) and column.dtype == np.bool_ else column
+def _constants(columns: Columns, num_rows: int) -> dict[str, object]:
+    """Return the value of each column that has only one. Bound once, it saves 0.05 us for every other row."""
+    return {name: as_list(values[:1])[0] for name, values in columns.items() if _is_constant(values, num_rows)}
 
 
-def _block(columns: Columns, begin: int, end: int) -> tuple[object, ...]:
-    """Return the values of some rows, row by row."""
-    return tuple(chain.from_iterable(zip(*(as_list(column[begin:end]) for column in columns.values()), strict=True)))
+def _is_constant(column: NDArray[np.generic] | Sequence[object], num_rows: int) -> bool:
+    if isinstance(column, np.ndarray):
+        return len(column) == num_rows and bool((column == column[0]).all())
+    return column.count(column[0]) == num_rows
+
+
+def _placeholders(columns: Columns, constants: Mapping[str, object]) -> tuple[str, str]:
+    """Return the values of the first row, and those of every other row: ?1, ?2, ... are the constants.
+
+    A ? without a number is the parameter after the greatest one so far, so the first row has numbers only.
+    """
+    varying = [name for name in columns if name not in constants]
+    numbers = {name: f"?{number}" for number, name in enumerate([*constants, *varying], 1)}
+    others = {name: numbers[name] if name in constants else "?" for name in columns}
+    first, row = (f"({', '.join(values[name] for name in columns)})" for values in (numbers, others))
+    return first, row
+
+
+def _block(columns: Sequence[NDArray[np.generic] | Sequence[object]], begin: int, end: int) -> Iterator[object]:
+    """Yield the values of some rows, row by row."""
+    return chain.from_iterable(zip(*(_bound(column[begin:end]) for column in columns), strict=True))
+
+
+def _bound(column: NDArray[np.generic] | Sequence[object]) -> Sequence[object]:
+    """Return values for which the driver does not look for an adapter, which takes 0.5 us: no bool, no bytes."""
+    if isinstance(column, np.ndarray) and column.dtype == np.bool_:
+        column = column.view(np.int8)
+    values = as_list(column)
+    if isinstance(values[0], bytes):
+        return [bytearray(value) if isinstance(value, bytes) else value for value in values]
+    return values
 
 
 @cache
 def _insertion(table: Table, prefixes: tuple[str, ...], names: tuple[str, ...], dialect: SqlDialect) -> str:
-    """Return an INSERT of one row. Compiling it takes a tenth of the time of a short query, so it is cached."""
-    return str(insert(table).prefix_with(*prefixes).compile(dialect=dialect, column_keys=list(names)))
-
-
-def _repeated(insertion: str, width: int, num_rows: int) -> str:
-    """Return an INSERT of `num_rows` rows. From 250 rows, this takes half the time of one row per statement."""
-    row = f"({', '.join('?' * width)})"
-    return insertion + f", {row}" * (num_rows - 1)
+    """Return an INSERT without its rows. Compiling it takes a tenth of the time of a short query, so it is cached."""
+    compiled = str(insert(table).prefix_with(*prefixes).compile(dialect=dialect, column_keys=list(names)))
+    return compiled[: compiled.rindex("(")]
 
 
 def _total_changes(connection: Connection) -> int:
