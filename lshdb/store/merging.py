@@ -7,14 +7,14 @@ import time
 from typing import Final
 
 from lshdb.store.store import Store
-from lshdb.store.tables import generations
+from lshdb.store.tables import filters, generations
 
 __all__ = ["Merging", "merge"]
 
-# Enough to rewrite two rows in five. `vacuum` merges the rest.
+# Enough for filters, and to rewrite one row in six. `vacuum` merges the rest.
 MERGING_SHARE: Final = 1 / 8
-# Enough to rewrite each row at least once, so that there are not many more generations than these.
-MANY_GENERATIONS: Final = 10
+# Enough to rewrite each row at least once, so that there are not many more filters than these.
+MANY_FILTERS: Final = 16
 LARGE_SHARE: Final = 1 / 3
 
 
@@ -36,6 +36,6 @@ class Merging:
 
     def go_on(self) -> None:
         """Merge for the time that is left of the share."""
-        are_many = len(self._store.read(generations.numbers)) > MANY_GENERATIONS
+        are_many = len(self._store.read(filters.groups)) > MANY_FILTERS
         share = (LARGE_SHARE if are_many else MERGING_SHARE) * (time.monotonic() - self._started)
         self._spent += merge(self._store, share - self._spent)

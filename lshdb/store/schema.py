@@ -326,7 +326,10 @@ bucket_filter = Table(
     "bucket_filter",
     metadata,
     Column(
-        "generation", ForeignKey("bucket_generation.generation"), nullable=False, comment="whose rows it stands for"
+        "generation",
+        ForeignKey("bucket_generation.generation"),
+        nullable=False,
+        comment="whose rows it stands for, and those that merge into it",
     ),
     Column("band", SmallInteger, nullable=False, comment="as in band_bucket"),
     Column(

@@ -47,7 +47,21 @@ _REVISION: Final = Table(
 )
 
 # Oldest first; a test compares them with the files in migrations/.
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
+REVISIONS: Final = (
+    "0001",
+    "0002",
+    "0003",
+    "0004",
+    "0005",
+    "0006",
+    "0007",
+    "0008",
+    "0009",
+    "0010",
+    "0011",
+    "0012",
+    "0013",
+)
 
 _QUESTIONS = ("SELECT", "PRAGMA")
 

@@ -21,6 +21,7 @@ from lshdb.store.merging import Merging, merge
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, documents, filters, generations, graph
+from lshdb.store.tables.buckets import put_rows
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
 from tests.store.released import restore
 
@@ -92,12 +93,12 @@ def test_a_large_load_stays_together(store: Store) -> None:
     assert sizes(store) == {0: 80, 1: 4}
 
 
-def test_a_load_goes_to_a_generation_that_is_not_much_larger(store: Store) -> None:
-    add(store, alike(8))
-    add(store, alike(5, start=8))
-    assert sizes(store) == {0: 52}
-    add(store, alike(6, start=13))
-    assert sizes(store) == {0: 52, 1: 24}
+def test_a_load_that_fills_a_generation_does_not_go_to_another_one(store: Store) -> None:
+    add(store, alike(1))
+    add(store, alike(5, start=1))
+    assert sizes(store) == {0: 4, 1: 20}
+    add(store, alike(3, start=6))
+    assert sizes(store) == {0: 16, 1: 20}
 
 
 def test_full_generations_of_one_size_merge_into_a_larger_one(store: Store) -> None:
@@ -109,7 +110,7 @@ def test_full_generations_of_one_size_merge_into_a_larger_one(store: Store) -> N
     assert buckets(store) == before
     add_each(store, alike(8, start=9))
     merge(store)
-    assert sizes(store) == {0: 64, 1: 4}
+    assert sizes(store) == {5: 4, 7: 64}
 
 
 def test_every_row_is_seen_once_after_each_step_of_a_merge(store: Store) -> None:
@@ -119,8 +120,8 @@ def test_every_row_is_seen_once_after_each_step_of_a_merge(store: Store) -> None
         assert buckets(store) == before
         steps += 1
     # The bucket that all share moves as a whole; then two rows from each generation; last, the empty ones are dropped.
-    # Before, each of the two gets a filter. That of the large one takes five more steps after its rows were moved.
-    assert steps == 2 * 8 + 9 + 5
+    # Before, the filter that they share takes a step for each of 25 buckets, and one for the end of each band.
+    assert steps == 25 + 4 + 9
 
 
 def test_a_step_that_fails_leaves_the_rows_where_they_were(store: Store) -> None:
@@ -162,9 +163,8 @@ def test_rows_behind_those_that_were_moved_are_moved_too(store: Store) -> None:
 
 
 def test_the_smallest_merge_goes_first(store: Store) -> None:
-    # The first load is too large for the others, which share a generation.
-    for start, count in ((0, 8), (8, 4), (12, 4)):
-        add(store, alike(count, start))
+    for start in (0, 8):
+        add(store, alike(8, start))
     move(store, 1)
     add_each(store, alike(8, start=16))
     while {3, 4} & sizes(store).keys():
@@ -196,7 +196,7 @@ def test_merging_takes_a_share_of_the_time(
     many: int, expected: list[int], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, alike(1))
-    monkeypatch.setattr("lshdb.store.merging.MANY_GENERATIONS", many)
+    monkeypatch.setattr("lshdb.store.merging.MANY_FILTERS", many)
     now = 100
 
     def step(_transaction: object) -> bool:
@@ -303,32 +303,61 @@ def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -
         goes_on = store.write(generations.merge_some)
 
 
-def test_the_target_of_a_merge_has_a_filter_of_the_bands_that_it_has(store: Store) -> None:
+def test_generations_that_merge_share_a_filter(store: Store) -> None:
     add_each(store, alike(8))
     asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
-    bands_filtered = set[int]()
+    unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
+    move(store, 1)
     while len(sizes(store)) > 1:
-        store.write(generations.merge_some)
+        assert filtered(store) == [2]
         with store.reading() as transaction:
+            assert filters.groups(transaction) == {2: [0, 1, 2]}
             assert not filters.wrong(transaction, 2)
             assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 9))
-            statement = text("SELECT DISTINCT band FROM bucket_filter WHERE generation = 2")
-            bands_filtered |= set(transaction.execute(statement).scalars())
-    assert bands_filtered == {0, 1, 2}
+            assert filters.possible(transaction, unknown) == []
+        store.write(generations.merge_some)
+
+
+def test_generations_keep_their_filters_until_the_one_that_they_share_is_complete(store: Store) -> None:
+    add(store, alike(4))
+    merge(store)
+    add(store, alike(4, start=4))
+    unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
+    for _ in range(2):  # the merge begins, and the filter of its target, which covers none of the bands yet
+        store.write(generations.merge_some)
+    assert known(store) == [(0, 16, 2), (1, 16, 2), (2, 0, None)]
+    assert filtered(store) == [0, 2]
+    with store.reading() as transaction:
+        found = {number for number, band, _ in filters.possible(transaction, unknown) if band == 2}
+        assert found == {1, 2}
+        hashes = np.sort(unknown.keys[0].view(np.int64)[2:])
+        lookups = [(numbers, chosen.tolist()) for numbers, chosen in filters.lookups(transaction, 2, hashes)]
+    assert lookups == [([0], [False]), ([1], [True]), ([2], [True])]
+
+
+def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
+    with store.writing() as transaction:
+        buckets_only = {"band": np.full(16, 1, np.int16), "bucket_hash": np.arange(16), "content_key": np.arange(16)}
+        put_rows(transaction, buckets_only)
+    merge(store)
+    assert filtered(store) == [0]
+    asked = band_keys(sketches_of([(1, 1, 1)]).signatures, PARAMS.banding)
+    with store.reading() as transaction:
+        assert {band for _, band, _ in filters.possible(transaction, asked)} <= {1}
+        for band in (0, 2, DIGEST_BAND):
+            ((numbers, chosen),) = filters.lookups(transaction, band, np.arange(5))
+            assert (numbers, chosen.any()) == ([0], False)
 
 
 def test_no_row_is_added_to_a_generation_that_keeps_its_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, alike(8))
     add(store, alike(4, start=8))
     merge(store)
-    assert (sizes(store), filtered(store)) == ({0: 32, 1: 16}, [0])
-    add(store, alike(8, start=12))
-    assert sizes(store) == {0: 32, 1: 48}
+    assert (sizes(store), filtered(store)) == ({0: 32, 1: 16}, [0, 1])
     # As in Postgres while the key is missing.
     monkeypatch.setattr(generations, "lacks_key", lambda _transaction: True)
-    add(store, alike(1, start=20))
-    assert sizes(store) == {0: 36, 1: 48}
-    assert filtered(store) == []
+    add(store, alike(1, start=12))
+    assert (sizes(store), filtered(store)) == ({0: 36, 1: 16}, [1])
 
 
 def test_the_filter_of_a_generation_goes_with_it(store: Store) -> None:
@@ -337,8 +366,8 @@ def test_the_filter_of_a_generation_goes_with_it(store: Store) -> None:
     assert filtered(store) == [3]
     add_each(store, alike(8, start=9))
     merge(store)
-    assert sizes(store) == {0: 64, 1: 4}
-    assert filtered(store) == [0]
+    assert sizes(store) == {5: 4, 7: 64}
+    assert filtered(store) == [7]
 
 
 def test_the_bands_of_another_banding_are_deleted_from_every_generation(store: Store) -> None:

@@ -14,9 +14,10 @@ from lshdb.ingest.removal import retire
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
+from lshdb.sketch.banding import band_keys
 from lshdb.store.schema import band_bucket
 from lshdb.store.store import Store
-from lshdb.store.tables import documents
+from lshdb.store.tables import documents, filters, generations, identities
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 from tests.audit.test_planted import audited
@@ -43,6 +44,21 @@ def test_held_buckets_are_those_that_are_written_at_once(new_store: Callable[[],
         held.write(transaction)  # there is nothing more
     assert len(rows(later)) == 3 * (3 + 1)  # bands and a digest
     assert rows(later) == rows(at_once)
+
+
+def test_a_load_that_fills_a_generation_has_a_filter_at_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 6)
+    with store.writing() as transaction:
+        held = HeldBuckets()
+        put_held(transaction, {"a": (1, 2, 3), "b": (4, 2, 6)}, held)
+        held.write(transaction)
+    with store.reading() as transaction:
+        young, own = generations.numbers(transaction)
+        assert not filters.wrong(transaction, own)
+        unknown = band_keys(sketches_of([(10, 11, 12)]).signatures, PARAMS.banding)
+        assert {number for number, _, _ in filters.possible(transaction, unknown)} == {young}
+        digests = identities.as_digests([bytes(16)])
+        assert {number for number, _, _ in filters.possible(transaction, identities.buckets_of(digests))} == {young}
 
 
 def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store: Store) -> None:

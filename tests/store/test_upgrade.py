@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import event, inspect, select, text, update
+from sqlalchemy import event, insert, inspect, select, text, update
 
 from lshdb import Decision, Index, IngestOptions, Pair, Params
 from lshdb.audit import Thoroughness
@@ -27,7 +27,7 @@ from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew,
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions
 from lshdb.store import upgrade, views, whole
-from lshdb.store.schema import index_params, metadata
+from lshdb.store.schema import bucket_filter, index_params, metadata
 from lshdb.store.store import Store
 from tests.cli.conftest import Run, lshdb
 from tests.store.conftest import PARAMS, count
@@ -210,6 +210,19 @@ def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_vers
 
 
 @pytest.mark.sqlite
+def test_filters_of_other_bits_are_dropped_by_the_upgrade(url: str) -> None:
+    make_index(url)
+    before = answers(url)
+    with Store.open(url) as store, store.writing() as transaction:
+        part = {"generation": 0, "band": 0, "last_hash": 2**63 - 1, "bits": bytes(1_024)}
+        transaction.execute(insert(bucket_filter).values(part))
+        transaction.execute(text(f"UPDATE {upgrade.VERSION_TABLE} SET version_num = '0012'"))
+    assert Index.upgrade(url).before == "0012"
+    with Store.open(url) as store, store.reading() as transaction:
+        assert transaction.execute(select(bucket_filter)).all() == []
+    assert answers(url) == before
+
+
 def test_a_sqlite_file_is_copied_before_the_upgrade(
     tmp_path: Path, later_version: LaterVersion, this_version: Callable[[], None], lshdb: Run
 ) -> None:
@@ -310,7 +323,9 @@ def test_a_dry_run_is_the_sql_that_the_upgrade_runs(url: str, tmp_path: Path) ->
     with Store.at(url) as store, store.whole() as engine:
         event.listen(engine, "before_cursor_execute", lambda *call: executed.append(call[2].strip()))
         whole.perform(store)
-    changing = [statement for statement in executed if re.match("CREATE|ALTER|DROP|INSERT|UPDATE|COMMENT", statement)]
+    changing = [
+        statement for statement in executed if re.match("CREATE|ALTER|DROP|INSERT|UPDATE|DELETE|COMMENT", statement)
+    ]
     assert len(changing) > 3
     assert [statement.partition(";  -- ")[0].removesuffix(";") for statement in rehearsed] == changing
 

@@ -71,11 +71,10 @@ def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[ND
 
 def _members(transaction: Transaction, begin: int, band: int, hashes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield what `members` yields for the buckets of one band, of which there are `begin` in other bands before."""
-    numbers = generations.numbers(transaction)
-    among = {number: filters.may_have(transaction, number, band, hashes) for number in numbers}
+    among = [(number, chosen) for numbers, chosen in filters.lookups(transaction, band, hashes) for number in numbers]
     for first in range(0, len(hashes), GIVEN_KEYS):
         found = [np.empty((0, 2), dtype=np.int64)]
-        for number, chosen in among.items():
+        for number, chosen in among:
             places = first + np.flatnonzero(chosen[first : first + GIVEN_KEYS])
             asked = {"given": hashes[places].tolist(), "band": band, "generation": number}
             rows = transaction.integers(statements.contents_in_band(), asked)
@@ -101,18 +100,18 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
-    numbers = generations.numbers(transaction)
     if _are_few(buckets):
-        return _sizes(transaction, buckets, numbers, least=2)
-    filtered = [number for number in numbers if filters.exists(transaction, number)]
-    young = [number for number in numbers if number not in filtered]
+        return _sizes(transaction, buckets, generations.numbers(transaction), least=2)
     found = [np.empty((0, 3), dtype=np.int64)]
     for begin, band, hashes in _by_band(buckets):
         mine, is_there = buckets[begin : begin + len(hashes)], np.zeros(len(hashes), dtype=np.bool_)
-        for number in filtered:
-            chosen = filters.may_have(transaction, number, band, hashes)
-            found.append(_sizes(transaction, mine[chosen], [number], least=1))
-            is_there |= chosen
+        young = list[int]()
+        for numbers, chosen in filters.lookups(transaction, band, hashes):
+            if chosen.all():
+                young += numbers
+            else:
+                found.append(_sizes(transaction, mine[chosen], numbers, least=1))
+                is_there |= chosen
         found.append(_sizes(transaction, mine[is_there], young, least=1))
         found.append(_sizes(transaction, mine[~is_there], young, least=2))
     return _added_up(np.concatenate(found))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys, Fingerprints
-from lshdb.store.tables import fingerprints, generations
+from lshdb.store.schema import DIGEST_BAND
+from lshdb.store.tables import filters, fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing
 from lshdb.store.transaction import Transaction
@@ -46,10 +47,18 @@ class HeldBuckets:
         keys = np.concatenate([content_keys for content_keys, _ in self._held])
         is_there = np.isin(keys, existing(transaction, keys), assume_unique=True)
         keys, bands, first_band = keys[is_there], self._held[0][1].keys.shape[1], self._held[0][1].first_band
-        generation = generations.young(transaction, bands * len(keys))
+        generation, fills_one = (
+            generations.young(transaction, bands * len(keys)),
+            generations.fills_one(bands * len(keys)),
+        )
         for band in range(bands):
             hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
-            put_rows(transaction, bucket_rows(keys, BandKeys(hashes[:, None], first_band + band)), generation)
+            rows = bucket_rows(keys, BandKeys(hashes[:, None], first_band + band))
+            put_rows(transaction, rows, generation)
+            if fills_one:
+                filters.build(transaction, generation, first_band + band, np.asarray(rows["bucket_hash"]))
+        if fills_one:
+            filters.build(transaction, generation, DIGEST_BAND, np.empty(0, dtype=np.int64))
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
         self._held, self._prints = [], []
