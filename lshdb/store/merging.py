@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import Final
 
 from lshdb.store.store import Store
@@ -11,17 +12,21 @@ from lshdb.store.tables import filters, generations
 
 __all__ = ["Merging", "merge"]
 
-# Enough for filters, and to rewrite one row in six. `vacuum` merges the rest.
-MERGING_SHARE: Final = 1 / 8
-# Enough to rewrite each row at least once, so that there are not many more filters than these.
+# Twice what the filters of new rows take.
+FILTER_SHARE: Final = 1 / 4
+# A question reads all filters, so from so many on, rows are moved as well. `vacuum` moves all.
 MANY_FILTERS: Final = 16
-LARGE_SHARE: Final = 1 / 3
+# Enough to move each row at least once, so that there are not many more filters than these.
+MERGING_SHARE: Final = 1 / 3
 
 
-def merge(store: Store, seconds: float = math.inf) -> float:
-    """Merge generations until nothing is left to merge, or for about `seconds`. Returns: the seconds it took."""
+def merge(store: Store, seconds: float = math.inf, *, moves: bool = True) -> float:
+    """Merge generations until nothing is left to merge, or for about `seconds`. Returns: the seconds it took.
+
+    Args: moves: False builds filters only.
+    """
     started = time.monotonic()
-    while time.monotonic() - started < seconds and store.write(generations.merge_some):
+    while time.monotonic() - started < seconds and store.write(partial(generations.merge_some, moves=moves)):
         pass
     return time.monotonic() - started
 
@@ -35,7 +40,7 @@ class Merging:
         self._spent = 0.0
 
     def go_on(self) -> None:
-        """Merge for the time that is left of the share."""
+        """Build filters, and merge if they are many, for the time that is left of the share."""
         are_many = len(self._store.read(filters.groups)) > MANY_FILTERS
-        share = (LARGE_SHARE if are_many else MERGING_SHARE) * (time.monotonic() - self._started)
-        self._spent += merge(self._store, share - self._spent)
+        share = (MERGING_SHARE if are_many else FILTER_SHARE) * (time.monotonic() - self._started)
+        self._spent += merge(self._store, share - self._spent, moves=are_many)

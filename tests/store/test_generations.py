@@ -191,7 +191,7 @@ def test_rows_stay_in_one_generation_until_the_key_of_the_buckets_is_there(
     assert known(store) == [(0, 36, None)]
 
 
-@pytest.mark.parametrize(("many", "expected"), [(0, [140, 144, 145, 145]), (10, [134, 135, 135, 135])])
+@pytest.mark.parametrize(("many", "expected"), [(0, [140, 144, 145, 145]), (10, [138, 140, 140, 140])])
 def test_merging_takes_a_share_of_the_time(
     many: int, expected: list[int], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,8 +199,9 @@ def test_merging_takes_a_share_of_the_time(
     monkeypatch.setattr("lshdb.store.merging.MANY_FILTERS", many)
     now = 100
 
-    def step(_transaction: object) -> bool:
+    def step(_transaction: object, *, moves: bool) -> bool:
         nonlocal now
+        assert moves == (many == 0)
         now += 1
         return True
 
@@ -395,10 +396,22 @@ def test_an_older_index_goes_on_as_one_generation_and_one_of_digests(url: str, t
             assert transaction.execute(select(document.c.doc_key)).first() is not None
 
 
-def test_a_program_that_adds_several_documents_at_once_merges(url: str) -> None:
+def test_rows_are_not_moved_while_filters_are_few(store: Store) -> None:
+    add_each(store, alike(8))
+    merge(store, moves=False)
+    assert (sizes(store), filtered(store)) == ({0: 16, 1: 16}, [2])
+
+
+@pytest.mark.parametrize("many", [0, 10])
+def test_a_program_that_adds_several_documents_at_once_merges_if_there_are_many_filters(
+    many: int, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("MANY_FILTERS", many), ("FILTER_SHARE", 1e6), ("MERGING_SHARE", 1e6)):
+        monkeypatch.setattr(f"lshdb.store.merging.{name}", value)
     with Index.create(url, Params(bands=3, rows=1)) as index:
         for begin in range(0, 20, 2):
             index.add([Document(f"d{number}", f"text number {number} is here") for number in range(begin, begin + 2)])
     with Store.open(url) as store:
-        assert any(num_rows > 12 or merges_into is not None for _, num_rows, merges_into in known(store))
+        assert any(num_rows > 24 for _, num_rows, _ in known(store)) == (many == 0)
         assert sum(sizes(store).values()) == 80
+        assert filtered(store)
