@@ -14,7 +14,7 @@ __all__ = ["Merging", "merge"]
 
 # Twice what the filters of new rows take.
 FILTER_SHARE: Final = 1 / 4
-# A question reads all filters, so from so many on, rows are moved as well. `vacuum` moves all.
+# A question reads all filters. Above this number, an ingest moves rows as well; `vacuum` moves all of them.
 MANY_FILTERS: Final = 16
 # Enough to move each row at least once, so that there are not many more filters than these.
 MERGING_SHARE: Final = 1 / 3

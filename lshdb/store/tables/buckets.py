@@ -32,8 +32,9 @@ __all__ = [
 ]
 
 
-# From so many buckets of a band on, reading its filters takes less time than reading a page for each bucket.
-FILTERED_HASHES: Final = 1_000
+# From this number of buckets of a band on, reading its filters takes less time than a page per bucket and generation.
+# Filters and generations both grow with the index, so the number does not depend on its size.
+FILTERED_HASHES: Final = 50
 
 
 def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -> None:

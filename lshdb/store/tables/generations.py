@@ -15,7 +15,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
@@ -76,7 +76,7 @@ def numbers(transaction: Transaction) -> list[int]:
 
 
 def fills_one(num_rows: int) -> bool:
-    """Return whether so many rows, written together, are a generation of their own."""
+    """Return whether a load of this many rows becomes a new generation."""
     return num_rows >= YOUNG_ROWS
 
 
@@ -112,13 +112,13 @@ def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
     full = [one.number for one in _idle(known) if one.num_rows >= YOUNG_ROWS]
     if any(filters.extend(transaction, number) for number in [*full, *merges]):
         return True
+    for source in chain.from_iterable(merges.values()):
+        filters.drop(transaction, source.number)
     if not (merges and moves):
         return False
     # The smallest first, so that a long merge does not keep young generations from merging.
     target = min(merges, key=lambda target: sum(one.num_rows for one in merges[target]))
     sources = [one.number for one in merges[target]]
-    for number in sources:
-        filters.drop(transaction, number)
     if (step := _next_step(transaction, sources, target)) is not None:
         _move(transaction, sources, target, step)
     else:
