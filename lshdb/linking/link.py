@@ -28,7 +28,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.store.dialect import Part
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, constraints, graph
+from lshdb.store.tables import bands, constraints, generations, graph
 from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.transaction import Transaction
 
@@ -118,7 +118,9 @@ class Linking:
 
         Returns: whether the contents are few, compared with all others.
         """
-        are_few = graph.has_more_contents(snapshot, SCANNED_CONTENTS * len(keys))
+        # A row for each band, and one for the digest. Counting the contents of a large index would take seconds.
+        num_contents = generations.num_rows(snapshot) // (self._params.bands + 1)
+        are_few = num_contents > SCANNED_CONTENTS * len(keys)
         for block in self._joined(snapshot, keys) if are_few else self._scanned(snapshot, keys):
             occurrences.add(block)
         return are_few

@@ -25,7 +25,7 @@ from lshdb.store.statements.statements import NO_LIMIT
 from lshdb.store.tables import filters
 from lshdb.store.transaction import Transaction
 
-__all__ = ["FAN_OUT", "YOUNG_ROWS", "fills_one", "lacks_key", "merge_some", "numbers", "young"]
+__all__ = ["FAN_OUT", "YOUNG_ROWS", "fills_one", "lacks_key", "merge_some", "num_rows", "numbers", "young"]
 
 # 250,000 contents of 20 bands: 115 MB in SQLite, which fits the cache of the connection that writes.
 YOUNG_ROWS: Final = 2_000_000
@@ -73,6 +73,11 @@ class _Step:
 def numbers(transaction: Transaction) -> list[int]:
     """Return the numbers of the generations, ascending."""
     return [one.number for one in _known(transaction)]
+
+
+def num_rows(transaction: Transaction) -> int:
+    """Return the number of rows, with those that were deleted since the last merge."""
+    return sum(one.num_rows for one in _known(transaction))
 
 
 def fills_one(num_rows: int) -> bool:

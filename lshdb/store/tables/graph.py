@@ -31,7 +31,6 @@ __all__ = [
     "contents_in",
     "delete_pairs",
     "existing",
-    "has_more_contents",
     "mark_linked",
     "mark_unlinked",
     "num_contents",
@@ -94,13 +93,6 @@ class StoredSignatures:
 def num_contents(transaction: Transaction) -> int:
     """Return the number of contents."""
     return int(transaction.execute(select(func.count()).select_from(content)).scalar_one())
-
-
-def has_more_contents(transaction: Transaction, count: int) -> bool:
-    """Return whether there are more than `count` contents. Reads only that many: counting millions takes a while."""
-    # Unordered, so that each database reads its smallest index.
-    beyond = select(content.c.content_key).offset(count).limit(1)
-    return transaction.execute(beyond).first() is not None
 
 
 def num_pairs(transaction: Transaction, since: int = 0) -> int:
