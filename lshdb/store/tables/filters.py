@@ -165,7 +165,7 @@ def lookups(
 
 def wrong(transaction: Transaction, generation: int) -> bool:
     """Return whether the filter of a generation denies a row that it stands for. Reads all rows of its bands."""
-    members = groups(transaction).get(generation, [])
+    members = groups(transaction).get(generation, [generation])
     band = FIRST_BAND
     while (following := _next_band(transaction, members, band)) is not None:
         band = following

@@ -1,8 +1,8 @@
 """The generations of `band_bucket`: where new rows go, and how small generations merge into large ones.
 
 The buckets of new contents are spread over the whole range of hashes, so in one large tree they would touch most of
-its pages. They go to a young generation instead, whose pages fit in memory. FAN_OUT generations of one size class merge
-into one of the next class, by an ordered pass, as log-structured merge trees do.
+its pages. They go to a young generation instead, whose pages fit in memory, or if they are many, to a new one. FAN_OUT
+generations of one size class merge into one of the next class, by an ordered pass, as log-structured merge trees do.
 
 Each row is in one generation, and any generation may have any row. So a merge moves rows in small transactions, in the
 order of the key, and a reader sees every row once at any time. A merge stores no position: it continues with the first
@@ -27,7 +27,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["FAN_OUT", "YOUNG_ROWS", "fills_one", "lacks_key", "merge_some", "num_rows", "numbers", "young"]
 
-# 250,000 contents of 20 bands: 115 MB in SQLite, which fits the cache of the connection that writes.
+# 100,000 contents of 20 bands: 46 MB in SQLite, which fits the cache of the connection that writes.
 YOUNG_ROWS: Final = 2_000_000
 # docs/design.md has the arithmetic of both.
 FAN_OUT: Final = 8
@@ -178,7 +178,7 @@ def _beyond(transaction: Transaction, target: int) -> ColumnElement[bool]:
 
 def _move(transaction: Transaction, sources: Sequence[int], target: int, step: _Step) -> None:
     columns = (band_bucket.c.bucket_hash, band_bucket.c.content_key)
-    # A union of ordered parts: SQLite merges them without sorting.
+    # A union of ordered parts: SQLite merges them without sorting. The limit keeps it from merging all four columns.
     ordered = union_all(*(select(*columns).where(step.of(source)) for source in sources))
     rows = ordered.order_by("bucket_hash", "content_key").limit(NO_LIMIT).subquery("ordered_rows")
     placed = select(literal(target), literal(step.band), *rows.columns)
