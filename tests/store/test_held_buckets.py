@@ -61,6 +61,22 @@ def test_a_load_that_fills_a_generation_has_a_filter_at_once(store: Store, monke
         assert {number for number, _, _ in filters.possible(transaction, identities.buckets_of(digests))} == {young}
 
 
+def test_loads_that_share_a_generation_leave_it_without_a_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 6)
+    # As in Postgres during the first ingest.
+    monkeypatch.setattr(generations, "lacks_key", lambda _transaction: True)
+    for contents in ({"a": (1, 2, 3), "b": (4, 2, 6)}, {"c": (7, 8, 9), "d": (4, 8, 6)}):
+        with store.writing() as transaction:
+            held = HeldBuckets()
+            put_held(transaction, contents, held)
+            held.write(transaction)
+    with store.reading() as transaction:
+        assert generations.numbers(transaction) == [0]
+        assert not filters.wrong(transaction, 0)
+        asked = band_keys(sketches_of([(1, 2, 3)]).signatures, PARAMS.banding)
+        assert len(filters.possible(transaction, asked)) == 3
+
+
 def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store: Store) -> None:
     with store.writing() as transaction:
         held = HeldBuckets()

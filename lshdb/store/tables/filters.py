@@ -93,12 +93,12 @@ def extend(transaction: Transaction, generation: int) -> bool:
 
     Returns: whether there were any.
     """
-    members = groups(transaction)[generation]
     last = transaction.execute(_LAST, {"generation": generation}).one_or_none()
     band, begin = (FIRST_BAND, LAST_HASH) if last is None else (last.band, last.last_hash)
+    if (band, begin) == (DIGEST_BAND, LAST_HASH):
+        return False
+    members = groups(transaction)[generation]
     if begin == LAST_HASH:
-        if band == DIGEST_BAND:
-            return False
         following = _next_band(transaction, members, band)
         band, begin = DIGEST_BAND if following is None else following, FIRST_HASH
     else:

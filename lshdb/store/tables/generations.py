@@ -80,16 +80,16 @@ def num_rows(transaction: Transaction) -> int:
     return sum(one.num_rows for one in _known(transaction))
 
 
-def fills_one(num_rows: int) -> bool:
+def fills_one(transaction: Transaction, num_rows: int) -> bool:
     """Return whether a load of this many rows becomes a new generation."""
-    return num_rows >= YOUNG_ROWS
+    return num_rows >= YOUNG_ROWS and not lacks_key(transaction)
 
 
 def young(transaction: Transaction, num_rows: int) -> int:
     """Return the generation that takes the next `num_rows` rows, and count them."""
     known = _known(transaction)
     idle = _idle(known)
-    takers = [] if fills_one(num_rows) else [one for one in idle if one.num_rows < YOUNG_ROWS]
+    takers = [] if fills_one(transaction, num_rows) else [one for one in idle if one.num_rows < YOUNG_ROWS]
     # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
     if not takers and idle and lacks_key(transaction):
         takers = idle

@@ -47,10 +47,9 @@ class HeldBuckets:
         keys = np.concatenate([content_keys for content_keys, _ in self._held])
         is_there = np.isin(keys, existing(transaction, keys), assume_unique=True)
         keys, bands, first_band = keys[is_there], self._held[0][1].keys.shape[1], self._held[0][1].first_band
-        generation, fills_one = (
-            generations.young(transaction, bands * len(keys)),
-            generations.fills_one(bands * len(keys)),
-        )
+        num_rows = bands * len(keys)
+        generation = generations.young(transaction, num_rows)
+        fills_one = generations.fills_one(transaction, num_rows)
         for band in range(bands):
             hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
             rows = bucket_rows(keys, BandKeys(hashes[:, None], first_band + band))
