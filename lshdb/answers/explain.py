@@ -16,7 +16,6 @@ import numpy as np
 from lshdb.answers.query import only_document
 from lshdb.answers.worddiff import WordDiff, diff
 from lshdb.errors import DocumentUnknown, UsageError
-from lshdb.linking.comparison import signatures_of
 from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
 from lshdb.linking.rereading import spool_lost
 from lshdb.linking.runs import shared_runs
@@ -112,7 +111,7 @@ class Explaining:
 
     def _stored(self, snapshot: Transaction, name: str, content_key: int | None) -> Named:
         keys = np.asarray([] if content_key is None else [content_key], dtype=np.int64)
-        signatures = signatures_of(graph.signatures(snapshot, keys).signatures, self._params)
+        signatures = Signatures.read(graph.signatures(snapshot, keys).signatures, self._params.permutations)
         texts = [unpack(frame) for _, frame in graph.texts(snapshot, keys)]
         kept = None if content_key is not None and not texts else "".join(texts)
         return Named(name, False, content_key, signatures, kept)

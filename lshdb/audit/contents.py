@@ -18,6 +18,7 @@ from zstandard import ZstdError
 from lshdb.audit.faults import FROM_TEXT, LOST, Fault
 from lshdb.linking.comparison import Contents
 from lshdb.model.arrays import distinct
+from lshdb.model.choices import MINIMUM_BYTES
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
@@ -42,17 +43,16 @@ UNREADABLE: Final = (ZstdError, UnicodeDecodeError, MemoryError, TypeError)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The correct values of a content, recomputed from its text: digest of 16 bytes, minima of num_perm uint32."""
+    """The correct values of a content, recomputed from its text.
+
+    Args: digest: 16 bytes. minima: shape (num_perm,); `signature` has them as the index stores them.
+    """
 
     key: int
     digest: bytes
     num_shingles: int
     minima: NDArray[np.uint32]
-
-    @property
-    def signature(self) -> bytes:
-        """The minima in the form in which the store keeps them."""
-        return self.minima.astype("<u4", copy=False).tobytes()
+    signature: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,14 @@ def stored_minima(stored: AuditedContents, params: Params) -> tuple[NDArray[np.u
 
     The row of a signature with a wrong length is 0.
     """
-    size = 4 * params.num_perm
+    size = _signature_bytes(params)
     known = np.fromiter((len(signature) == size for signature in stored.signatures), np.bool_, len(stored))
     whole = (one if len(one) == size else bytes(size) for one in stored.signatures)
-    # A bytearray is writable: Numba would compile another version for a read-only array.
-    return np.frombuffer(bytearray(b"".join(whole)), dtype="<u4").reshape(-1, params.num_perm), known
+    return Signatures.read(b"".join(whole), params.permutations).minima, known
+
+
+def _signature_bytes(params: Params) -> int:
+    return MINIMUM_BYTES[params.scheme] * params.num_perm
 
 
 def stored_contents(transaction: Transaction, content_keys: NDArray[np.int64], params: Params) -> Contents:
@@ -271,7 +274,7 @@ def _differing(transaction: Transaction, stored: AuditedContents, row: int, fres
 
 
 def _wrong_length(stored: AuditedContents, row: int, params: Params) -> Fault:
-    detail = f"{len(stored.signatures[row])} bytes instead of {4 * params.num_perm}"
+    detail = f"{len(stored.signatures[row])} bytes instead of {_signature_bytes(params)}"
     return Fault("signature-length", "content", _key(int(stored.keys[row])), detail, LOST)
 
 
@@ -295,9 +298,10 @@ def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params)
 
 def _changes(held: list[tuple[int, bytes]], params: Params) -> Iterator[tuple[int, Change]]:
     sketches = sketch_encoded([utf8 for _, utf8 in held], params)
+    signatures = sketches.signatures
     for row, (key, _) in enumerate(held):
         digest, count = sketches.digests[row].tobytes(), int(sketches.num_shingles[row])
-        yield key, Change(key, digest, count, sketches.signatures.minima[row])
+        yield key, Change(key, digest, count, signatures.minima[row], signatures.stored[row].tobytes())
 
 
 def _chosen(stored: AuditedContents, which: NDArray[np.bool_]) -> AuditedContents:

@@ -107,7 +107,7 @@ class Making:
         str | None, _making(metavar="word:N|char:K|set", help="How a text is shingled. Default: word:5.")
     ] = None
     multiset: Annotated[bool | None, _making("--multiset", help="Count repeated shingles (bag Jaccard).")] = None
-    scheme: Annotated[Scheme | None, _making(help="Signature scheme. Default: fss1.")] = None
+    scheme: Annotated[Scheme | None, _making(help="Signature scheme. Default: fss2.")] = None
     min_sim: Annotated[
         float | None, _making("--min-sim", min=0.0, max=1.0, help="Similarity of the pairs to find. Default: 0.8.")
     ] = None

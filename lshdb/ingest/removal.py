@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import DocumentUnknown, PruneRefused
-from lshdb.linking.comparison import signatures_of
 from lshdb.model.params import Params
-from lshdb.model.values import Counts
+from lshdb.model.values import Counts, Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, bands, collections, constraints, documents, graph, removals, runs, sources
@@ -128,7 +127,7 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     if not len(keys):
         return
     constraints.build(transaction, constraints.FIRST_INGEST)
-    signatures = signatures_of(b"".join(stored), params)
+    signatures = Signatures.read(b"".join(stored), params.permutations)
     buckets = band_keys(signatures, params.banding)
     documents.delete_contents(transaction, keys, buckets)
     if (begun := bands.coming(transaction)) is not None:

@@ -20,7 +20,7 @@ from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "signatures_of"]
+__all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising"]
 
 
 class Contents:
@@ -45,14 +45,7 @@ class Contents:
 def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
     """Return those of the contents that still exist."""
     stored = graph.signatures(transaction, distinct(keys))
-    return Contents(stored.keys, stored.num_shingles, signatures_of(stored.signatures, params))
-
-
-def signatures_of(stored: bytes, params: Params) -> Signatures:
-    """Return signatures from their stored, concatenated bytes."""
-    # A bytearray is writable: Numba would compile another version for a read-only array.
-    minima = np.frombuffer(bytearray(stored), dtype="<u4")
-    return Signatures(minima.reshape(-1, params.num_perm), params.scheme)
+    return Contents(stored.keys, stored.num_shingles, Signatures.read(stored.signatures, params.permutations))
 
 
 def promising(contents: Contents, candidates: CandidatePairs, params: Params) -> VerifiedPairs:

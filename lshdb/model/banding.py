@@ -155,14 +155,19 @@ DEFAULT_RECALL: Final = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes in the tables: of a bucket row with its share of indexes, and of a distinct text apart from its minima."""
+    """Bytes in the tables.
+
+    Args: row: of a bucket row with its share of indexes. content: of a distinct text apart from its minima.
+        minimum: of a minimum of the default scheme.
+    """
 
     row: float
     content: float
+    minimum: float = 2.0
 
     def of(self, banding: Banding, num_perm: int) -> float:
         """Return the bytes that the signature and the buckets of a text take."""
-        return self.content + 4 * num_perm + self.row * banding.bands
+        return self.content + self.minimum * num_perm + self.row * banding.bands
 
 
 # Source: dbstat of the crawl of benchmarks/corpora/data.py; see benchmarks/runs/tuning.py.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 __all__ = [
+    "MINIMUM_BYTES",
     "Captures",
     "Comparing",
     "ExportFormat",
@@ -24,7 +26,10 @@ __all__ = [
 ]
 
 # How the minima of a signature are made.
-Scheme = Literal["fss1", "universal"]
+Scheme = Literal["fss2", "fss1", "universal"]
+
+# The bytes of a minimum of each, as an index stores it.
+MINIMUM_BYTES: Final[Mapping[Scheme, int]] = {"fss2": 2, "fss1": 4, "universal": 4}
 
 ShingleKind = Literal["word", "char", "set"]
 

@@ -75,7 +75,7 @@ class Params:
     Args:
         shingle: ``word:N``, ``char:K`` or ``set``.
         multiset: the i-th occurrence of a shingle counts as a separate element (bag Jaccard).
-        scheme: the signature scheme, ``fss1`` or ``universal``.
+        scheme: the signature scheme, ``fss2``, ``fss1`` or ``universal``.
         bands, rows: the banding, which uses bands * rows minima of the signature.
         seed: the seed of the signature's hash functions, in [0, 2**63).
         floor: the lowest similarity that is stored as a pair, in (0, 1].
@@ -92,7 +92,7 @@ class Params:
 
     shingle: str = "word:5"
     multiset: bool = False
-    scheme: Scheme = "fss1"
+    scheme: Scheme = "fss2"
     bands: int = 20
     rows: int = 5
     seed: int = 1

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
-from lshdb.model.params import Scheme
+from lshdb.model.choices import MINIMUM_BYTES, Scheme
+from lshdb.model.params import Permutations
 
 __all__ = [
     "MAX_ID_BYTES",
@@ -140,15 +141,32 @@ class Fingerprints(_RaggedHashes):
         return Fingerprints(np.concatenate([np.empty(0, np.uint32), *parts]), row_offsets(self.sizes[rows]))
 
 
+def stored_type(scheme: Scheme) -> str:
+    """Return the NumPy type of the minima that an index stores."""
+    return f"<u{MINIMUM_BYTES[scheme]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Signatures:
     """MinHash signatures: ``minima`` uint32, shape (n, num_perm), made by `scheme`.
 
-    The row of an empty set is 2**32 - 1 throughout, and is in no bucket.
+    The row of an empty set has the greatest value of the scheme throughout, and is in no bucket.
     """
 
     minima: NDArray[np.uint32]
     scheme: Scheme
+
+    @staticmethod
+    def read(stored: bytes, permutations: Permutations) -> Signatures:
+        """Return signatures from the concatenated bytes of `stored`."""
+        # Always a copy: Numba would compile another version for a read-only array.
+        minima = np.frombuffer(stored, dtype=stored_type(permutations.scheme)).astype(np.uint32)
+        return Signatures(minima.reshape(-1, permutations.num_perm), permutations.scheme)
+
+    @property
+    def stored(self) -> NDArray[np.generic]:
+        """The minima as an index stores them, contiguous, shape (n, num_perm)."""
+        return np.ascontiguousarray(self.minima, dtype=stored_type(self.scheme))
 
     def __len__(self) -> int:
         return len(self.minima)

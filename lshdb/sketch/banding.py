@@ -5,6 +5,10 @@ Limitation: the signature of an empty set is banded like any other. The caller l
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
+
 from lshdb.errors import InvalidParams
 from lshdb.model.params import Banding
 from lshdb.model.values import BandKeys, Signatures
@@ -12,11 +16,14 @@ from lshdb.sketch import kernels
 
 __all__ = ["band_keys"]
 
+SHIFT: Final = np.uint64(64 - 47)
+
 
 def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
-    """Return a 64-bit hash of each band of each signature: of the band's number and its minima.
+    """Return a hash of each band of each signature: of the band's number and its minima.
 
-    Minima after the last band are not used.
+    It has 64 bits, and 47 with ``fss2``, because SQLite then stores it in 6 bytes. Minima after the last band are not
+    used.
 
     Returns: uint64, shape (n, bands).
     Raises: InvalidParams: the bands need more minima than the signatures have.
@@ -25,4 +32,5 @@ def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
     num_perm = signatures.minima.shape[1]
     if banding.bands * banding.rows > num_perm:
         raise InvalidParams(name="bands * rows", value=banding.bands * banding.rows, reason=f"num_perm is {num_perm}")
-    return BandKeys(kernels.band_hashes(signatures.minima, banding.bands, banding.rows), banding.first_band)
+    keys = kernels.band_hashes(signatures.minima, banding.bands, banding.rows)
+    return BandKeys(keys >> SHIFT if signatures.scheme == "fss2" else keys, banding.first_band)

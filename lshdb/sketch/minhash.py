@@ -23,19 +23,23 @@ __all__ = ["estimate", "sign"]
 
 
 def sign(sets: ShingleSets, permutations: Permutations) -> Signatures:
-    """Return the signature of each set; all ones for an empty set.
+    """Return the signature of each set; all bits are ones for an empty set.
 
+    ``fss2``: the low 16 bits of the minima of ``fss1``. Two that differ are taken for equal once in 65,536 times.
     ``fss1``: in each round below num_perm, every element gets a random slot and a random value. A slot keeps its
     least (round, value). The rounds end when no slot is empty; from round num_perm on, each fills a single slot.
     ``universal``: each of num_perm functions a*x+b mod 2**64, a odd, keeps its least value.
     Both mix a minimum before they keep 32 of its 64 bits, because its high bits are mostly zero.
 
     Returns: uint32, shape (n, num_perm).
-    Source: Dahlgaard, Knudsen, Thorup 2017, Fast similarity sketching (fss1); Broder 1997 (universal).
+    Source: Dahlgaard, Knudsen, Thorup 2017, Fast similarity sketching (fss1); Li, König 2010, b-bit minwise hashing
+    (fss2); Broder 1997 (universal).
     """
-    if permutations.scheme == "fss1":
+    if permutations.scheme != "universal":
         seeds = _stream(permutations.seed, 2 * permutations.num_perm)
         minima = kernels.fss1_minima(sets.hashes, sets.offsets, seeds, permutations.num_perm)
+        if permutations.scheme == "fss2":
+            minima &= np.uint32(0xFFFF)
     else:
         stream = _stream(permutations.seed, 2 * permutations.num_perm)
         multipliers, addends = stream[0::2] | np.uint64(1), stream[1::2].copy()

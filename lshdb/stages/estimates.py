@@ -10,6 +10,7 @@ import pyarrow as pa
 from lshdb.linking.jaccard import min_agreement
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
+from lshdb.model.values import stored_type
 from lshdb.stages.asking import Batches, answered
 from lshdb.stages.columns import batch_of, integers, matrix, runs
 from lshdb.stages.listed import ListedContents
@@ -91,7 +92,9 @@ def promising(batches: Batches, params: Params) -> Batches:
     least = min_agreement(params.num_perm, params.floor)
     for rows, told, asked in answered(batches):
         left, right = rows.take(pa.array(asked)), rows.take(pa.array(told))
-        minima = (matrix(side.column("signature"), params.num_perm, "<u4") for side in (left, right))
+        minima = (
+            matrix(side.column("signature"), params.num_perm, stored_type(params.scheme)) for side in (left, right)
+        )
         equal = np.count_nonzero(np.equal(*minima), axis=1)
         kept = pa.array(np.flatnonzero(equal >= least))
         yield batch_of(

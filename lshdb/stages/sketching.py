@@ -21,7 +21,7 @@ from lshdb.ingest.make import Chunk, SourceProgress, Task, cut, make
 from lshdb.ingest.options import Budgets
 from lshdb.model.arrays import row_offsets
 from lshdb.model.params import Params
-from lshdb.model.values import BandKeys, Document, Fingerprints, Rejection, Signatures, Sketches
+from lshdb.model.values import BandKeys, Document, Fingerprints, Rejection, Signatures, Sketches, stored_type
 from lshdb.readers import Part, ReadOptions, Revisit, SourceFile, parts
 from lshdb.stages.columns import batch_of, binaries, matrix, places
 from lshdb.stages.schemas import PARTS, SKETCHES
@@ -166,7 +166,7 @@ def document_rows(found: Sequence[Document], made: Sketches, place: NDArray[np.i
         num_replaced=[one.num_replaced for one in found],
         digest=binaries(made.digests),
         num_shingles=made.num_shingles,
-        signature=binaries(made.signatures.minima.astype("<u4", copy=False)),
+        signature=binaries(made.signatures.stored),
         buckets=binaries(made.band_keys.keys),
         **({} if prints is None else {"fingerprints": [part.tobytes() for part in parts[: len(found)]]}),
         **({} if made.texts is None else {"text": made.texts}),
@@ -250,10 +250,11 @@ def _found(documents: pa.RecordBatch) -> Iterator[Document]:
 
 
 def _sketches(documents: pa.RecordBatch, params: Params) -> Sketches:
+    minima = matrix(documents.column("signature"), params.num_perm, stored_type(params.scheme))
     return Sketches(
         digests=matrix(documents.column("digest"), 16, np.uint8),
         num_shingles=documents.column("num_shingles").to_numpy(),
-        signatures=Signatures(matrix(documents.column("signature"), params.num_perm, "<u4"), params.scheme),
+        signatures=Signatures(minima.astype(np.uint32), params.scheme),
         band_keys=BandKeys(matrix(documents.column("buckets"), params.bands, np.uint64), params.first_band),
         texts=tuple(documents.column("text").to_pylist()) if params.keep_text else None,
         fingerprints=_fingerprints(documents) if params.passages else None,

@@ -238,7 +238,12 @@ content = Table(
     ),
     Column("digest", LargeBinary, nullable=False, comment="16 bytes that identify the normal form; see table_version"),
     Column("num_shingles", BigInteger, nullable=False, comment="shingles, repeats included"),
-    Column("signature", LargeBinary, nullable=False, comment="num_perm minima, uint32, little-endian"),
+    Column(
+        "signature",
+        LargeBinary,
+        nullable=False,
+        comment="num_perm minima, little-endian, of 2 bytes with the scheme fss2, otherwise of 4",
+    ),
     PrimaryKeyConstraint("content_key"),
     CheckConstraint("length(digest) = 16", name="digest"),
     CheckConstraint("num_shingles >= 1", name="num_shingles"),

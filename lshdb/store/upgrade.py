@@ -61,6 +61,7 @@ REVISIONS: Final = (
     "0011",
     "0012",
     "0013",
+    "0014",
 )
 
 _QUESTIONS = ("SELECT", "PRAGMA")

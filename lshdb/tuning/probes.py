@@ -16,9 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.comparison import contents_of, signatures_of
+from lshdb.linking.comparison import contents_of
 from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
+from lshdb.model.values import Signatures
 from lshdb.sketch import kernels
 from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
@@ -75,7 +76,7 @@ def compared(
     neighbours = np.zeros(params.num_perm + 1, np.int64)
     least, position, done = min_agreement(params.num_perm, params.floor), 0, 0
     while len((block := bands.next_contents(transaction, position, max(1, block_minima // params.num_perm))).keys):
-        counts, near = kernels.agreements(minima, signatures_of(block.signatures, params).minima, least)
+        counts, near = kernels.agreements(minima, Signatures.read(block.signatures, params.permutations).minima, least)
         neighbours += counts
         likely.add(near[:, 0], block.keys[near[:, 1]], near[:, 2])
         position, done = int(block.keys[-1]), done + len(block.keys)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
+from lshdb.model.choices import MINIMUM_BYTES
 from lshdb.model.params import Params
 from lshdb.model.reports import Outlook
 from lshdb.store.store import Store
@@ -29,7 +30,8 @@ def outlook_of(store: Store) -> Outlook:
     """Return the figures about the texts of an index that tuning needs."""
     with store.reading() as snapshot:
         similarities, measured = similarities_of(snapshot), measurements.last(snapshot)
-    return Outlook(store.params, similarities, measured, store.dialect.sizes)
+    sizes = replace(store.dialect.sizes, minimum=MINIMUM_BYTES[store.params.scheme])
+    return Outlook(store.params, similarities, measured, sizes)
 
 
 def rebanded(params: Params, min_sim: float, recall: float, similarities: Similarities) -> Params:

@@ -12,11 +12,11 @@ import time
 from typing import Final
 
 from lshdb.errors import IndexBusy
-from lshdb.linking.comparison import signatures_of
 from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.reports import RebandReport
+from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.merging import Merging
 from lshdb.store.running import recorded_run
@@ -105,7 +105,7 @@ class Rebanding:
             position = self._position(transaction)
             contents = bands.next_contents(transaction, position, count)
             if len(contents.keys):
-                keys = band_keys(signatures_of(contents.signatures, wanted), wanted.banding)
+                keys = band_keys(Signatures.read(contents.signatures, wanted.permutations), wanted.banding)
                 bands.put(transaction, contents.keys, keys)
             is_last = len(contents.keys) < count
             if is_last:

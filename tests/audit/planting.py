@@ -205,7 +205,7 @@ def content_of_no_document(place: Place) -> Found:
         content_key=key,
         digest=sketches.digests[0].tobytes(),
         num_shingles=int(sketches.num_shingles[0]),
-        signature=sketches.signatures.minima[0].astype("<u4").tobytes(),
+        signature=sketches.signatures.stored[0].tobytes(),
     )
     digests = identities.rows_by_key({key: sketches.digests[0].tobytes()})
     put_rows(place.transaction, joined(bucket_rows(np.array([key]), sketches.band_keys), digests))

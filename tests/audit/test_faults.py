@@ -91,11 +91,11 @@ def of_text(text: bytes) -> Callable[[Transaction], None]:
 UNVERIFIABLE = ("pair-unverifiable", "pair", "1,2", "one of its texts is not the original one", LOST)
 PLANTED: dict[str, tuple[Callable[[Transaction], None], list[Row]]] = {
     "signature": (
-        of_content(signature=bytes(24)),
+        of_content(signature=bytes(12)),
         [("signature-differs", "content", "2", "the text has another signature", FROM_TEXT)],
     ),
     "short signature": (
-        of_content(signature=bytes(23)),
+        of_content(signature=bytes(11)),
         [("signature-length", "content", "2", "the text has another signature", FROM_TEXT)],
     ),
     "number of shingles": (
@@ -180,7 +180,7 @@ def test_a_fault_says_what_is_wrong_and_what_a_repair_does(store: Store, name: s
         assert faults(store, transaction) == expected
 
 
-@pytest.mark.parametrize("other", [{"signature": bytes(24)}, {"num_shingles": 4}])
+@pytest.mark.parametrize("other", [{"signature": bytes(12)}, {"num_shingles": 4}])
 def test_a_text_that_has_neither_the_digest_nor_the_signature_is_of_another_content(
     store: Store, other: dict[str, object]
 ) -> None:
@@ -192,9 +192,9 @@ def test_a_text_that_has_neither_the_digest_nor_the_signature_is_of_another_cont
 
 def test_a_signature_of_another_length_without_a_text_is_lost(textless: Store) -> None:
     with undone(textless) as transaction:
-        of_content(signature=bytes(23))(transaction)
+        of_content(signature=bytes(11))(transaction)
         assert faults(textless, transaction) == [
-            ("signature-length", "content", "2", "23 bytes instead of 24", LOST),
+            ("signature-length", "content", "2", "11 bytes instead of 12", LOST),
         ]
 
 
@@ -227,7 +227,7 @@ def test_rows_of_buckets_that_are_missing_wrong_or_of_no_content_are_named(
 
 def test_wrong_buckets_of_a_wrong_signature_are_judged_by_the_text(store: Store) -> None:
     with undone(store) as transaction:
-        of_content(signature=bytes(24))(transaction)
+        of_content(signature=bytes(12))(transaction)
         transaction.execute(insert(band_bucket).values(generation=0, band=1, bucket_hash=7, content_key=2))
         assert [row[:3] for row in faults(store, transaction, Thoroughness(sample=0))] == [
             ("signature-differs", "content", "2"),
@@ -358,7 +358,7 @@ def test_texts_of_no_document_are_deleted_with_their_buckets_whatever_their_sign
     with opened(tmp_path, keep_text=False) as store:
         with store.writing() as transaction:
             transaction.execute(delete(document).where(document.c.doc_id.in_(["b", "c"])))
-            of_content(signature=bytes(23))(transaction)
+            of_content(signature=bytes(11))(transaction)
         with Index.open(tmp_path / "index.db") as index:
             index.repair(["content-of-no-document"])
             assert list(index.check(ALL)) == []

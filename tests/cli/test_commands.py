@@ -396,7 +396,7 @@ def test_stats_are_readable(lshdb: Run, filled: str) -> None:
     assert "documents   5 (1 empty) from 5 sources" in lines
     assert "contents    3 (3 texts kept, 0 not linked)" in lines
     assert "pairs       1 at 0.5 or more (0 only estimated)" in lines
-    assert "signatures  fss1, 100 minima, 20 bands of 5 rows" in lines
+    assert "signatures  fss2, 100 minima, 20 bands of 5 rows" in lines
 
 
 def test_link_computes_what_no_link_left(lshdb: Run, url: str, crawl: Path) -> None:

@@ -29,7 +29,7 @@ def completed(line: str) -> list[str]:
     [
         ("lshdb inge", ["ingest"]),
         ("lshdb ingest --max-re", ["--max-rejected"]),
-        ("lshdb ingest --scheme ", ["fss1", "universal"]),
+        ("lshdb ingest --scheme ", ["fss2", "fss1", "universal"]),
         ("lshdb dupes --progress j", ["json"]),
         ("lshdb --sch", ["--schema"]),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 from sqlalchemy import select, update
 
@@ -171,8 +170,7 @@ def test_a_content_goes_from_the_bands_that_are_being_written_too(store: Store) 
     with store.writing() as transaction:
         bands.begin(transaction, coming)
         stored = bands.next_contents(transaction, 0, 2)
-        minima = np.frombuffer(stored.signatures, "<u4").reshape(2, -1)
-        signatures = Signatures(minima, PARAMS.scheme)
+        signatures = Signatures.read(stored.signatures, PARAMS.permutations)
         bands.put(transaction, stored.keys, band_keys(signatures, coming))
         assert removal.remove(transaction, [1], PARAMS) == Counts(num_removed=1)
         assert removal.remove(transaction, [], PARAMS) == Counts()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lshdb.errors import InvalidParams
 from lshdb.linking.jaccard import jaccard
+from lshdb.model.choices import MINIMUM_BYTES
 from lshdb.model.params import Permutations, Scheme
 from lshdb.model.values import ShingleSets, Signatures
 from lshdb.sketch.minhash import estimate, sign
@@ -82,7 +83,7 @@ def test_a_signature_has_one_minimum_per_permutation(scheme: Scheme, num_perm: i
 
 @both_schemes
 def test_the_signature_of_an_empty_set_is_all_ones(scheme: Scheme) -> None:
-    assert sign(sets_of([]), Permutations(scheme, 4, 1)).minima.tolist() == [[2**32 - 1] * 4]
+    assert sign(sets_of([]), Permutations(scheme, 4, 1)).minima.tolist() == [[256 ** MINIMUM_BYTES[scheme] - 1] * 4]
 
 
 @both_schemes

@@ -142,4 +142,4 @@ def test_contents_without_documents_are_orphans_in_the_order_of_their_keys(filed
         documents.remove(transaction, [1, 2])
         keys, signatures = documents.orphans(transaction, np.array([2, 1, 9]))
         assert keys.tolist() == [1, 2]
-        assert signatures == [np.array(minima, "<u4").tobytes() for minima in (ONE, TWO)]
+        assert signatures == [np.array(minima, "<u2").tobytes() for minima in (ONE, TWO)]

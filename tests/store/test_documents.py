@@ -45,7 +45,7 @@ def test_a_new_document_brings_its_content_its_buckets_and_a_place_on_the_list_t
         assert counted(put(transaction, {"a": ONE, "b": TWO})) == (2, 0, 0, 2, [])
         assert sizes(transaction) == (2, 2, 6, 2)
         rows = transaction.execute(select(content.c.content_key, content.c.num_shingles, content.c.signature)).all()
-        expected = [(1, 1, np.array(ONE, "<u4").tobytes()), (2, 1, np.array(TWO, "<u4").tobytes())]
+        expected = [(1, 1, np.array(ONE, "<u2").tobytes()), (2, 1, np.array(TWO, "<u2").tobytes())]
         assert sorted(map(tuple, rows)) == expected
         assert count(transaction, content_text) == 0
 
@@ -210,7 +210,7 @@ def test_removing_says_which_contents_were_released(store: Store) -> None:
         assert documents.remove(transaction, [1, 3, 4]).tolist() == [1, 2]
         keys, signatures = documents.orphans(transaction, np.array([1, 2]))
         assert keys.tolist() == [1]
-        assert signatures == [np.array(ONE, "<u4").tobytes()]
+        assert signatures == [np.array(ONE, "<u2").tobytes()]
         assert documents.remove(transaction, []).tolist() == []
 
 

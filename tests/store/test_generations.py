@@ -127,7 +127,7 @@ def test_every_row_is_seen_once_after_each_step_of_a_merge(store: Store) -> None
         steps += 1
     # The bucket that all share moves as a whole; then two rows from each generation; last, the empty ones are dropped.
     # Before, the filter that they share takes a step for each of 25 buckets, and one for the end of each band.
-    assert steps == 25 + 4 + 9
+    assert steps == 25 + 4 + 10
 
 
 def test_a_step_that_fails_leaves_the_rows_where_they_were(store: Store) -> None:

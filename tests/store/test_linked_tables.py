@@ -47,7 +47,7 @@ def test_the_signatures_of_contents_are_read_by_key(store: Store) -> None:
         found = graph.signatures(transaction, np.array([1, 3, 9]))
         assert graph.existing(transaction, np.array([1, 3, 9])).tolist() == [1, 3]
     assert (found.keys.tolist(), found.num_shingles.tolist()) == ([1, 3], [1, 1])
-    assert found.signatures == np.array([1, 2, 3, 7, 8, 9], "<u4").tobytes()
+    assert found.signatures == np.array([1, 2, 3, 7, 8, 9], "<u2").tobytes()
 
 
 def test_the_texts_of_contents_are_read_by_key(store: Store) -> None:

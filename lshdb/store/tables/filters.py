@@ -31,10 +31,10 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["build", "drop", "extend", "groups", "lookups", "possible", "wrong"]
 
-# 16 bits for each hash: of 1,000 lookups, one reads pages in vain.
-PART_HASHES: Final = 512
+# 21 bits for each hash: of 10,000 lookups, one reads pages in vain.
+PART_HASHES: Final = 384
 PART_BYTES: Final = 1_024
-NUM_POSITIONS: Final = 6
+NUM_POSITIONS: Final = 8
 POSITION_BITS: Final = 13
 # Rows that are read in one transaction: 0.05 s.
 STEP_ROWS: Final = 200_000

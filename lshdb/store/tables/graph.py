@@ -82,7 +82,7 @@ class StoredSignatures:
 
     Args:
         keys, num_shingles: int64, shape (n,); keys ascending.
-        signatures: n concatenated signatures, each of num_perm little-endian uint32.
+        signatures: n concatenated signatures, as `Signatures.stored` has them.
     """
 
     keys: NDArray[np.int64]

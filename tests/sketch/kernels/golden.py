@@ -21,14 +21,16 @@ from lshdb.sketch.sketch import sketch, text_of
 FOLDER = Path(__file__).parents[1] / "golden"
 DOCUMENTS = json.loads((FOLDER / "documents.json").read_text("utf-8"))
 PARAMS = {
-    "word:5 fss1": Params(),
+    "word:5 fss2": Params(),
+    "word:5 fss1": Params(scheme="fss1"),
     "word:5 universal": Params(scheme="universal"),
-    "word:2 multiset fss1": Params(shingle="word:2", multiset=True, bands=4, rows=2, seed=7),
-    "char:5 fss1": Params(shingle="char:5"),
+    "word:2 multiset fss1": Params(shingle="word:2", multiset=True, scheme="fss1", bands=4, rows=2, seed=7),
+    "char:5 fss1": Params(shingle="char:5", scheme="fss1"),
     "char:10 universal": Params(shingle="char:10", scheme="universal", bands=16, rows=8, seed=2**63 - 1),
-    "set fss1": Params(shingle="set"),
+    "set fss2": Params(shingle="set"),
+    "set fss1": Params(shingle="set", scheme="fss1"),
     "set universal": Params(shingle="set", scheme="universal", bands=10, rows=3),
-    "set multiset fss1": Params(shingle="set", multiset=True),
+    "set multiset fss1": Params(shingle="set", multiset=True, scheme="fss1"),
 }
 HEAD = 8  # of the shingles, minima and band keys
 
