@@ -39,7 +39,7 @@ __all__ = ["Linking", "oversized"]
 SCANNED_CONTENTS: Final = 30
 
 # Contents whose bucket rows are joined at a time.
-DELTA_CONTENTS: Final = 50_000
+DELTA_CONTENTS: Final = 100_000
 
 # A first link of more contents builds what the rows of `pair` refer to, and its indexes, afterwards. That takes 50 ms.
 MANY_CONTENTS: Final = 10_000
