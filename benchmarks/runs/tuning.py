@@ -107,8 +107,8 @@ def candidates_of(database: Path, params: Params) -> float:
     """Return the mean number of other contents that share a bucket with a content."""
     with sqlite3.connect(database) as connection:
         rows = connection.execute("SELECT signature FROM content ORDER BY content_key").fetchall()
-    minima = np.frombuffer(b"".join(row[0] for row in rows), "<u4").reshape(-1, params.num_perm)
-    keys = band_keys(Signatures(minima.copy(), params.scheme), params.banding).keys
+    signatures = Signatures.read(b"".join(row[0] for row in rows), params.permutations)
+    keys = band_keys(signatures, params.banding).keys
     with Occurrences(len(keys)) as candidates:
         for block in _occurrences(keys):
             candidates.add(block)

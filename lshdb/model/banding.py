@@ -171,4 +171,4 @@ class Sizes:
 
 
 # Source: dbstat of the crawl of benchmarks/corpora/data.py; see benchmarks/runs/tuning.py.
-SQLITE_SIZES: Final = Sizes(row=20.0, content=60.0)
+SQLITE_SIZES: Final = Sizes(row=18.5, content=60.0)

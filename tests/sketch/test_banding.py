@@ -43,6 +43,13 @@ def test_keys_are_64_bit_and_do_not_collide() -> None:
     assert len(np.unique(keys)) == 200_000
 
 
+def test_keys_of_fss2_have_47_bits_and_do_not_collide() -> None:
+    minima = np.arange(65_536, dtype=np.uint32).reshape(-1, 1)
+    keys = band_keys(Signatures(minima, "fss2"), Banding(1, 1)).keys
+    assert 2**46 <= int(keys.max()) < 2**47
+    assert len(np.unique(keys)) == 65_536
+
+
 def test_bands_that_need_more_minima_than_the_signature_has_are_refused() -> None:
     with pytest.raises(InvalidParams, match="num_perm is 6"):
         band_keys(signatures([1, 2, 3, 4, 5, 6]), Banding(2, 4))

@@ -19,7 +19,7 @@ from lshdb.sketch.minhash import estimate, sign
 
 SCHEMES = get_args(Scheme)
 
-both_schemes = pytest.mark.parametrize("scheme", SCHEMES)
+each_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 
 
 def sets_of(*lists: list[int]) -> ShingleSets:
@@ -72,7 +72,7 @@ def test_the_textbook_pairs_have_their_similarities(left: int, right: int, estim
     assert jaccard(DOCUMENTS, np.array([left - 1]), np.array([right - 1])).tolist() == [exact]
 
 
-@both_schemes
+@each_scheme
 @pytest.mark.parametrize("num_perm", [1, 2, 7, 100, 300])
 def test_a_signature_has_one_minimum_per_permutation(scheme: Scheme, num_perm: int) -> None:
     signatures = sign(sets_of([1, 2, 3], [], [4]), Permutations(scheme, num_perm, 1))
@@ -81,12 +81,29 @@ def test_a_signature_has_one_minimum_per_permutation(scheme: Scheme, num_perm: i
     assert signatures.scheme == scheme
 
 
-@both_schemes
+def test_fss2_keeps_the_low_bits_of_fss1() -> None:
+    sets = sets_of([1, 2, 3], list(range(500)))
+    short, long = (sign(sets, Permutations(scheme, 100, 1)).minima for scheme in ("fss2", "fss1"))
+    np.testing.assert_array_equal(short, long & 0xFFFF)
+
+
+@each_scheme
+def test_signatures_are_read_as_they_are_stored(scheme: Scheme) -> None:
+    permutations = Permutations(scheme, 100, 1)
+    signatures = sign(sets_of([1, 2, 3], [4, 5]), permutations)
+    stored = signatures.stored.tobytes()
+    assert len(stored) == 2 * 100 * MINIMUM_BYTES[scheme]
+    read = Signatures.read(stored, permutations)
+    np.testing.assert_array_equal(read.minima, signatures.minima)
+    assert (read.scheme, read.minima.dtype) == (scheme, np.uint32)
+
+
+@each_scheme
 def test_the_signature_of_an_empty_set_is_all_ones(scheme: Scheme) -> None:
     assert sign(sets_of([]), Permutations(scheme, 4, 1)).minima.tolist() == [[256 ** MINIMUM_BYTES[scheme] - 1] * 4]
 
 
-@both_schemes
+@each_scheme
 @settings(max_examples=100, deadline=None)
 @given(numbers=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30), data=st.data())
 def test_neither_order_nor_repeats_change_a_signature(scheme: Scheme, numbers: list[int], data: st.DataObject) -> None:
@@ -95,13 +112,13 @@ def test_neither_order_nor_repeats_change_a_signature(scheme: Scheme, numbers: l
     np.testing.assert_array_equal(one, other)
 
 
-@both_schemes
+@each_scheme
 def test_another_seed_gives_another_signature(scheme: Scheme) -> None:
     one, other = (sign(sets_of([1, 2, 3]), Permutations(scheme, 64, seed)).minima for seed in (1, 2))
     assert not np.any(one == other)
 
 
-@both_schemes
+@each_scheme
 def test_consecutive_numbers_are_estimated_as_well_as_random_ones(scheme: Scheme) -> None:
     # Features hashed badly, or not at all, must not break the estimate: 2,000 pairs of ranges with J = 1/3.
     starts = range(0, 200_000, 100)
@@ -117,7 +134,7 @@ def test_consecutive_numbers_are_estimated_as_well_as_random_ones(scheme: Scheme
     assert abs(mean - 1 / 3) <= 4 * np.sqrt((1 / 3) * (2 / 3) / 100)
 
 
-@both_schemes
+@each_scheme
 @pytest.mark.parametrize("size", [10, 30, 100, 1000])
 @pytest.mark.parametrize("shared", [0.2, 0.6, 0.9])
 def test_the_estimate_is_unbiased_and_its_error_not_above_the_theory(scheme: Scheme, size: int, shared: float) -> None:
@@ -140,7 +157,7 @@ def test_fss1_is_more_exact_than_independent_permutations_on_small_sets() -> Non
     assert np.sqrt(np.mean(errors**2)) < 0.04 < np.sqrt(0.25 / 100)
 
 
-@both_schemes
+@each_scheme
 def test_large_sets_are_not_overestimated(scheme: Scheme) -> None:
     # 32-bit hash values make minima of large sets equal by chance (datasketch #212).
     left, right = random_pairs(1_000_000, 0, 1, seed=9)
@@ -148,7 +165,7 @@ def test_large_sets_are_not_overestimated(scheme: Scheme) -> None:
     assert estimate(sign(left, permutations), sign(right, permutations)).tolist() == [0.0]
 
 
-@both_schemes
+@each_scheme
 def test_more_permutations_than_shingles_are_no_problem(scheme: Scheme) -> None:
     left, right = random_pairs(100, 50, 20, seed=3)
     permutations = Permutations(scheme, 10_000, 1)

@@ -124,7 +124,7 @@ def test_bands_and_rows_that_cannot_keep_the_promise_are_refused() -> None:
 
 
 def test_the_bytes_of_a_content_are_its_signature_and_its_rows() -> None:
-    assert SQLITE_SIZES.of(Banding(20, 5), 100) == 60 + 200 + 20 * 20
+    assert SQLITE_SIZES.of(Banding(20, 5), 100) == 60 + 200 + 20 * 18.5
 
 
 def test_the_table_has_what_keeps_the_promise_up_to_twice_the_rows_of_the_choice() -> None:
