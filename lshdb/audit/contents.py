@@ -298,10 +298,10 @@ def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params)
 
 def _changes(held: list[tuple[int, bytes]], params: Params) -> Iterator[tuple[int, Change]]:
     sketches = sketch_encoded([utf8 for _, utf8 in held], params)
-    signatures = sketches.signatures
+    minima, stored = sketches.signatures.minima, sketches.signatures.stored
     for row, (key, _) in enumerate(held):
         digest, count = sketches.digests[row].tobytes(), int(sketches.num_shingles[row])
-        yield key, Change(key, digest, count, signatures.minima[row], signatures.stored[row].tobytes())
+        yield key, Change(key, digest, count, minima[row], stored[row].tobytes())
 
 
 def _chosen(stored: AuditedContents, which: NDArray[np.bool_]) -> AuditedContents:

@@ -37,6 +37,7 @@ __all__ = [
     "Signatures",
     "Sketches",
     "VerifiedPairs",
+    "stored_type",
 ]
 
 # Bytes of UTF-8 of an indexed name. An entry of a Postgres index holds 2,704.

@@ -29,7 +29,7 @@ def sign(sets: ShingleSets, permutations: Permutations) -> Signatures:
     ``fss1``: in each round below num_perm, every element gets a random slot and a random value. A slot keeps its
     least (round, value). The rounds end when no slot is empty; from round num_perm on, each fills a single slot.
     ``universal``: each of num_perm functions a*x+b mod 2**64, a odd, keeps its least value.
-    Both mix a minimum before they keep 32 of its 64 bits, because its high bits are mostly zero.
+    All mix a minimum before they keep some of its 64 bits, because its high bits are mostly zero.
 
     Returns: uint32, shape (n, num_perm).
     Source: Dahlgaard, Knudsen, Thorup 2017, Fast similarity sketching (fss1); Li, König 2010, b-bit minwise hashing
