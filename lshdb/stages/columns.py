@@ -9,7 +9,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["POSITION_BITS", "batch_of", "binaries", "flags", "integers", "matrix", "places", "runs", "slices_of_bytes"]
+from lshdb.model.params import Params
+from lshdb.model.values import stored_type
+
+__all__ = [
+    "POSITION_BITS",
+    "batch_of",
+    "binaries",
+    "flags",
+    "integers",
+    "matrix",
+    "minima",
+    "places",
+    "runs",
+    "slices_of_bytes",
+]
 
 # A place is the ordinal of a source, shifted by this, plus a position.
 POSITION_BITS = 32
@@ -33,6 +47,11 @@ def matrix(column: pa.Array, width: int, dtype: DTypeLike) -> NDArray[Any]:
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     values = np.frombuffer(column.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
     return values.view(dtype).reshape(len(column), width)
+
+
+def minima(batch: pa.RecordBatch, params: Params) -> NDArray[Any]:
+    """Return the column of signatures in the type that an index stores, shape (n, num_perm). Nothing is copied."""
+    return matrix(batch.column("signature"), params.num_perm, stored_type(params.scheme))
 
 
 def binaries(rows: NDArray[Any]) -> pa.Array:

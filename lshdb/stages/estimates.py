@@ -10,9 +10,8 @@ import pyarrow as pa
 from lshdb.linking.jaccard import min_agreement
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
-from lshdb.model.values import stored_type
 from lshdb.stages.asking import Batches, answered
-from lshdb.stages.columns import batch_of, integers, matrix, runs
+from lshdb.stages.columns import batch_of, integers, minima, runs
 from lshdb.stages.listed import ListedContents
 from lshdb.stages.schemas import PROMISING, SIDES, SIGNED
 
@@ -92,10 +91,7 @@ def promising(batches: Batches, params: Params) -> Batches:
     least = min_agreement(params.num_perm, params.floor)
     for rows, told, asked in answered(batches):
         left, right = rows.take(pa.array(asked)), rows.take(pa.array(told))
-        minima = (
-            matrix(side.column("signature"), params.num_perm, stored_type(params.scheme)) for side in (left, right)
-        )
-        equal = np.count_nonzero(np.equal(*minima), axis=1)
+        equal = np.count_nonzero(minima(left, params) == minima(right, params), axis=1)
         kept = pa.array(np.flatnonzero(equal >= least))
         yield batch_of(
             PROMISING,

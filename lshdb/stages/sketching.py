@@ -21,9 +21,9 @@ from lshdb.ingest.make import Chunk, SourceProgress, Task, cut, make
 from lshdb.ingest.options import Budgets
 from lshdb.model.arrays import row_offsets
 from lshdb.model.params import Params
-from lshdb.model.values import BandKeys, Document, Fingerprints, Rejection, Signatures, Sketches, stored_type
+from lshdb.model.values import BandKeys, Document, Fingerprints, Rejection, Signatures, Sketches
 from lshdb.readers import Part, ReadOptions, Revisit, SourceFile, parts
-from lshdb.stages.columns import batch_of, binaries, matrix, places
+from lshdb.stages.columns import batch_of, binaries, matrix, minima, places
 from lshdb.stages.schemas import PARTS, SKETCHES
 from lshdb.stages.source import Source
 
@@ -250,11 +250,10 @@ def _found(documents: pa.RecordBatch) -> Iterator[Document]:
 
 
 def _sketches(documents: pa.RecordBatch, params: Params) -> Sketches:
-    minima = matrix(documents.column("signature"), params.num_perm, stored_type(params.scheme))
     return Sketches(
         digests=matrix(documents.column("digest"), 16, np.uint8),
         num_shingles=documents.column("num_shingles").to_numpy(),
-        signatures=Signatures(minima.astype(np.uint32), params.scheme),
+        signatures=Signatures(minima(documents, params).astype(np.uint32), params.scheme),
         band_keys=BandKeys(matrix(documents.column("buckets"), params.bands, np.uint64), params.first_band),
         texts=tuple(documents.column("text").to_pylist()) if params.keep_text else None,
         fingerprints=_fingerprints(documents) if params.passages else None,

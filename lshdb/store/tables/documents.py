@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, update
 
-from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Signatures, Sketches
+from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
 from lshdb.store.schema import content, content_text, document, new_digest, pair, unlinked
 from lshdb.store.staging import staged_document, staged_key
 from lshdb.store.tables import collections, fingerprints, identities
@@ -222,7 +222,6 @@ def _insert_contents(
     keys: NDArray[np.int64],
     held: HeldBuckets | None,
 ) -> None:
-    signatures = Signatures(sketches.signatures.minima[rows], sketches.signatures.scheme)
     digests = _as_bytes(sketches.digests[rows])
     transaction.bulk_insert(
         content,
@@ -230,7 +229,7 @@ def _insert_contents(
             "content_key": keys,
             "digest": digests,
             "num_shingles": sketches.num_shingles[rows],
-            "signature": _as_bytes(signatures.stored),
+            "signature": _as_bytes(sketches.signatures.stored[rows]),
         },
     )
     if sketches.texts is not None:
