@@ -45,13 +45,12 @@ UNREADABLE: Final = (ZstdError, UnicodeDecodeError, MemoryError, TypeError)
 class Change:
     """The correct values of a content, recomputed from its text.
 
-    Args: digest: 16 bytes. minima: shape (num_perm,); `signature` has them as the index stores them.
+    Args: digest: 16 bytes. signature: as the index stores it.
     """
 
     key: int
     digest: bytes
     num_shingles: int
-    minima: NDArray[np.uint32]
     signature: bytes
 
 
@@ -95,7 +94,7 @@ def examine(transaction: Transaction, stored: AuditedContents, chosen: NDArray[n
     doubtful = chosen | impossible | np.isin(stored.keys, missing[:, 2])
     compared = _compare(transaction, _chosen(stored, doubtful), params)
     if compared.changes:
-        _correct(stored, minima, known, compared.changes)
+        _correct(stored, minima, known, compared.changes, params)
         missing = _missing(transaction, _renamed(stored, compared.changes), minima, known, params)
     changed = {change.key for change in compared.changes}
     lost = [row for row in np.flatnonzero(impossible).tolist() if int(stored.keys[row]) not in changed]
@@ -167,7 +166,7 @@ def _wrong(
     if not doubtful.any():
         return wrong
     changes = _compare(transaction, _chosen(stored, doubtful), params).changes
-    _correct(stored, minima, known, changes)
+    _correct(stored, minima, known, changes, params)
     stored = _renamed(stored, changes)
     return _unlike(band, rows, stored, minima, known, params)
 
@@ -191,11 +190,15 @@ def _unlike(
 
 
 def _correct(
-    stored: AuditedContents, minima: NDArray[np.uint32], known: NDArray[np.bool_], changes: tuple[Change, ...]
+    stored: AuditedContents,
+    minima: NDArray[np.uint32],
+    known: NDArray[np.bool_],
+    changes: tuple[Change, ...],
+    params: Params,
 ) -> None:
     for change in changes:
         row = int(np.searchsorted(stored.keys, change.key))
-        minima[row], known[row] = change.minima, True
+        minima[row], known[row] = Signatures.read(change.signature, params.permutations).minima[0], True
 
 
 def _repeated(rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -298,10 +301,10 @@ def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params)
 
 def _changes(held: list[tuple[int, bytes]], params: Params) -> Iterator[tuple[int, Change]]:
     sketches = sketch_encoded([utf8 for _, utf8 in held], params)
-    minima, stored = sketches.signatures.minima, sketches.signatures.stored
+    signatures = sketches.signatures.stored
     for row, (key, _) in enumerate(held):
         digest, count = sketches.digests[row].tobytes(), int(sketches.num_shingles[row])
-        yield key, Change(key, digest, count, minima[row], stored[row].tobytes())
+        yield key, Change(key, digest, count, signatures[row].tobytes())
 
 
 def _chosen(stored: AuditedContents, which: NDArray[np.bool_]) -> AuditedContents:
