@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 __all__ = [
+    "BUCKET_BITS",
     "MINIMUM_BYTES",
     "Captures",
     "Comparing",
@@ -30,6 +31,8 @@ Scheme = Literal["fss2", "fss1", "universal"]
 
 # The bytes of a minimum of each, as an index stores it.
 MINIMUM_BYTES: Final[Mapping[Scheme, int]] = {"fss2": 2, "fss1": 4, "universal": 4}
+# The bits of a bucket hash of each. SQLite stores 47 bits in 6 bytes.
+BUCKET_BITS: Final[Mapping[Scheme, int]] = {"fss2": 47, "fss1": 64, "universal": 64}
 
 ShingleKind = Literal["word", "char", "set"]
 

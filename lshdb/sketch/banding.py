@@ -5,25 +5,21 @@ Limitation: the signature of an empty set is banded like any other. The caller l
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from lshdb.errors import InvalidParams
+from lshdb.model.choices import BUCKET_BITS
 from lshdb.model.params import Banding
 from lshdb.model.values import BandKeys, Signatures
 from lshdb.sketch import kernels
 
 __all__ = ["band_keys"]
 
-SHIFT: Final = np.uint64(64 - 47)
-
 
 def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
     """Return a hash of each band of each signature: of the band's number and its minima.
 
-    It has 64 bits, and 47 with ``fss2``, because SQLite then stores it in 6 bytes. Minima after the last band are not
-    used.
+    It has the high bits of a hash of 64 bits, as many as BUCKET_BITS says. Minima after the last band are not used.
 
     Returns: uint64, shape (n, bands).
     Raises: InvalidParams: the bands need more minima than the signatures have.
@@ -33,4 +29,4 @@ def band_keys(signatures: Signatures, banding: Banding) -> BandKeys:
     if banding.bands * banding.rows > num_perm:
         raise InvalidParams(name="bands * rows", value=banding.bands * banding.rows, reason=f"num_perm is {num_perm}")
     keys = kernels.band_hashes(signatures.minima, banding.bands, banding.rows)
-    return BandKeys(keys >> SHIFT if signatures.scheme == "fss2" else keys, banding.first_band)
+    return BandKeys(keys >> np.uint64(64 - BUCKET_BITS[signatures.scheme]), banding.first_band)

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Final
 
 from lshdb.store.store import Store
-from lshdb.store.tables import filters, generations
+from lshdb.store.tables import generations
 
 __all__ = ["Merging", "merge"]
 
 # Twice what the filters of new rows take.
 FILTER_SHARE: Final = 1 / 4
-# A question reads all filters. Above this number, an ingest moves rows as well; `vacuum` moves all of them.
-MANY_FILTERS: Final = 16
-# Enough to move each row at least once, so that there are not many more filters than these.
+# A bucket may have to be looked up in several. Above this number, an ingest moves rows; `vacuum` moves all of them.
+MANY_GENERATIONS: Final = 64
+# Enough to move each row at least once, so that there are not many more generations than these.
 MERGING_SHARE: Final = 1 / 3
 
 
@@ -41,6 +41,6 @@ class Merging:
 
     def go_on(self) -> None:
         """Build filters, and merge if they are many, for the time that is left of the share."""
-        are_many = len(self._store.read(filters.groups)) > MANY_FILTERS
+        are_many = len(self._store.read(generations.numbers)) > MANY_GENERATIONS
         share = (MERGING_SHARE if are_many else FILTER_SHARE) * (time.monotonic() - self._started)
         self._spent += merge(self._store, share - self._spent, moves=are_many)

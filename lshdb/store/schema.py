@@ -37,6 +37,7 @@ from sqlalchemy.types import TypeEngine
 
 __all__ = [
     "DIGEST_BAND",
+    "POSITION_BITS",
     "Json",
     "Key",
     "Moment",
@@ -298,6 +299,8 @@ bucket_generation = Table(
         nullable=True,
         comment="the generation to which its rows are moving; NULL if they stay",
     ),
+    Column("filter", SmallInteger, nullable=True, comment="that in bucket_filter; NULL if it has none"),
+    Column("next_filter", SmallInteger, nullable=True, comment="the one that replaces it when it is complete"),
     PrimaryKeyConstraint("generation"),
     _counts("num_rows"),
     CheckConstraint("merges_into <> generation", name="merges_into"),
@@ -327,27 +330,28 @@ band_bucket = Table(
     sqlite_with_rowid=False,
 )
 
+# In the key of a part of a filter, below the number of the filter: its band, and the high bits of a bucket hash.
+POSITION_BITS: Final = 48
+
 bucket_filter = Table(
     "bucket_filter",
     metadata,
     Column(
-        "generation",
-        ForeignKey("bucket_generation.generation"),
+        "part_key",
+        Key,
         nullable=False,
-        comment="whose rows it stands for, and those that merge into it",
+        autoincrement=False,
+        comment="from the high bits: 15 of the filter, 16 of the band, 32 of the last hash that it has an entry of",
     ),
-    Column("band", SmallInteger, nullable=False, comment="as in band_bucket"),
     Column(
-        "last_hash",
-        BigInteger,
+        "entries",
+        LargeBinary,
         nullable=False,
-        comment="it stands for the bucket hashes up to this one, from that of the part before",
+        comment="3 bytes each, ascending: 20 bits of a bucket hash, and the low 4 of a generation that has it",
     ),
-    Column("bits", LargeBinary, nullable=False, comment="a Bloom filter of 8192 bits"),
-    PrimaryKeyConstraint("generation", "band", "last_hash"),
-    CheckConstraint("length(bits) = 1024", name="bits"),
-    comment="which buckets a generation of band_bucket may have; a young one has no filter",
-    sqlite_with_rowid=False,
+    PrimaryKeyConstraint("part_key"),
+    CheckConstraint("length(entries) % 3 = 0", name="entries"),
+    comment="which buckets generations of band_bucket may have; a young one has no filter",
 )
 
 fingerprint_block = Table(

@@ -62,6 +62,7 @@ REVISIONS: Final = (
     "0012",
     "0013",
     "0014",
+    "0015",
 )
 
 _QUESTIONS = ("SELECT", "PRAGMA")

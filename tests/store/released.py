@@ -62,5 +62,7 @@ def _copy(path: Path, engine: Engine) -> None:
 
 
 def _rows(source: sqlite3.Connection, table: str, read: Mapping[str, Callable[[Any], Any]]) -> Iterator[dict[str, Any]]:
-    for row in source.execute(f"SELECT * FROM {table}"):
+    # In the order of the keys, descending: a generation merges into one with a greater number.
+    keys = [row["name"] for row in source.execute(f"PRAGMA table_info({table})") if row["pk"] == 1]
+    for row in source.execute(f"SELECT * FROM {table} ORDER BY {', '.join(keys) or '1'} DESC"):
         yield dict(row) | {name: of_value(row[name]) for name, of_value in read.items()}

@@ -38,7 +38,7 @@ from lshdb.store.schema import (
     unlinked,
 )
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, filters
+from lshdb.store.tables import bands, filter_merges
 from lshdb.store.transaction import Transaction
 from tests.cli.conftest import Run, lshdb
 from tests.recovery.tables import rows_of
@@ -75,7 +75,7 @@ def make_index(url: str) -> None:
         transaction.bulk_insert(oversized_bucket, hot)
         values = {"rejected_key": 7, "run_key": 1, "source": "a\tb\n'\"", "locator": "", "reason": "\\N"}
         transaction.execute(insert(rejected).values(values))
-        while filters.extend(transaction, 0):
+        while filter_merges.go_on(transaction, full=1):
             pass
 
 

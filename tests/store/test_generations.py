@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,12 +17,13 @@ from lshdb import Document, Index, Params
 from lshdb.ingest.removal import retire
 from lshdb.model.banding import Banding
 from lshdb.model.expansion import Expansion
+from lshdb.model.values import BandKeys
 from lshdb.sketch.banding import band_keys
 from lshdb.store import tables, whole
 from lshdb.store.merging import Merging, merge
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, documents, filters, generations, graph
+from lshdb.store.tables import bands, documents, filter_merges, filters, generation_list, generations, graph
 from lshdb.store.tables.buckets import put_rows
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
 from tests.store.released import restore
@@ -30,22 +33,26 @@ Rows = list[tuple[int, ...]]
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A generation is full with four contents of three bands and a digest; two of one size merge.
+    """A generation is full with four contents of three bands and a digest; two of one size merge, and so do filters.
 
-    A step moves about two rows. A part of a filter has two hashes, and a step reads three rows.
+    A step moves about two rows. A part of a filter has two entries, and a step reads three rows or four entries.
     """
     monkeypatch.setattr(generations, "YOUNG_ROWS", 16)
     monkeypatch.setattr(generations, "FAN_OUT", 2)
     monkeypatch.setattr(generations, "STEP_ROWS", 4)
-    monkeypatch.setattr(filters, "PART_HASHES", 2)
-    monkeypatch.setattr(filters, "STEP_ROWS", 3)
+    monkeypatch.setattr(filters, "PART_ENTRIES", 2)
+    monkeypatch.setattr(filters, "READ_PARTS", 2)
+    monkeypatch.setattr(filter_merges, "FAN_OUT", 2)
+    monkeypatch.setattr(filter_merges, "STEP_ROWS", 3)
+    monkeypatch.setattr(filter_merges, "STEP_PARTS", 2)
     monkeypatch.setattr(tables.buckets, "FILTERED_HASHES", 1)
 
 
 def known(store: Store) -> Rows:
     """Return (generation, num_rows, merges_into)."""
     with store.reading() as transaction:
-        return [tuple(row) for row in transaction.execute(select(bucket_generation).order_by("generation"))]
+        columns = (bucket_generation.c[name] for name in ("generation", "num_rows", "merges_into"))
+        return [tuple(row) for row in transaction.execute(select(*columns).order_by("generation"))]
 
 
 def sizes(store: Store) -> dict[int, int]:
@@ -125,9 +132,9 @@ def test_every_row_is_seen_once_after_each_step_of_a_merge(store: Store) -> None
     while store.write(generations.merge_some):
         assert buckets(store) == before
         steps += 1
-    # The bucket that all share moves as a whole; then two rows from each generation; last, the empty ones are dropped.
-    # Before, the filter that they share takes a step for each of 25 buckets, and one for the end of each band.
-    assert steps == 25 + 4 + 10
+    # The filters of both generations and of the target take several steps each. Then the bucket that all share moves as
+    # a whole, then two rows from each generation; last, the empty ones are dropped.
+    assert steps > 3 * 4 + 10
 
 
 def test_a_step_that_fails_leaves_the_rows_where_they_were(store: Store) -> None:
@@ -202,7 +209,7 @@ def test_merging_takes_a_share_of_the_time(
     many: int, expected: list[int], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, alike(1))
-    monkeypatch.setattr("lshdb.store.merging.MANY_FILTERS", many)
+    monkeypatch.setattr("lshdb.store.merging.MANY_GENERATIONS", many)
     now = 100
 
     def step(_transaction: object, *, moves: bool) -> bool:
@@ -273,9 +280,14 @@ def test_a_question_finds_candidates_in_every_generation(store: Store) -> None:
 
 
 def filtered(store: Store) -> list[int]:
-    """Return the generations that have a filter."""
+    """Return the generations that have a complete filter."""
     with store.reading() as transaction:
-        return list(transaction.execute(text("SELECT DISTINCT generation FROM bucket_filter ORDER BY 1")).scalars())
+        return [one.number for one in generation_list.generations(transaction) if one.filter is not None]
+
+
+def stored(store: Store) -> set[int]:
+    """Return the filters that have parts."""
+    return store.read(filters.stored)
 
 
 def test_a_filter_denies_no_row_and_nearly_all_others(store: Store) -> None:
@@ -299,47 +311,98 @@ def test_a_filter_denies_no_row_and_nearly_all_others(store: Store) -> None:
 
 def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -> None:
     add_each(store, alike(9))
-    while not filtered(store):
-        assert store.write(generations.merge_some)
-    goes_on = True
+    goes_on, steps = True, 0
     while goes_on:
         with store.reading() as transaction:
-            assert not filters.wrong(transaction, 3)
+            assert not any(filters.wrong(transaction, number) for number in generations.numbers(transaction))
             asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
             assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
         goes_on = store.write(generations.merge_some)
+        steps += 1
+    assert steps > 40
 
 
-def test_generations_that_merge_share_a_filter(store: Store) -> None:
+def test_filters_merge_before_the_rows_do(store: Store) -> None:
+    add_each(store, alike(8))
+    asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
+    unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
+    merge(store, moves=False)
+    assert (sizes(store), filtered(store), len(stored(store))) == ({0: 16, 1: 16}, [0, 1], 1)
+    with store.reading() as transaction:
+        assert filters.possible(transaction, unknown) == []
+        # The first band has a bucket in both generations, the others in one.
+        assert sorted((number, band) for number, band, _ in filters.possible(transaction, asked)) == [
+            (0, 0),
+            (0, 1),
+            (0, 2),
+            (1, 0),
+        ]
+
+
+def test_the_target_of_a_merge_has_a_filter_before_the_first_row_moves(store: Store) -> None:
     add_each(store, alike(8))
     asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
     unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
     move(store, 1)
     while len(sizes(store)) > 1:
-        assert filtered(store) == [2]
+        assert filtered(store) == [0, 1, 2]
         with store.reading() as transaction:
-            assert filters.groups(transaction) == {2: [0, 1, 2]}
-            assert not filters.wrong(transaction, 2)
+            assert not any(filters.wrong(transaction, number) for number in (0, 1, 2))
             assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 9))
             assert filters.possible(transaction, unknown) == []
         store.write(generations.merge_some)
+    merge(store)
+    assert (filtered(store), len(stored(store))) == ([2], 1)
 
 
-def test_generations_keep_their_filters_until_the_one_that_they_share_is_complete(store: Store) -> None:
+def test_generations_keep_their_filter_until_the_next_one_is_complete(store: Store) -> None:
     add(store, alike(4))
     merge(store)
+    (before,) = stored(store)
     add(store, alike(4, start=4))
-    unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
-    for _ in range(2):  # the merge begins, and the filter of its target, which covers none of the bands yet
-        store.write(generations.merge_some)
-    assert known(store) == [(0, 16, 2), (1, 16, 2), (2, 0, None)]
-    assert filtered(store) == [0, 2]
+    while len(filtered(store)) < 2:
+        store.write(partial(generations.merge_some, moves=False))
     with store.reading() as transaction:
-        found = {number for number, band, _ in filters.possible(transaction, unknown) if band == 2}
-        assert found == {1, 2}
-        hashes = np.sort(unknown.keys[0].view(np.int64)[2:])
-        lookups = [(numbers, chosen.tolist()) for numbers, chosen in filters.lookups(transaction, 2, hashes)]
-    assert lookups == [([0], [False]), ([1], [True]), ([2], [True])]
+        assert {one.filter for one in generation_list.generations(transaction)} == {before, before + 1}
+    store.write(partial(generations.merge_some, moves=False))
+    assert stored(store) == {before, before + 1, before + 2}
+    with store.reading() as transaction:
+        assert {one.filter for one in generation_list.generations(transaction)} == {before, before + 1}
+        assert {one.next_filter for one in generation_list.generations(transaction)} == {before + 2}
+    merge(store, moves=False)
+    assert stored(store) == {before + 2}
+
+
+def test_a_filter_tells_which_generation_has_a_bucket(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Sixteen labels, so that one stands for two generations.
+    monkeypatch.setattr(generations, "FAN_OUT", 100)
+    for start in range(0, 4 * 17, 4):
+        add(store, {f"d{number}": (number, number, number) for number in range(start, start + 4)})
+    merge(store)
+    assert (filtered(store), len(stored(store))) == (list(range(17)), 1)
+    for number in range(4 * 17):
+        asked = band_keys(sketches_of([(number, number, number)]).signatures, PARAMS.banding)
+        with store.reading() as transaction:
+            having = {generation for generation, _, _ in filters.possible(transaction, asked)}
+        with_label = {one for one in range(17) if one % 16 == number // 4 % 16}
+        assert number // 4 in having
+        assert having <= with_label
+
+
+def test_a_part_has_all_entries_of_a_hash(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "FAN_OUT", 100)
+    for start in range(0, 20, 4):
+        add(store, alike(4, start))
+    merge(store, moves=False)
+    assert len(stored(store)) == 1
+    asked = band_keys(sketches_of([(7, 100, 100)]).signatures, PARAMS.banding)
+    hashes = asked.keys[0].view(np.int64)
+    with store.reading() as transaction:
+        assert [(number, band) for number, band, _ in filters.possible(transaction, asked)] == [
+            (number, 0) for number in range(5)
+        ]
+        found = [numbers for numbers, chosen in filters.lookups(transaction, 0, hashes[:1]) if chosen.all()]
+        assert sorted(chain.from_iterable(found)) == list(range(5))
 
 
 def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
@@ -352,8 +415,23 @@ def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
     with store.reading() as transaction:
         assert {band for _, band, _ in filters.possible(transaction, asked)} <= {1}
         for band in (0, 2, DIGEST_BAND):
-            ((numbers, chosen),) = filters.lookups(transaction, band, np.arange(5))
-            assert (numbers, chosen.any()) == ([0], False)
+            assert list(filters.lookups(transaction, band, np.arange(5))) == []
+
+
+@pytest.mark.parametrize("band", [0, DIGEST_BAND])
+def test_the_entries_of_the_least_and_the_greatest_hash_are_found(band: int, store: Store) -> None:
+    ends = (-(2**63), -1, 0, 2**63 - 1) if band == DIGEST_BAND else (0, 1, 2**46, 2**47 - 1)
+    hashes = np.asarray(ends * 4)
+    rows = {"band": np.full(16, band, np.int16), "bucket_hash": np.sort(hashes), "content_key": np.arange(16)}
+    with store.writing() as transaction:
+        put_rows(transaction, rows)
+    merge(store)
+    with store.reading() as transaction:
+        assert not filters.wrong(transaction, 0)
+        ((numbers, chosen),) = filters.lookups(transaction, band, np.sort(ends))
+        assert (numbers, chosen.tolist()) == ([0], [True] * 4)
+        for one in ends:
+            assert filters.possible(transaction, BandKeys(np.asarray([[one]]).astype(np.uint64), band))
 
 
 def test_no_row_is_added_to_a_generation_that_keeps_its_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,14 +445,14 @@ def test_no_row_is_added_to_a_generation_that_keeps_its_filter(store: Store, mon
     assert (sizes(store), filtered(store)) == ({0: 36, 1: 16}, [1])
 
 
-def test_the_filter_of_a_generation_goes_with_it(store: Store) -> None:
+def test_the_filter_of_generations_goes_with_them(store: Store) -> None:
     add_each(store, alike(9))
     merge(store)
-    assert filtered(store) == [3]
+    assert (filtered(store), len(stored(store))) == ([3], 1)
     add_each(store, alike(8, start=9))
     merge(store)
     assert sizes(store) == {5: 4, 7: 64}
-    assert filtered(store) == [7]
+    assert (filtered(store), len(stored(store))) == ([7], 1)
 
 
 def test_the_bands_of_another_banding_are_deleted_from_every_generation(store: Store) -> None:
@@ -402,17 +480,17 @@ def test_an_older_index_goes_on_as_one_generation_and_one_of_digests(url: str, t
             assert transaction.execute(select(document.c.doc_key)).first() is not None
 
 
-def test_rows_are_not_moved_while_filters_are_few(store: Store) -> None:
+def test_rows_are_not_moved_while_generations_are_few(store: Store) -> None:
     add_each(store, alike(8))
     merge(store, moves=False)
-    assert (sizes(store), filtered(store)) == ({0: 16, 1: 16}, [2])
+    assert (sizes(store), filtered(store)) == ({0: 16, 1: 16}, [0, 1])
 
 
 @pytest.mark.parametrize("many", [0, 10])
-def test_a_program_that_adds_several_documents_at_once_merges_if_there_are_many_filters(
+def test_a_program_that_adds_several_documents_at_once_merges_if_there_are_many_generations(
     many: int, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("MANY_FILTERS", many), ("FILTER_SHARE", 1e6), ("MERGING_SHARE", 1e6)):
+    for name, value in (("MANY_GENERATIONS", many), ("FILTER_SHARE", 1e6), ("MERGING_SHARE", 1e6)):
         monkeypatch.setattr(f"lshdb.store.merging.{name}", value)
     with Index.create(url, Params(bands=3, rows=1)) as index:
         for begin in range(0, 20, 2):

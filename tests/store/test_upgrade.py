@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import event, insert, inspect, select, text, update
+from sqlalchemy import event, inspect, select, text, update
 
 from lshdb import Decision, Index, IngestOptions, Pair, Params
 from lshdb.audit import Thoroughness
@@ -27,8 +27,10 @@ from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew,
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions
 from lshdb.store import upgrade, views, whole
-from lshdb.store.schema import bucket_filter, index_params, metadata
+from lshdb.store.merging import merge
+from lshdb.store.schema import index_params, metadata
 from lshdb.store.store import Store
+from lshdb.store.tables import filters, generations
 from tests.cli.conftest import Run, lshdb
 from tests.store.conftest import PARAMS, count
 from tests.store.released import answers_of, restore
@@ -38,6 +40,8 @@ __all__ = ["lshdb"]
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 PLUM_CAKE = SAMPLE / "crawl" / "recipes" / "plum-cake.md"
 
+# That of revision 0014 has filters, and a merge that is under way.
+RELEASED = ["revision_0001", "revision_0001_no_texts", "revision_0002", "revision_0003", "revision_0014"]
 ALL = Thoroughness(sample=None)
 HEAD = upgrade.REVISIONS[-1]
 
@@ -104,7 +108,7 @@ def test_the_revisions_are_those_of_the_files() -> None:
     assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == upgrade.REVISIONS
 
 
-@pytest.mark.parametrize("name", ["revision_0001", "revision_0001_no_texts", "revision_0002", "revision_0003"])
+@pytest.mark.parametrize("name", RELEASED)
 def test_an_index_of_an_earlier_revision_answers_after_the_upgrade_as_it_did_before(
     name: str, url: str, tmp_path: Path
 ) -> None:
@@ -121,7 +125,7 @@ def test_an_index_of_an_earlier_revision_answers_after_the_upgrade_as_it_did_bef
     assert [[match.id, match.similarity, match.exact] for match in found] == answers_of(name)["query"]
 
 
-@pytest.mark.parametrize("name", ["revision_0001", "revision_0001_no_texts", "revision_0002", "revision_0003"])
+@pytest.mark.parametrize("name", RELEASED)
 def test_an_upgraded_index_is_used_as_a_new_one(name: str, url: str, tmp_path: Path) -> None:
     restore(name, url, tmp_path)
     Index.upgrade(url)
@@ -209,18 +213,20 @@ def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_vers
     assert lshdb(url, "upgrade").out == "already at revision 9999\n"
 
 
-@pytest.mark.sqlite
-def test_filters_of_other_bits_are_dropped_by_the_upgrade(url: str) -> None:
-    make_index(url)
-    before = answers(url)
-    with Store.open(url) as store, store.writing() as transaction:
-        part = {"generation": 0, "band": 0, "last_hash": 2**63 - 1, "bits": bytes(1_024)}
-        transaction.execute(insert(bucket_filter).values(part))
-        transaction.execute(text(f"UPDATE {upgrade.VERSION_TABLE} SET version_num = '0012'"))
-    assert Index.upgrade(url).before == "0012"
-    with Store.open(url) as store, store.reading() as transaction:
-        assert transaction.execute(select(bucket_filter)).all() == []
-    assert answers(url) == before
+def test_filters_of_another_form_are_dropped_by_the_upgrade_and_built_again(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restore("revision_0014", url, tmp_path)
+    Index.upgrade(url)
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 100)
+    with Store.open(url) as store:
+        assert store.read(filters.stored) == set()
+        merge(store)
+        assert store.read(filters.stored)
+    with Index.open(url) as index:
+        found = index.query_file(PLUM_CAKE)
+        assert list(index.check(ALL)) == []
+    assert [[match.id, match.similarity, match.exact] for match in found] == answers_of("revision_0014")["query"]
 
 
 def test_a_sqlite_file_is_copied_before_the_upgrade(

@@ -19,7 +19,6 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
-    case,
     cast,
     func,
     literal,
@@ -32,6 +31,7 @@ from sqlalchemy import (
 
 from lshdb.store.given import given, given_bucket, given_place, given_row
 from lshdb.store.schema import (
+    POSITION_BITS,
     band_bucket,
     bucket_filter,
     bucket_generation,
@@ -57,7 +57,6 @@ __all__ = [
     "contents_in_band",
     "existing_contents",
     "filter_parts",
-    "filter_parts_of_sources",
     "first_in_bucket",
     "in_bucket",
     "is_settled",
@@ -142,32 +141,17 @@ def _is_at(place: FromClause) -> tuple[ColumnElement[bool], ColumnElement[bool]]
 
 @cache
 def filter_parts() -> Rows:
-    """Select (position, bucket_hash, generation, bits) for each bucket of one sketch and each filter.
+    """Select (place in the list, filter, entries) for each position of ``:given`` and each filter.
 
-    ``:given`` lists the bucket hashes in the order of the bands; ``:first_band`` is the number of the first band. The
-    bits are the part of the filter that covers the hash; empty if a later band has the next part, and NULL if there is
-    none. Generations that merge have the filter of their target.
+    The entries are the part of the filter that has the position, if any has. If none does, they are those of the next
+    part, or NULL.
     """
-    return _filter_parts(bucket_generation.c.merges_into.is_(None))
-
-
-@cache
-def filter_parts_of_sources() -> Rows:
-    """Select what `filter_parts` does for the generations that merge into ``:target``."""
-    return _filter_parts(bucket_generation.c.merges_into == bindparam("target"))
-
-
-def _filter_parts(among: ColumnElement[bool]) -> Rows:
-    # Sums, so that SQLite starts at the part: it compares columns of JSON by other rules than the index.
-    asked = (given.c.key + bindparam("first_band", type_=BigInteger), given.c.value + literal_column("0"))
-    place = (bucket_filter.c.band, bucket_filter.c.last_hash)
-    nothing = func.substr(bucket_filter.c.bits, literal_column("1"), literal_column("0"))
-    covered = case((bucket_filter.c.band == asked[0], bucket_filter.c.bits), else_=nothing)
-    mine = bucket_filter.c.generation == bucket_generation.c.generation
-    after = select(covered).where(mine, tuple_(*place) >= tuple_(*asked))
-    bits = after.order_by(*place).limit(1).correlate(given, bucket_generation).scalar_subquery()
-    columns = (given.c.key, given.c.value, bucket_generation.c.generation, bits)
-    return select(*columns).join_from(given, bucket_generation, among)
+    used = select(bucket_generation.c.filter).where(bucket_generation.c.filter.is_not(None)).distinct().subquery("used")
+    # A sum, so that SQLite starts at the part: it compares columns of JSON by other rules than the key.
+    begin = used.c.filter * literal_column(str(1 << POSITION_BITS)) + given.c.value
+    after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= begin)
+    entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given, used).scalar_subquery()
+    return select(given.c.key, used.c.filter, entries).join_from(given, used, true())
 
 
 @cache

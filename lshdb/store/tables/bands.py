@@ -17,7 +17,6 @@ from lshdb.model.values import BandKeys
 from lshdb.store.schema import (
     DIGEST_BAND,
     band_bucket,
-    bucket_filter,
     content,
     index_params,
     oversized_bucket,
@@ -26,7 +25,7 @@ from lshdb.store.schema import (
     unlinked,
 )
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import generations
+from lshdb.store.tables import filters, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import StoredSignatures, stored_signatures
 from lshdb.store.transaction import Transaction
@@ -101,6 +100,6 @@ def delete_other(transaction: Transaction, banding: Banding) -> bool:
             outermost = transaction.execute(first).scalar_one_or_none()
             if outermost is not None and outermost not in banding.numbers:
                 transaction.execute(delete(band_bucket).where(in_use(), band_bucket.c.band == outermost))
-                transaction.execute(delete(bucket_filter).where(bucket_filter.c.band == outermost))
+                filters.delete_band(transaction, outermost)
                 return True
     return False

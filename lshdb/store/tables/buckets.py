@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -35,6 +36,8 @@ __all__ = [
 # From this number of buckets of a band on, reading its filters takes less time than a page per bucket and generation.
 # Filters and generations both grow with the index, so the number does not depend on its size.
 FILTERED_HASHES: Final = 50
+# Looking a bucket up takes as long as reading so many rows.
+ROWS_A_LOOKUP: Final = 6
 
 
 def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -> None:
@@ -77,6 +80,8 @@ def _members(transaction: Transaction, begin: int, band: int, hashes: NDArray[np
         found = [np.empty((0, 2), dtype=np.int64)]
         for number, chosen in among:
             places = first + np.flatnonzero(chosen[first : first + GIVEN_KEYS])
+            if not len(places):
+                continue
             asked = {"given": hashes[places].tolist(), "band": band, "generation": number}
             rows = transaction.integers(statements.contents_in_band(), asked)
             found.append(np.column_stack([begin + places[rows[:, 0]], rows[:, 1]]))
@@ -104,18 +109,30 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
     if _are_few(buckets):
         return _sizes(transaction, buckets, generations.numbers(transaction), least=2)
     found = [np.empty((0, 3), dtype=np.int64)]
+    num_rows, num_bands = generations.num_rows_by_number(transaction), len(distinct(buckets[:, 0]))
     for begin, band, hashes in _by_band(buckets):
-        mine, is_there = buckets[begin : begin + len(hashes)], np.zeros(len(hashes), dtype=np.bool_)
-        young = list[int]()
-        for numbers, chosen in filters.lookups(transaction, band, hashes):
-            if chosen.all():
-                young += numbers
+        mine = buckets[begin : begin + len(hashes)]
+        having = sorted(filters.lookups(transaction, band, hashes), key=lambda one: np.count_nonzero(one[1]))
+        elsewhere = [_sizes(transaction, mine[chosen], numbers, least=1) for numbers, chosen in having[:-1]]
+        found += elsewhere
+        # Last, the one that has nearly all of them: new contents are in one generation. Most are alone in their bucket.
+        for numbers, chosen in having[-1:]:
+            is_there = np.isin(hashes, [bucket_hash for rows in elsewhere for bucket_hash in rows[:, 1].tolist()])
+            found.append(_sizes(transaction, mine[chosen & is_there], numbers, least=1))
+            rest = mine[chosen & ~is_there]
+            if len(numbers) == 1 and num_rows[numbers[0]] < ROWS_A_LOOKUP * num_bands * len(rest):
+                found.append(_repeated(transaction, band, numbers[0], rest))
             else:
-                found.append(_sizes(transaction, mine[chosen], numbers, least=1))
-                is_there |= chosen
-        found.append(_sizes(transaction, mine[is_there], young, least=1))
-        found.append(_sizes(transaction, mine[~is_there], young, least=2))
+                found.append(_sizes(transaction, rest, numbers, least=2))
     return _added_up(np.concatenate(found))
+
+
+def _repeated(transaction: Transaction, band: int, generation: int, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what `_sizes` does for two contents or more, from all rows of a band and generation."""
+    asked = {"band": band, "generations": [generation]}
+    rows = chain.from_iterable(transaction.stream_rows(statements.shared_buckets(), asked))
+    found = np.asarray([(band, bucket_hash, size) for bucket_hash, size, _ in rows], dtype=np.int64).reshape(-1, 3)
+    return found[np.isin(found[:, 1], buckets[:, 1])]
 
 
 def _added_up(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

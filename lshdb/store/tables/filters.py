@@ -1,116 +1,201 @@
-"""The filters of generations: they tell that generations have no row of a bucket, without reading their pages.
+"""The filters of generations: they tell which generations may have a bucket, without reading the pages of its rows.
 
-Generations that merge share one filter, which is that of their target, because a row only moves from one of them to
-another. So there are few filters, even if merges take long.
+A filter stands for all rows of one or more generations. The *position* of a bucket in it consists of its band and the
+high bits of its hash. An entry has the low 20 bits of a position, and in 4 bits the *label* of a generation that has
+the bucket: the low bits of its number. Entries are sorted, and divided into parts, one row of `bucket_filter` each. All
+positions of a part have the same high bits, which are in its key. So filters merge like sorted lists, without reading
+the buckets again (`filter_merges`).
 
-A filter is a Bloom filter (Bloom 1970, Space/time trade-offs in hash coding), divided into parts. A part covers the
-hashes of a band up to its `last_hash`, from the last one of the part before. It is built in that order, and its last
-part is one of DIGEST_BAND, the last of all bands. So a band without a part has no rows if there is a part after it.
-Where nothing follows, there may be rows: a young generation has no filter, and others are built in steps.
-
-No row is added to generations that have a filter. A row that is deleted stays in it, which costs a read.
+A generation's filter denies no row of it: no row is added to a generation that has one, and it is used only when it is
+complete. A row that was deleted stays in the filter, which costs a read.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import String, bindparam, cast, delete, func, select
+from sqlalchemy import String, bindparam, cast, delete, func, select, update
 
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import distinct, row_offsets
+from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
-from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_filter, bucket_generation
+from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, bucket_generation, index_params
 from lshdb.store.statements import statements
+from lshdb.store.tables.generation_list import following, generations, used
 from lshdb.store.transaction import Transaction
 
-__all__ = ["build", "drop", "extend", "groups", "lookups", "possible", "wrong"]
+__all__ = [
+    "LABELS",
+    "LAST_POSITION",
+    "begin",
+    "build",
+    "delete_band",
+    "drop",
+    "ends_of",
+    "label",
+    "lookups",
+    "possible",
+    "put",
+    "read_parts",
+    "rows_from",
+    "stored",
+    "unpacked",
+    "wrong",
+]
 
-# 21 bits for each hash: of 10,000 lookups, one reads pages in vain.
-PART_HASHES: Final = 384
-PART_BYTES: Final = 1_024
-NUM_POSITIONS: Final = 8
-POSITION_BITS: Final = 13
-# Rows that are read in one transaction: 0.05 s.
-STEP_ROWS: Final = 200_000
-FIRST_BAND: Final = -(2**15)
-FIRST_HASH: Final = -(2**63)
-LAST_HASH: Final = 2**63 - 1
+# Bits of a hash that are in a position. With ten million texts, they rule out 999 of 1,000 buckets that do not exist:
+# docs/design.md has the arithmetic.
+PLACE_BITS: Final = 32
+LAST_POSITION: Final = (1 << POSITION_BITS) - 1
+LOW_BITS: Final = 20
+LABEL_BITS: Final = 4
+LABELS: Final = 1 << LABEL_BITS
+ENTRY_BITS: Final = LOW_BITS + LABEL_BITS
+ENTRY_BYTES: Final = ENTRY_BITS // 8
+# 4 kB, a fourth of a page.
+PART_ENTRIES: Final = 1_360
+# Read at once: up to 4 MB.
+READ_PARTS: Final = 1_000
+READ_ROWS: Final = 200_000
+LEAST_BAND: Final = -(2**15)
+LEAST_HASH: Final = -(2**63)
 
-_MINE: Final = bucket_filter.c.generation == bindparam("generation")
-_LAST: Final = (
-    select(bucket_filter.c.band, bucket_filter.c.last_hash)
-    .where(_MINE)
-    .order_by(bucket_filter.c.band.desc(), bucket_filter.c.last_hash.desc())
-    .limit(1)
-)
+_Parts: TypeAlias = Sequence[tuple[int, bytes]]
+
+_SCHEME: Final = select(index_params.c.scheme)
+_MEMBERS: Final = select(
+    bucket_generation.c.filter, bucket_generation.c.generation, _SCHEME.scalar_subquery()
+).order_by(bucket_generation.c.generation)
+_FROM: Final = bucket_filter.c.part_key >= bindparam("begin")
+_FIRST: Final = select(func.min(bucket_filter.c.part_key)).where(_FROM)
 _PARTS: Final = (
-    select(bucket_filter.c.last_hash, bucket_filter.c.bits)
-    .where(_MINE, bucket_filter.c.band == bindparam("band"))
-    .order_by(bucket_filter.c.last_hash)
+    select(bucket_filter.c.part_key, bucket_filter.c.entries)
+    .where(_FROM, bucket_filter.c.part_key <= bindparam("end"))
+    .order_by(bucket_filter.c.part_key)
+    .limit(bindparam("count"))
 )
-_ROWS: Final = band_bucket.c.generation == bindparam("generation")
+_MINE: Final = band_bucket.c.generation == bindparam("generation")
 _NEXT_BAND: Final = (
     select(band_bucket.c.band)
-    .where(_ROWS, band_bucket.c.band > bindparam("band"))
+    .where(_MINE, band_bucket.c.band > bindparam("band"))
     .order_by(band_bucket.c.band)
     .limit(1)
 )
 _SOME: Final = (
     select(band_bucket.c.bucket_hash)
-    .where(_ROWS, band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash >= bindparam("begin"))
+    .where(_MINE, band_bucket.c.band == bindparam("band"), band_bucket.c.bucket_hash >= bindparam("begin"))
     .order_by(band_bucket.c.bucket_hash)
     .limit(bindparam("count"))
     .subquery("some_rows")
 )
 # As one text: rows of the driver would take twice as long.
 _HASHES: Final = select(func.count(), func.aggregate_strings(cast(_SOME.c.bucket_hash, String), ","))
-_GROUPS: Final = select(bucket_generation.c.generation, bucket_generation.c.merges_into).order_by(
-    bucket_generation.c.generation
-)
 
 
-def groups(transaction: Transaction) -> dict[int, list[int]]:
-    """Return the generations that share a filter, by the one whose filter it is: a target, or a single generation."""
-    found = dict[int, list[int]]()
-    for number, target in transaction.rows(_GROUPS):
-        found.setdefault(number if target is None else target, []).append(number)
+def label(generation: int) -> int:
+    """Return the low bits of a number, by which a filter tells the generation from others."""
+    return generation & LABELS - 1
+
+
+def stored(transaction: Transaction) -> set[int]:
+    """Return the filters that have parts."""
+    found, begin = set[int](), 0
+    while (part_key := transaction.execute(_FIRST, {"begin": begin}).scalar_one()) is not None:
+        found.add(int(part_key) >> POSITION_BITS)
+        begin = (int(part_key) | LAST_POSITION) + 1
     return found
 
 
 def drop(transaction: Transaction, generation: int) -> None:
-    """Delete the filter of a generation, if it has one."""
-    transaction.execute(delete(bucket_filter).where(_MINE), {"generation": generation})
+    """Leave a generation without a filter. The next merge deletes the parts, if no other generation needs them."""
+    _set(transaction, generation, filter=None, next_filter=None)
 
 
-def extend(transaction: Transaction, generation: int) -> bool:
-    """Add the next parts to the filter of a generation and of those that merge into it.
-
-    Returns: whether there were any.
-    """
-    last = transaction.execute(_LAST, {"generation": generation}).one_or_none()
-    band, begin = (FIRST_BAND, LAST_HASH) if last is None else (last.band, last.last_hash)
-    if (band, begin) == (DIGEST_BAND, LAST_HASH):
-        return False
-    members = groups(transaction)[generation]
-    if begin == LAST_HASH:
-        following = _next_band(transaction, members, band)
-        band, begin = DIGEST_BAND if following is None else following, FIRST_HASH
-    else:
-        begin += 1
-    hashes, is_end = _next_hashes(transaction, members, band, begin)
-    _put(transaction, generation, band, hashes, is_end=is_end)
-    return True
+def begin(transaction: Transaction, generation: int) -> int:
+    """Give a generation an empty filter, and return its number. `build` must follow in the same transaction."""
+    number = following(stored(transaction) | used(generations(transaction)))
+    _set(transaction, generation, filter=number)
+    return number
 
 
-def build(transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]) -> None:
-    """Write the filter of a band from all its hashes, int64. Call it for each band, ascending, and for DIGEST_BAND."""
-    _put(transaction, generation, band, distinct(hashes), is_end=True)
+def _set(transaction: Transaction, generation: int, **values: int | None) -> None:
+    mine = bucket_generation.c.generation == generation
+    transaction.execute(update(bucket_generation).where(mine).values(**values))
+
+
+def build(transaction: Transaction, number: int, generation: int, band: int, hashes: NDArray[np.int64]) -> None:
+    """Add all hashes of a band of a generation to a filter. Args: hashes: int64, shape (n,)."""
+    scheme = transaction.execute(_SCHEME).scalar_one()
+    put(transaction, number, distinct(_positions(hashes, band, scheme) << LABEL_BITS | label(generation)))
+
+
+def delete_band(transaction: Transaction, band: int) -> None:
+    """Delete the parts of a band that has no rows any more from all filters."""
+    first = band - LEAST_BAND << PLACE_BITS
+    for number in stored(transaction):
+        begin = number << POSITION_BITS | first
+        mine = bucket_filter.c.part_key.between(begin, begin + (1 << PLACE_BITS) - 1)
+        transaction.execute(delete(bucket_filter).where(mine))
+
+
+def _positions(hashes: NDArray[np.int64], band: int, scheme: Scheme) -> NDArray[np.int64]:
+    """Return the positions of buckets, int64, shape (n,), not negative, in the order of (band, bucket_hash)."""
+    shift, least = _scale(band, scheme)
+    return (band - LEAST_BAND << PLACE_BITS) + ((hashes >> shift) - least)
+
+
+def _scale(band: int, scheme: Scheme) -> tuple[int, int]:
+    """Return how many low bits of a hash are not in its position, and the least hash without them."""
+    bits = 64 if band == DIGEST_BAND else BUCKET_BITS[scheme]
+    shift = bits - PLACE_BITS
+    return shift, (LEAST_HASH >> shift if bits == 64 else 0)
+
+
+def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> None:
+    """Write parts of a filter. Args: entries: whole positions with labels, int64, shape (n,), ascending, distinct."""
+    if not len(entries):
+        return
+    high = entries >> ENTRY_BITS
+    ranges = np.append(np.flatnonzero(np.append(True, high[1:] != high[:-1])), len(entries))
+    num_parts = -(-np.diff(ranges) // PART_ENTRIES)
+    begins = np.repeat(ranges[:-1] - PART_ENTRIES * row_offsets(num_parts)[:-1], num_parts)
+    begins += PART_ENTRIES * np.arange(len(begins))
+    # A part has all labels of its positions, so it begins with the first entry of one.
+    begins = distinct(np.searchsorted(entries, entries[begins] & -LABELS))
+    ends = np.append(begins[1:], len(entries))
+    packed = entries.astype(">u4").view(np.uint8).reshape(-1, 4)[:, -ENTRY_BYTES:].tobytes()
+    places = zip((ENTRY_BYTES * begins).tolist(), (ENTRY_BYTES * ends).tolist(), strict=True)
+    columns: Columns = {
+        "part_key": number << POSITION_BITS | entries[ends - 1] >> LABEL_BITS,
+        "entries": [packed[first:end] for first, end in places],
+    }
+    transaction.bulk_insert(bucket_filter, columns)
+
+
+def read_parts(transaction: Transaction, number: int, position: int, count: int = READ_PARTS) -> _Parts:
+    """Return the next parts of a filter, (part_key, entries), from a position on; fewer than `count` if it ends."""
+    first = number << POSITION_BITS
+    return list(transaction.rows(_PARTS, {"begin": first | position, "end": first | LAST_POSITION, "count": count}))
+
+
+def ends_of(parts: _Parts) -> NDArray[np.int64]:
+    """Return the last position of each part, int64, shape (n,)."""
+    return np.asarray([part_key for part_key, _ in parts], dtype=np.int64) & LAST_POSITION
+
+
+def unpacked(parts: _Parts) -> NDArray[np.int64]:
+    """Return the entries of parts as whole positions with labels, int64, shape (n,), ascending."""
+    packed = [entries for _, entries in parts]
+    found = np.repeat(ends_of(parts) >> LOW_BITS, np.asarray([*map(len, packed)], dtype=np.int64) // ENTRY_BYTES)
+    joined = np.frombuffer(b"".join(packed), np.uint8)
+    for place in range(ENTRY_BYTES):
+        found <<= 8
+        found |= joined[place::ENTRY_BYTES]
+    return found
 
 
 def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, int, int]]:
@@ -118,29 +203,46 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
 
     Args: band_keys: shape (1, bands).
     """
-    hashes, members = band_keys.keys[0].view(np.int64), groups(transaction)
-    positions = _positions(hashes).tolist()
-    asked = {"given": hashes.tolist(), "first_band": band_keys.first_band}
-    found, uncovered = list[tuple[int, int, int]](), set[tuple[int, int]]()
-    for key, value, generation, bits in transaction.rows(statements.filter_parts(), asked):
-        if bits is None:
-            found.append((generation, band_keys.first_band + key, value))
-            uncovered.add((generation, key))
-        elif _has(bits, positions[key]):
-            found += ((number, band_keys.first_band + key, value) for number in members[generation])
-    # Until the filter that they share is complete, generations keep their own.
-    for target in {generation for generation, _ in uncovered if len(members[generation]) > 1}:
-        sources = transaction.rows(statements.filter_parts_of_sources(), {**asked, "target": target})
-        found += (
-            (generation, band_keys.first_band + key, value)
-            for key, value, generation, bits in sources
-            if (target, key) in uncovered and (bits is None or _has(bits, positions[key]))
-        )
+    hashes = band_keys.keys[0].view(np.int64)
+    buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
+    members, scheme = _members(transaction)
+    found = [(generation, *bucket) for generation in members.pop(None, ()) for bucket in buckets]
+    if members:
+        bands = np.arange(len(buckets)) << PLACE_BITS
+        positions = (_positions(hashes, band_keys.first_band, scheme) + bands).tolist()
+        wanted = [_entry(position) for position in positions]
+        for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
+            # Nearly all are ruled out here.
+            if entries is not None and wanted[place][:-1] in entries:
+                labels = _labels(entries, wanted[place])
+                found += [(each, *buckets[place]) for each in members[number] if label(each) in labels]
     return found
 
 
-def _has(bits: bytes, positions: Sequence[int]) -> bool:
-    return len(bits) > 0 and all(bits[place >> 3] >> (place & 7) & 1 for place in positions)
+def _members(transaction: Transaction) -> tuple[dict[int | None, list[int]], Scheme]:
+    """Return the generations that have each filter, and those that have none, and the scheme of the index."""
+    rows = list(transaction.rows(_MEMBERS))
+    members = dict[int | None, list[int]]()
+    for number, generation, _ in rows:
+        members.setdefault(number, []).append(generation)
+    # Without generations, there is nothing to look up.
+    return members, rows[0][2] if rows else "fss2"
+
+
+def _entry(position: int) -> bytes:
+    """Return the entry of a position with the label 0."""
+    return ((position & (1 << LOW_BITS) - 1) << LABEL_BITS).to_bytes(ENTRY_BYTES, "big")
+
+
+def _labels(entries: bytes, wanted: bytes) -> set[int]:
+    """Return the labels of the entries of a part that are like this one."""
+    labels, place = set[int](), -1
+    # Only the last byte has bits of the label.
+    while (place := entries.find(wanted[:-1], place + 1)) >= 0:
+        last = entries[place + ENTRY_BYTES - 1] if place % ENTRY_BYTES == 0 else -1
+        if last & -LABELS == wanted[-1]:
+            labels.add(last & LABELS - 1)
+    return labels
 
 
 def lookups(
@@ -148,121 +250,86 @@ def lookups(
 ) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
     """Yield generations, and which buckets of a band they may have, bool, shape (n,). Reads all filters of the band.
 
-    No generation is yielded twice.
+    No generation is yielded twice, and those that have none of the buckets are not yielded.
+
+    Args: hashes: int64, shape (n,), ascending.
     """
-    positions = _positions(hashes)
-    for generation, members in groups(transaction).items():
-        covered, found = _filter_of(transaction, generation, band).ask(hashes, positions)
-        if covered.all():
-            yield members, found
-            continue
-        for number in members:
-            own = found
-            if number != generation:
-                own = np.where(covered, found, _filter_of(transaction, number, band).ask(hashes, positions)[1])
-            yield [number], own
+    members, scheme = _members(transaction)
+    if young := [one for one in members.pop(None, ()) if _next_band(transaction, one, band - 1) == band]:
+        yield young, np.ones(len(hashes), dtype=np.bool_)
+    positions = _positions(hashes, band, scheme)
+    for number, mine in members.items():
+        assert number is not None
+        places, labels = _found(transaction, number, positions)
+        for one in distinct(labels).tolist():
+            if having := [generation for generation in mine if label(generation) == one]:
+                chosen = np.zeros(len(hashes), dtype=np.bool_)
+                chosen[places[labels == one]] = True
+                yield having, chosen
+
+
+def _found(
+    transaction: Transaction, number: int, positions: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (index of a position, label) of each entry that a filter has of them, both int64, shape (k,).
+
+    Args: positions: int64, shape (n,), ascending.
+    """
+    none = np.empty(0, dtype=np.int64)
+    places, labels, begin = [none], [none], 0
+    while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]))):
+        ends = ends_of(parts)
+        after = int(np.searchsorted(positions, ends[-1], side="right"))
+        asked = positions[begin:after]
+        entries = unpacked([parts[place] for place in distinct(np.searchsorted(ends, asked)).tolist()])
+        there, at = np.arange(len(asked)), np.searchsorted(entries, asked * LABELS)
+        # The entries of a position follow one another.
+        while len(there):
+            there = there[at[there] < len(entries)]
+            there = there[entries[at[there]] >> LABEL_BITS == asked[there]]
+            places.append(begin + there)
+            labels.append(entries[at[there]] & LABELS - 1)
+            at[there] += 1
+        begin = after
+    return np.concatenate(places), np.concatenate(labels)
 
 
 def wrong(transaction: Transaction, generation: int) -> bool:
-    """Return whether the filter of a generation denies a row that it stands for. Reads all rows of its bands."""
-    members = groups(transaction).get(generation, [generation])
-    band = FIRST_BAND
-    while (following := _next_band(transaction, members, band)) is not None:
-        band = following
-        mine = _filter_of(transaction, generation, band)
-        if len(mine.last_hashes) and any(
-            not mine.ask(hashes, _positions(hashes))[1].all() for hashes in _hashes(transaction, members, band)
-        ):
+    """Return whether the filter of a generation denies a row of it. Reads all its rows."""
+    number = next((one.filter for one in generations(transaction) if one.number == generation), None)
+    position = 0
+    while number is not None and position <= LAST_POSITION:
+        expected, last = rows_from(transaction, generation, position)
+        places, labels = _found(transaction, number, expected >> LABEL_BITS)
+        if len(distinct(places[labels == label(generation)])) < len(expected):
             return True
+        position = last + 1
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    """The filter of a band. Args: last_hashes: int64, shape (p,); bits: uint8, shape (p, PART_BYTES)."""
+def rows_from(
+    transaction: Transaction, generation: int, position: int, count: int = READ_ROWS
+) -> tuple[NDArray[np.int64], int]:
+    """Return what a filter has of the next rows of a generation from a position on, and the last position they cover.
 
-    last_hashes: NDArray[np.int64]
-    bits: NDArray[np.uint8]
-
-    def ask(
-        self, hashes: NDArray[np.int64], positions: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return for which hashes there is a part, and which the filter does not deny, both bool, shape (n,)."""
-        part = np.searchsorted(self.last_hashes, hashes)
-        covered = part < len(self.last_hashes)
-        found, asked = np.ones(len(hashes), dtype=np.bool_), np.flatnonzero(covered)
-        # One position after the other: most hashes are denied by the first two.
-        for places in positions.T:
-            at = places[asked]
-            has = (self.bits[part[asked], at >> 3] >> (at & 7) & 1).astype(np.bool_)
-            found[asked[~has]] = False
-            asked = asked[has]
-        return covered, found
-
-
-def _filter_of(transaction: Transaction, generation: int, band: int) -> _Filter:
-    rows = list(transaction.rows(_PARTS, {"generation": generation, "band": band}))
-    if not rows:
-        last = transaction.execute(_LAST, {"generation": generation}).one_or_none()
-        rows = [(LAST_HASH, bytes(PART_BYTES))] if last is not None and last.band > band else []
-    bits = np.frombuffer(b"".join(part for _, part in rows), np.uint8).reshape(-1, PART_BYTES)
-    return _Filter(np.asarray([last_hash for last_hash, _ in rows], dtype=np.int64), bits)
+    Returns: whole positions with labels, int64, shape (n,), ascending, distinct; empty if there are no more rows.
+    """
+    scheme, band = transaction.execute(_SCHEME).scalar_one(), (position >> PLACE_BITS) + LEAST_BAND
+    shift, least = _scale(band, scheme)
+    begin = (position & (1 << PLACE_BITS) - 1) + least << shift
+    asked = {"generation": generation, "band": band, "begin": begin, "count": count}
+    num_rows, hashes = transaction.execute(_HASHES, asked).one()
+    found = distinct(_positions(np.fromstring(hashes or "", np.int64, sep=","), band, scheme))
+    entries = found << LABEL_BITS | label(generation)
+    if num_rows == count:
+        return entries, int(found[-1])
+    # The band has no more rows.
+    following_band = _next_band(transaction, generation, band)
+    last = LAST_POSITION if following_band is None else (following_band - LEAST_BAND << PLACE_BITS) - 1
+    return entries, last
 
 
-def _next_band(transaction: Transaction, members: Sequence[int], band: int) -> int | None:
-    """Return the first band after this one of which the generations have rows."""
-    asked = ({"generation": number, "band": band} for number in members)
-    found = (transaction.execute(_NEXT_BAND, each).scalar_one_or_none() for each in asked)
-    return min((int(one) for one in found if one is not None), default=None)
-
-
-def _hashes(transaction: Transaction, members: Sequence[int], band: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the hashes of a band, some at a time."""
-    begin, is_end = FIRST_HASH, False
-    while not is_end:
-        hashes, is_end = _next_hashes(transaction, members, band, begin)
-        yield hashes
-        begin = int(hashes.max(initial=FIRST_HASH)) + 1
-        is_end |= begin > LAST_HASH
-
-
-def _next_hashes(
-    transaction: Transaction, members: Sequence[int], band: int, begin: int
-) -> tuple[NDArray[np.int64], bool]:
-    """Return the next distinct hashes of at most STEP_ROWS rows, int64, ascending, and whether they are the last."""
-    each = max(1, STEP_ROWS // len(members))
-    found, ends = [np.empty(0, dtype=np.int64)], [LAST_HASH]
-    is_end = True
-    for number in members:
-        asked = {"generation": number, "band": band, "begin": begin, "count": each}
-        num_rows, hashes = transaction.execute(_HASHES, asked).one()
-        found.append(np.fromstring(hashes or "", np.int64, sep=","))
-        if num_rows == each:
-            # There may be more after its last one.
-            ends.append(int(found[-1].max()))
-            is_end = False
-    values = distinct(np.concatenate(found))
-    return values[values <= min(ends)], is_end
-
-
-def _put(transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64], *, is_end: bool) -> None:
-    """Write the parts for hashes. Args: is_end: the last one covers the rest of the band."""
-    count = max(1, math.ceil(len(hashes) / PART_HASHES))
-    bits = np.zeros((count, 8 * PART_BYTES), dtype=np.bool_)
-    bits[np.arange(len(hashes))[:, None] // PART_HASHES, _positions(hashes)] = True
-    last_hashes = np.append(hashes[PART_HASHES - 1 :: PART_HASHES][: count - 1], LAST_HASH if is_end else hashes[-1])
-    columns: Columns = {
-        "generation": np.full(count, generation, dtype=np.int16),
-        "band": np.full(count, band, dtype=np.int16),
-        "last_hash": last_hashes,
-        "bits": [row.tobytes() for row in np.packbits(bits, axis=1, bitorder="little")],
-    }
-    transaction.bulk_insert(bucket_filter, columns)
-
-
-def _positions(hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the bits of a part that stand for a hash, int64, shape (n, NUM_POSITIONS)."""
-    # Of two parts of the hash itself (Kirsch, Mitzenmacher 2006). Its high bits are alike in a part of the filter.
-    last = 8 * PART_BYTES - 1
-    first, step = hashes & last, (hashes >> POSITION_BITS) & last | 1
-    return (first[:, None] + step[:, None] * np.arange(NUM_POSITIONS)) & last
+def _next_band(transaction: Transaction, generation: int, band: int) -> int | None:
+    """Return the first band after this one of which a generation has rows."""
+    found = transaction.execute(_NEXT_BAND, {"generation": generation, "band": band}).scalar_one_or_none()
+    return None if found is None else int(found)

@@ -15,17 +15,27 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
 
 from lshdb.store.schema import band_bucket, bucket_generation
 from lshdb.store.statements.statements import NO_LIMIT
-from lshdb.store.tables import filters
+from lshdb.store.tables import filter_merges, filters
+from lshdb.store.tables.generation_list import Generation, following, generations
 from lshdb.store.transaction import Transaction
 
-__all__ = ["FAN_OUT", "YOUNG_ROWS", "fills_one", "lacks_key", "merge_some", "num_rows", "numbers", "young"]
+__all__ = [
+    "FAN_OUT",
+    "YOUNG_ROWS",
+    "fills_one",
+    "lacks_key",
+    "merge_some",
+    "num_rows",
+    "num_rows_by_number",
+    "numbers",
+    "young",
+]
 
 # 100,000 contents of 20 bands: 46 MB in SQLite, which fits the cache of the connection that writes.
 YOUNG_ROWS: Final = 2_000_000
@@ -34,26 +44,11 @@ FAN_OUT: Final = 8
 # Moved in one transaction, for which other writers wait: 0.15 s in SQLite, 0.5 s in Postgres.
 STEP_ROWS: Final = 100_000
 LAST_HASH: Final = 2**63 - 1
-LAST_NUMBER: Final = 2**15 - 1
 # A statement reads them all, and SQLite takes up to 500 SELECTs in one.
 MAX_SOURCES: Final = 100
 
 _PLACE: Final = (band_bucket.c.band, band_bucket.c.bucket_hash)
 _PLACES: Final = select(*_PLACE).order_by(*_PLACE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Generation:
-    """A row of `bucket_generation`."""
-
-    number: int
-    num_rows: int
-    merges_into: int | None
-
-    @property
-    def size_class(self) -> int:
-        """0 for a generation that is just full, and 1 more for each FAN_OUT times that size."""
-        return int(math.log(max(1.0, self.num_rows / YOUNG_ROWS), FAN_OUT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +67,17 @@ class _Step:
 
 def numbers(transaction: Transaction) -> list[int]:
     """Return the numbers of the generations, ascending."""
-    return [one.number for one in _known(transaction)]
+    return [one.number for one in generations(transaction)]
+
+
+def num_rows_by_number(transaction: Transaction) -> dict[int, int]:
+    """Return the number of rows of each generation, with those that were deleted since the last merge."""
+    return {one.number: one.num_rows for one in generations(transaction)}
 
 
 def num_rows(transaction: Transaction) -> int:
     """Return the number of rows, with those that were deleted since the last merge."""
-    return sum(one.num_rows for one in _known(transaction))
+    return sum(num_rows_by_number(transaction).values())
 
 
 def fills_one(transaction: Transaction, num_rows: int) -> bool:
@@ -87,7 +87,7 @@ def fills_one(transaction: Transaction, num_rows: int) -> bool:
 
 def young(transaction: Transaction, num_rows: int) -> int:
     """Return the generation that takes the next `num_rows` rows, and count them."""
-    known = _known(transaction)
+    known = generations(transaction)
     idle = _idle(known)
     takers = [] if fills_one(transaction, num_rows) else [one for one in idle if one.num_rows < YOUNG_ROWS]
     # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
@@ -107,18 +107,15 @@ def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
     """
     if lacks_key(transaction):
         return False
-    _begin(transaction)
-    known = _known(transaction)
-    merges = defaultdict[int, list[_Generation]](list)
-    for one in known:
+    if moves:
+        _begin(transaction)
+    # Filters first: they take a tenth of the time of a merge, and save more of a question's.
+    if filter_merges.go_on(transaction, YOUNG_ROWS):
+        return True
+    merges = defaultdict[int, list[Generation]](list)
+    for one in generations(transaction):
         if one.merges_into is not None:
             merges[one.merges_into].append(one)
-    # Filters first: they take a quarter of the time of a merge, and save more of a question's.
-    full = [one.number for one in _idle(known) if one.num_rows >= YOUNG_ROWS]
-    if any(filters.extend(transaction, number) for number in [*full, *merges]):
-        return True
-    for source in chain.from_iterable(merges.values()):
-        filters.drop(transaction, source.number)
     if not (merges and moves):
         return False
     # The smallest first, so that a long merge does not keep young generations from merging.
@@ -133,11 +130,12 @@ def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
 
 def _begin(transaction: Transaction) -> None:
     """Start to merge the idle generations of a size class, if they are FAN_OUT or more."""
-    known = _known(transaction)
+    known = generations(transaction)
     classes = defaultdict[int, list[int]](list)
     for one in _idle(known):
         if one.num_rows >= YOUNG_ROWS:
-            classes[one.size_class].append(one.number)
+            # 0 for a generation that is just full, and 1 more for each FAN_OUT times that size.
+            classes[int(math.log(one.num_rows / YOUNG_ROWS, FAN_OUT))].append(one.number)
     for sources in classes.values():
         if len(sources) >= FAN_OUT:
             mine = bucket_generation.c.generation.in_(sources[:MAX_SOURCES])
@@ -188,25 +186,15 @@ def _move(transaction: Transaction, sources: Sequence[int], target: int, step: _
         transaction.execute(delete(band_bucket).where(step.of(source)))
 
 
-def _known(transaction: Transaction) -> list[_Generation]:
-    statement = select(*bucket_generation.columns).order_by(bucket_generation.c.generation)
-    return [_Generation(*row) for row in transaction.execute(statement)]
-
-
-def _idle(known: Sequence[_Generation]) -> list[_Generation]:
+def _idle(known: Sequence[Generation]) -> list[Generation]:
     """Return the generations that take no part in a merge."""
     targets = {one.merges_into for one in known}
     return [one for one in known if one.merges_into is None and one.number not in targets]
 
 
-def _create(transaction: Transaction, known: Sequence[_Generation]) -> int:
-    """Create a generation with a free number, and return it.
-
-    It is the last one, if possible: SQLite adds sorted rows to the end of a table in half the time of those in between.
-    """
-    taken = {one.number for one in known}
-    last = max(taken, default=-1)
-    number = last + 1 if last < LAST_NUMBER else next(number for number in count() if number not in taken)
+def _create(transaction: Transaction, known: Sequence[Generation]) -> int:
+    """Create a generation, and return its number."""
+    number = following({one.number for one in known})
     transaction.execute(insert(bucket_generation).values(generation=number, num_rows=0))
     return number
 

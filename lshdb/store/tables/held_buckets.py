@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys, Fingerprints
-from lshdb.store.schema import DIGEST_BAND
 from lshdb.store.tables import filters, fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing
@@ -49,15 +48,13 @@ class HeldBuckets:
         keys, bands, first_band = keys[is_there], self._held[0][1].keys.shape[1], self._held[0][1].first_band
         num_rows = bands * len(keys)
         generation = generations.young(transaction, num_rows)
-        fills_one = generations.fills_one(transaction, num_rows)
-        for band in range(bands):
-            hashes = np.concatenate([band_keys.keys[:, band] for _, band_keys in self._held])[is_there]
-            rows = bucket_rows(keys, BandKeys(hashes[:, None], first_band + band))
+        number = filters.begin(transaction, generation) if generations.fills_one(transaction, num_rows) else None
+        for band in range(first_band, first_band + bands):
+            hashes = np.concatenate([band_keys.keys[:, band - first_band] for _, band_keys in self._held])[is_there]
+            rows = bucket_rows(keys, BandKeys(hashes[:, None], band))
             put_rows(transaction, rows, generation)
-            if fills_one:
-                filters.build(transaction, generation, first_band + band, np.asarray(rows["bucket_hash"]))
-        if fills_one:
-            filters.build(transaction, generation, DIGEST_BAND, np.empty(0, dtype=np.int64))
+            if number is not None:
+                filters.build(transaction, number, generation, band, np.asarray(rows["bucket_hash"]))
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
         self._held, self._prints = [], []

@@ -19,11 +19,11 @@ from sqlalchemy import delete, select
 
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
-from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_filter, content
+from lshdb.store.schema import DIGEST_BAND, band_bucket, content
 from lshdb.store.staging import staged_digest
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import generations, graph
+from lshdb.store.tables import filters, generations, graph
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
 from lshdb.store.transaction import Transaction
 
@@ -118,7 +118,7 @@ def twins(transaction: Transaction) -> Iterator[tuple[int, int]]:
 def rewrite(transaction: Transaction) -> None:
     """Write the rows of all contents again, after all digests have changed."""
     transaction.execute(delete(band_bucket).where(in_use(), band_bucket.c.band == DIGEST_BAND))
-    transaction.execute(delete(bucket_filter).where(bucket_filter.c.band == DIGEST_BAND))
+    filters.delete_band(transaction, DIGEST_BAND)
     ordered = select(content.c.content_key, content.c.digest).order_by(content.c.content_key)
     for block in transaction.stream(ordered, rows=REWRITTEN_CONTENTS):
         put_rows(transaction, rows_by_key(dict(tuple(row) for row in block)))

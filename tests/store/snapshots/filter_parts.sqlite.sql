@@ -1,5 +1,7 @@
-SELECT given."key", given.value, bucket_generation.generation, (SELECT CASE WHEN (bucket_filter.band = given."key" + ?) THEN bucket_filter.bits ELSE substr(bucket_filter.bits, 1, 0) END AS anon_2
+SELECT given."key", used.filter, (SELECT bucket_filter.entries
 FROM bucket_filter
-WHERE bucket_filter.generation = bucket_generation.generation AND (bucket_filter.band, bucket_filter.last_hash) >= (given."key" + ?, given.value + 0) ORDER BY bucket_filter.band, bucket_filter.last_hash
+WHERE bucket_filter.part_key >= used.filter * 281474976710656 + given.value ORDER BY bucket_filter.part_key
  LIMIT ? OFFSET ?) AS anon_1
-FROM json_each(?) AS given JOIN bucket_generation ON bucket_generation.merges_into IS NULL
+FROM json_each(?) AS given JOIN (SELECT DISTINCT bucket_generation.filter AS filter
+FROM bucket_generation
+WHERE bucket_generation.filter IS NOT NULL) AS used ON 1 = 1

@@ -1,0 +1,142 @@
+"""The filters of full generations: built from their rows, and merged when they are many.
+
+FAN_OUT filters of one size class merge into one of the next class, independently of the rows, so that a question has
+few filters to read even if merges of rows are far behind. The filter of a merge's target is made from those of its
+sources before the first row moves.
+
+A filter is made in order, a few parts in one transaction, and is used when it is complete. If the process is killed,
+the next one continues after its last part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import bindparam, delete, func, select, update
+
+from lshdb.model.arrays import distinct
+from lshdb.store.schema import POSITION_BITS, bucket_filter, bucket_generation
+from lshdb.store.tables import filters
+from lshdb.store.tables.filters import LABELS, LAST_POSITION, label
+from lshdb.store.tables.generation_list import Generation, following, generations, used
+from lshdb.store.transaction import Transaction
+
+__all__ = ["FAN_OUT", "go_on"]
+
+# docs/design.md has the arithmetic.
+FAN_OUT: Final = 3
+# Read or deleted in one transaction, for which other writers wait: 0.2 s.
+STEP_PARTS: Final = 3_000
+STEP_ROWS: Final = 200_000
+NO_LABEL: Final = LABELS
+
+_OF_ONE: Final = bucket_filter.c.part_key.between(bindparam("begin"), bindparam("end"))
+_LAST: Final = select(func.max(bucket_filter.c.part_key)).where(_OF_ONE)
+_SOME: Final = select(bucket_filter.c.part_key).where(_OF_ONE).order_by(bucket_filter.c.part_key).limit(STEP_PARTS)
+
+
+def go_on(transaction: Transaction, full: int) -> bool:
+    """Delete some parts that no generation needs, or make some of the next filter.
+
+    Args: full: the number of rows from which on a generation has a filter.
+    Returns: whether there was anything to do.
+    """
+    known = generations(transaction)
+    stored = filters.stored(transaction)
+    if needless := stored - used(known):
+        parts = delete(bucket_filter).where(bucket_filter.c.part_key.in_(_SOME))
+        transaction.execute(parts, _range(min(needless)))
+        return True
+    number = next((one.next_filter for one in known if one.next_filter is not None), None)
+    if number is None:
+        if not (sharing := _sharing(known, full)):
+            return False
+        number = following(stored | used(known))
+        theirs = bucket_generation.c.generation.in_(sharing)
+        transaction.execute(update(bucket_generation).where(theirs).values(next_filter=number))
+        known = generations(transaction)
+    if not _extend(transaction, number, _Inputs(transaction, known, number)):
+        mine = bucket_generation.c.next_filter == number
+        transaction.execute(update(bucket_generation).where(mine).values(filter=number, next_filter=None))
+    return True
+
+
+def _range(number: int) -> dict[str, int]:
+    """Return the first and the last key that a part of a filter may have."""
+    first = number << POSITION_BITS
+    return {"begin": first, "end": first | LAST_POSITION}
+
+
+def _sharing(known: Sequence[Generation], full: int) -> list[int]:
+    """Return the generations that the next filter is for: one that needs one, or those of filters of one size."""
+    sizes = {one.number: one.num_rows for one in known}
+    for one in known:
+        if one.merges_into is not None:
+            sizes[one.merges_into] += sizes.pop(one.number)
+    for one in known:
+        if one.filter is None and sizes.get(one.number, full) >= full:
+            return [one.number]
+    rows = defaultdict[int, int](int)
+    for one in known:
+        # What a merge is about to empty does not count.
+        if one.filter is not None and one.number in sizes:
+            rows[one.filter] += sizes[one.number]
+    classes = defaultdict[int, set[int]](set)
+    for number, num_rows in rows.items():
+        classes[int(math.log(max(1.0, num_rows / full), FAN_OUT))].add(number)
+    many = next((numbers for numbers in classes.values() if len(numbers) >= FAN_OUT), set[int]())
+    return [one.number for one in known if one.filter in many]
+
+
+class _Inputs:
+    """What a filter is made from: other filters, and the rows of generations that have none."""
+
+    def __init__(self, transaction: Transaction, known: Sequence[Generation], number: int) -> None:
+        self._transaction = transaction
+        # The labels that the entries of each filter get, by those that they have.
+        self._labels = defaultdict[int, NDArray[np.int64]](lambda: np.full(LABELS, NO_LABEL))
+        self._rows = list[tuple[int, int]]()
+        for one in known:
+            if one.next_filter != number:
+                continue
+            # The rows of a target that has no filter yet are those of its sources.
+            for each in [one, *(other for other in known if one.filter is None and other.merges_into == one.number)]:
+                if each.filter is None:
+                    self._rows.append((each.number, one.number))
+                else:
+                    self._labels[each.filter][label(each.number)] = label(one.number)
+
+    def entries(self, position: int) -> tuple[NDArray[np.int64], int]:
+        """Return the next entries from a position on, ascending, distinct, and the last position that they cover."""
+        found, last = [np.empty(0, dtype=np.int64)], LAST_POSITION
+        count = max(1, STEP_PARTS // max(1, len(self._labels)))
+        for number, labels in self._labels.items():
+            parts = filters.read_parts(self._transaction, number, position, count)
+            entries = filters.unpacked(parts)
+            replaced = labels[entries & LABELS - 1]
+            found.append((entries & -LABELS | replaced)[replaced != NO_LABEL])
+            if len(parts) == count:
+                last = min(last, int(filters.ends_of(parts)[-1]))
+        for generation, target in self._rows:
+            entries, end = filters.rows_from(self._transaction, generation, position, STEP_ROWS // len(self._rows))
+            found.append(entries & -LABELS | label(target))
+            last = min(last, end)
+        entries = distinct(np.concatenate(found), in_runs=True)
+        return entries[: np.searchsorted(entries, (last + 1) * LABELS)], last
+
+
+def _extend(transaction: Transaction, number: int, inputs: _Inputs) -> bool:
+    """Write the next parts of a filter. Returns: whether there were any."""
+    part_key = transaction.execute(_LAST, _range(number)).scalar_one()
+    last = -1 if part_key is None else int(part_key) & LAST_POSITION
+    while last < LAST_POSITION:
+        entries, last = inputs.entries(last + 1)
+        if len(entries):
+            filters.put(transaction, number, entries)
+            return True
+    return False

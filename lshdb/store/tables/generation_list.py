@@ -1,0 +1,49 @@
+"""The rows of `bucket_generation`: the generations of `band_bucket`, which of them merge, and their filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import select
+
+from lshdb.store.schema import bucket_generation
+from lshdb.store.transaction import Transaction
+
+__all__ = ["LAST_NUMBER", "Generation", "following", "generations", "used"]
+
+# Generations and filters have numbers of 15 bits.
+LAST_NUMBER: Final = 2**15 - 1
+
+_ALL: Final = select(*bucket_generation.columns).order_by(bucket_generation.c.generation)
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A row of `bucket_generation`."""
+
+    number: int
+    num_rows: int
+    merges_into: int | None
+    filter: int | None
+    next_filter: int | None
+
+
+def generations(transaction: Transaction) -> list[Generation]:
+    """Return the generations, ascending."""
+    return [Generation(*row) for row in transaction.rows(_ALL)]
+
+
+def used(known: Iterable[Generation]) -> set[int]:
+    """Return the filters that generations have, or will have."""
+    return {number for one in known for number in (one.filter, one.next_filter) if number is not None}
+
+
+def following(taken: set[int]) -> int:
+    """Return a free number.
+
+    It is the last one, if possible: SQLite adds sorted rows to the end of a table in half the time of those in between.
+    """
+    last = max(taken, default=-1)
+    return last + 1 if last < LAST_NUMBER else next(number for number in range(LAST_NUMBER) if number not in taken)
