@@ -31,7 +31,7 @@ __all__ = ["FAN_OUT", "go_on"]
 # docs/design.md has the arithmetic.
 FAN_OUT: Final = 3
 # Read or deleted in one transaction, for which other writers wait: 0.2 s.
-STEP_PARTS: Final = 3_000
+STEP_PARTS: Final = 6_000
 STEP_ROWS: Final = 200_000
 NO_LABEL: Final = LABELS
 
