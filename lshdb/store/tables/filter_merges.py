@@ -1,6 +1,6 @@
 """The filters of full generations: built from their rows, and merged when they are many.
 
-FAN_OUT filters of one size class merge into one of the next class, independently of the rows, so that a question has
+FAN_OUT filters of one size class merge into one of the next, independently of the rows, so that a question has
 few filters to read even if merges of rows are far behind. The filter of a merge's target is made from those of its
 sources before the first row moves.
 
