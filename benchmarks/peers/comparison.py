@@ -44,6 +44,7 @@ class Entry:
         needs: the module that must be installed; empty if lshdb's own dependencies are enough.
         survives: the result remains after the process has ended.
         on_postgres: the peer needs a database.
+        documented: as in `protocol.Task`. A name ends with "as documented".
     """
 
     name: str
@@ -52,6 +53,7 @@ class Entry:
     workers: int = 1
     survives: bool = False
     on_postgres: bool = False
+    documented: bool = False
 
 
 ENTRIES: Final = (
@@ -61,13 +63,17 @@ ENTRIES: Final = (
     Entry("lshdb, Postgres", "lshdb", workers=2, survives=True, on_postgres=True),
     Entry("NumPy loop", "bare_numpy"),
     Entry("datasketch", "datasketch", "datasketch"),
+    Entry("datasketch, as documented", "datasketch", "datasketch", documented=True),
     Entry("rensa", "rensa", "rensa"),
+    Entry("rensa, as documented", "rensa", "rensa", documented=True),
     Entry("gaoya", "gaoya", "gaoya"),
     Entry("gaoya", "gaoya", "gaoya", workers=2),
     Entry("FastSketchLSH", "fastsketchlsh", "FastSketchLSH"),
     Entry("FastSketchLSH", "fastsketchlsh", "FastSketchLSH", workers=2),
+    Entry("FastSketchLSH, as documented", "fastsketchlsh", "FastSketchLSH", documented=True),
     Entry("datatrove", "datatrove", "datatrove", survives=True),
     Entry("datatrove", "datatrove", "datatrove", workers=2, survives=True),
+    Entry("datatrove, as documented", "datatrove", "spacy", survives=True, documented=True),
     Entry("text-dedup", "text_dedup", "text_dedup", survives=True),
     Entry("text-dedup", "text_dedup", "text_dedup", workers=2, survives=True),
     Entry("dedup-pg, Postgres", "dedup_pg", "dedup_pg", survives=True, on_postgres=True),
@@ -195,6 +201,7 @@ def call_of(file: Path, entry: Entry, question: Question, room: Path, url: str) 
     """Return the command line of a peer."""
     call = [sys.executable, "-m", f"benchmarks.peers.{entry.module}", str(file), "--out", str(answers_of(room))]
     call += ["--work", str(room), "--workers", str(entry.workers), "--min-sim", str(question.min_sim)]
+    call += ["--documented"] if entry.documented else []
     return [*call, "--url", url] if url else call
 
 

@@ -1,7 +1,8 @@
 """datasketch in memory: one MinHash per document, queried and inserted individually. Lists candidates.
 
-Used as fast as its interface allows: it receives 32-bit hashes (its hash function is `int`), one `update_batch` per
-document, permutations that are created once and copied, and no check for repeated keys.
+Used as fast as its interface allows: one `update_batch` per document, permutations that are created once and copied,
+and no check for repeated keys. It receives 32-bit hashes (its hash function is `int`); as documented, it receives
+strings, which it hashes with its default, SHA-1.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datasketch import MinHash, MinHashLSH
 
 from benchmarks.peers.figures import read_records
 from benchmarks.peers.protocol import BANDS, NUM_PERM, ROWS, SEED, Answer, Task, run
-from benchmarks.peers.shingles import hashes
+from benchmarks.peers.shingles import hashes, strings
 
 HALF: Final = np.uint64(32)
 
@@ -36,11 +37,20 @@ def blank_signature() -> MinHash:
     return MinHash(num_perm=NUM_PERM, seed=SEED, hashfunc=int)
 
 
+def sign_documented(blank: MinHash, text: str) -> MinHash:
+    """Return the signature of a text, from strings. Args: blank: with the default hash function."""
+    signature = blank.copy()
+    signature.update_batch(strings(text))
+    return signature
+
+
 def duplicates(task: Task) -> Iterator[Answer]:
     """Yield the candidates with their estimates. Documents without words have none."""
-    blank, index, signatures = blank_signature(), index_of(), dict[str, MinHash]()
+    blank = MinHash(num_perm=NUM_PERM, seed=SEED) if task.documented else blank_signature()
+    signed = sign_documented if task.documented else sign
+    index, signatures = index_of(), dict[str, MinHash]()
     for record in read_records(task.file):
-        signature = sign(blank, record.text)
+        signature = signed(blank, record.text)
         if not signature.is_empty():
             for other in index.query(signature):
                 yield Answer(other, record.id, signature.jaccard(signatures[other]))

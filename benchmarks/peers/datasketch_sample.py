@@ -11,7 +11,6 @@ starts, so reading and decoding are not measured. Limitation: stores no texts, w
 from __future__ import annotations
 
 import argparse
-import re
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -23,9 +22,9 @@ from datasketch import MinHash, MinHashLSH
 from datasketch.hashfunc import sha1_hash32
 
 from benchmarks.peers.figures import Figures, Record, read_records, show
+from benchmarks.peers.shingles import strings
 
 BANDS, ROWS = 20, 5
-WORD: Final = re.compile(r"\w+")
 HASHES: Final[dict[str, Callable[[bytes], int]]] = {"sha1": sha1_hash32, "xxhash": xxhash.xxh32_intdigest}
 
 
@@ -35,14 +34,6 @@ def sample(path: Path, num_bytes: int) -> list[Record]:
     return list(islice(read_records(path), 0, None, max(1, round(total / num_bytes))))
 
 
-def shingles(text: str) -> list[bytes]:
-    """Return the word 5-shingles. A shorter text is one shingle; a text without words has none."""
-    words = [word.encode() for word in WORD.findall(text.lower())]
-    if 0 < len(words) < 5:
-        return [b" ".join(words)]
-    return list(map(b" ".join, zip(words, words[1:], words[2:], words[3:], words[4:], strict=False)))
-
-
 def index(records: Sequence[Record], hash_function: Callable[[bytes], int]) -> MinHashLSH:
     """Return an index of all records."""
     blank = MinHash(num_perm=BANDS * ROWS, hashfunc=hash_function)
@@ -50,7 +41,7 @@ def index(records: Sequence[Record], hash_function: Callable[[bytes], int]) -> M
     with lsh.insertion_session() as session:
         for record in records:
             signature = blank.copy()
-            signature.update_batch(shingles(record.text))
+            signature.update_batch(strings(record.text))
             session.insert(record.id, signature, check_duplication=False)
     return lsh
 

@@ -1,8 +1,9 @@
 """datatrove's MinHash pipeline on disk: signatures, buckets and clusters, run by its local executor.
 
-It uses the words of the other peers, because its English tokenizer needs spaCy. Of its normalisation, only lower-casing
-is on. It parallelises by file, so the file is split for several workers. It answers with clusters, because it lists
-only neighbours within each bucket; all documents of a cluster count as pairs.
+It uses the words of the other peers, and of its normalisation, only lower-casing is on; as documented, it splits
+English with spaCy, and normalises as it does by default. It parallelises by file, so the file is split for several
+workers. It answers with clusters, because it lists only neighbours within each bucket; all documents of a cluster count
+as pairs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import shutil
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from datatrove.pipeline.dedup import MinhashDedupBuckets, MinhashDedupCluster, M
 from datatrove.pipeline.dedup.minhash import MinhashConfig
 from datatrove.pipeline.readers import JsonlReader
 from datatrove.utils.text import TextNormConfig
+from datatrove.utils.typeshelper import Languages
 from datatrove.utils.word_tokenizers import WordTokenizer
 
 from benchmarks.peers import shingles
@@ -29,7 +32,8 @@ from benchmarks.peers.protocol import BANDS, ROWS, SEED, SHINGLE_SIZE, Answer, T
 AS_IT_IS = TextNormConfig(
     norm_whitespace=False, remove_punctuation=False, norm_unicode_diacritics=False, norm_numbers=False
 )
-CONFIG = MinhashConfig(n_grams=SHINGLE_SIZE, num_buckets=BANDS, hashes_per_bucket=ROWS, seed=SEED, norm_config=AS_IT_IS)
+DOCUMENTED = MinhashConfig(n_grams=SHINGLE_SIZE, num_buckets=BANDS, hashes_per_bucket=ROWS, seed=SEED)
+CONFIG = replace(DOCUMENTED, norm_config=AS_IT_IS)
 
 
 class Words(WordTokenizer):  # type: ignore[misc]
@@ -71,10 +75,11 @@ def duplicates(task: Task) -> Iterator[Answer]:
     """Yield the clusters. Their files identify a document by its line in a file."""
     folder = divided(task)
     signatures, buckets, found = (str(task.work / name) for name in ("signatures", "buckets", "clusters"))
-    sign = [JsonlReader(str(folder)), MinhashDedupSignature(signatures, CONFIG, language=Words())]
+    config, language = (DOCUMENTED, Languages.english) if task.documented else (CONFIG, Words())
+    sign = [JsonlReader(str(folder)), MinhashDedupSignature(signatures, config, language=language)]
     execute(task, "sign", sign, task.workers)
-    execute(task, "buckets", [MinhashDedupBuckets(signatures, buckets, config=CONFIG)], BANDS)
-    execute(task, "cluster", [MinhashDedupCluster(buckets, found, config=CONFIG, save_cluster_id=True)], 1)
+    execute(task, "buckets", [MinhashDedupBuckets(signatures, buckets, config=config)], BANDS)
+    execute(task, "cluster", [MinhashDedupCluster(buckets, found, config=config, save_cluster_id=True)], 1)
     clusters = defaultdict[int, list[str]](list)
     for part in sorted(Path(found).glob("*.clusters")):
         ids = [record.id for record in read_records(folder / f"{int(part.stem):05}.jsonl")]

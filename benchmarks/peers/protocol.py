@@ -1,6 +1,7 @@
 """The protocol and the command line of all peers.
 
-    python -m benchmarks.peers.NAME FILE.jsonl --out ANSWERS.jsonl --work FOLDER [--workers 1] [--url URL]
+    python -m benchmarks.peers.NAME FILE.jsonl --out ANSWERS.jsonl --work FOLDER
+        [--workers 1] [--url URL] [--min-sim 0.8] [--documented]
 
 The answers are JSON lines: ``{"left", "right", "similarity"}`` for a pair, with the peer's own estimate if it has one,
 or ``{"cluster": [ids]}`` for a group of duplicates.
@@ -38,6 +39,8 @@ class Task:
         workers: processes, or threads if the peer uses threads.
         url: an empty Postgres database; empty if the peer needs none.
         min_sim: the threshold of a peer that verifies; the others keep all candidates.
+        documented: use the peer as its documentation does, which passes strings and lets the peer hash them. By default
+            it receives hashes from `shingles`, which take less time to make.
     """
 
     file: Path
@@ -45,6 +48,7 @@ class Task:
     workers: int = 1
     url: str = ""
     min_sim: float = 0.8
+    documented: bool = False
 
 
 class Answer(msgspec.Struct, omit_defaults=True):
@@ -72,8 +76,10 @@ def run(peer: Peer) -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--url", default="")
     parser.add_argument("--min-sim", type=float, default=0.8)
+    parser.add_argument("--documented", action="store_true")
     asked = parser.parse_args()
+    task = Task(asked.file, asked.work, asked.workers, asked.url, asked.min_sim, asked.documented)
     encoder = msgspec.json.Encoder()
     with asked.out.open("wb", buffering=1 << 20) as out:
-        for answer in peer(Task(asked.file, asked.work, asked.workers, asked.url, asked.min_sim)):
+        for answer in peer(task):
             out.write(encoder.encode(answer) + b"\n")

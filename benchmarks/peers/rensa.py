@@ -1,6 +1,6 @@
 """rensa in memory: R-MinHash of the full set (not its sampling pipeline) and RMinHashLSH. Lists candidates.
 
-It uses one thread. Its tokens are 8-byte hashes. Its signatures are kept for the estimates.
+It uses one thread. Its tokens are 8-byte hashes; as documented, strings. Its signatures are kept for the estimates.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from rensa import RMinHash, RMinHashLSH
 
 from benchmarks.peers.figures import read_records
 from benchmarks.peers.protocol import BANDS, NUM_PERM, SEED, Answer, Task, run
-from benchmarks.peers.shingles import tokens
+from benchmarks.peers.shingles import strings, tokens
 
 
 def duplicates(task: Task) -> Iterator[Answer]:
     """Yield the candidates with their estimates. Documents without words have none."""
-    ids, signatures = list[str](), list[RMinHash]()
+    ids, signatures, shingled = list[str](), list[RMinHash](), strings if task.documented else tokens
     index = RMinHashLSH(threshold=0.8, num_perm=NUM_PERM, num_bands=BANDS)
     for record in read_records(task.file):
-        if found := tokens(record.text):
+        if found := shingled(record.text):
             signature = RMinHash(num_perm=NUM_PERM, seed=SEED)
             signature.update(found)
             ids.append(record.id)

@@ -1,4 +1,4 @@
-"""Fast word 5-shingles in Python, for peers that do not shingle texts themselves.
+"""Word 5-shingles in Python, for peers that do not shingle texts themselves: as hashes, which is fast, or as strings.
 
 Words are runs of ``\\w`` in the lower-cased text. They equal lshdb's words except in texts that are not NFKC, and in
 scripts without spaces. Words are hashed by Python's own hash. The benchmark sets PYTHONHASHSEED, so that the hash is
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.protocol import SHINGLE_SIZE
 
-__all__ = ["hashes", "tokens", "words"]
+__all__ = ["WORD", "hashes", "strings", "tokens", "words"]
 
 WORD: Final = re.compile(r"\w+")
 # Knuth's multiplier for 64 bits. It is odd, so that no word of a shingle is lost.
@@ -25,6 +25,14 @@ MULTIPLIER: Final = np.uint64(6364136223846793005)
 def words(text: str) -> list[str]:
     """Return the words, in order."""
     return WORD.findall(text.lower())
+
+
+def strings(text: str) -> list[bytes]:
+    """Return each shingle in order, repeats included, as its words with spaces; otherwise as `hashes`."""
+    found = [word.encode() for word in words(text)]
+    if 0 < len(found) < SHINGLE_SIZE:
+        return [b" ".join(found)]
+    return list(map(b" ".join, zip(*(found[place:] for place in range(SHINGLE_SIZE)), strict=False)))
 
 
 def hashes(text: str) -> NDArray[np.uint64]:

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.corpora.synthetic import texts
 from benchmarks.page.records import PeerRecord, read, write
-from benchmarks.peers.comparison import PEERS, Corpus, Entry, corpus_of, measure
-from benchmarks.peers.shingles import hashes, tokens
+from benchmarks.peers.comparison import ENTRIES, PEERS, Corpus, Entry, call_of, corpus_of, measure
+from benchmarks.peers.shingles import hashes, strings, tokens
 from benchmarks.runs import additions
 from benchmarks.runs.ingest import StepError
 from benchmarks.runs.processes import watch
@@ -68,6 +68,19 @@ def test_equal_shingles_have_equal_hashes_and_a_short_text_is_one_shingle() -> N
     assert len(hashes("one two")) == len(hashes("one two three four five")) == 1
     assert len(hashes(" .,- ")) == 0
     assert [len(token) for token in tokens("one two three four five six")] == [8, 8]
+
+
+def test_the_documented_way_has_a_string_for_each_hash() -> None:
+    text = "One, two three. FOUR five six"
+    assert strings(text) == [b"one two three four five", b"two three four five six"]
+    assert (strings("one two"), strings(" .,- ")) == ([b"one two"], [])
+    assert len(strings(text)) == len(hashes(text))
+
+
+def test_a_documented_entry_passes_its_flag_and_says_so_in_its_name() -> None:
+    for entry in ENTRIES:
+        call = call_of(Path("file"), entry, PEERS, Path("room"), "")
+        assert ("--documented" in call) == entry.documented == entry.name.endswith(", as documented")
 
 
 def test_an_index_in_two_parts_holds_what_one_made_at_once_holds(file: Path, tmp_path: Path) -> None:
