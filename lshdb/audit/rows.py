@@ -13,7 +13,7 @@ from lshdb.audit.faults import LOST, Fault
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.store.statements.rules import Rule
-from lshdb.store.tables import audit, filters, generations
+from lshdb.store.tables import audit, generations, lookups
 from lshdb.store.transaction import Transaction
 
 __all__ = ["database_faults", "miscounted", "row_faults", "schema_faults"]
@@ -47,7 +47,7 @@ def row_faults(snapshot: Transaction, params: Params) -> Iterator[Fault]:
             yield _breach(rule, row._mapping)
     yield from _oversized_faults(snapshot)
     for number in generations.numbers(snapshot):
-        if filters.wrong(snapshot, number):
+        if lookups.wrong(snapshot, number):
             yield Fault(
                 "filter-wrong", "bucket_filter", str(number), "it denies a bucket", "dropped; a merge builds it"
             )

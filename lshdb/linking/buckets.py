@@ -11,27 +11,10 @@ from numpy.typing import NDArray
 
 from lshdb.model.expansion import Expansion
 
-__all__ = ["Piece", "complete_buckets", "expand", "expand_piece", "pieces", "with_any"]
+__all__ = ["Piece", "expand", "expand_piece", "pieces", "with_any"]
 
 # Candidate pairs made at a time: 64 MB of keys.
 SLICE_PAIRS: Final = 4_000_000
-
-
-def complete_buckets(blocks: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
-    """Yield the same rows in blocks of whole buckets.
-
-    Args:
-        blocks: (bucket, content_key), int64, shape (n, 2), sorted across all blocks.
-    """
-    held = np.empty((0, 2), dtype=np.int64)
-    for block in blocks:
-        rows = np.concatenate([held, block])
-        last = np.searchsorted(rows[:, 0], rows[-1, 0])
-        held = rows[last:]
-        if last:
-            yield rows[:last]
-    if len(held):
-        yield held
 
 
 def with_any(rows: NDArray[np.int64], content_keys: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.linking.buckets import complete_buckets, expand
+from lshdb.linking.buckets import expand
 from lshdb.linking.comparison import Contents
 from lshdb.model.params import Params
 from lshdb.sketch.banding import band_keys
@@ -20,17 +20,14 @@ __all__ = ["Delta"]
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """New contents, and the buckets that they share.
+    """New contents, and those of their buckets that have two or more contents.
 
-    Args:
-        new: (band, bucket_hash, content_key) of the new contents, int64, shape (n, 3).
-        shared: (band, bucket_hash, num_contents) of those of their buckets with two or more contents, int64,
-            shape (m, 3).
+    Args: new: (band, bucket_hash, content_key) of the new contents, int64, shape (n, 3).
     """
 
     _transaction: Transaction
     new: NDArray[np.int64]
-    shared: NDArray[np.int64]
+    shared: buckets.SharedBuckets
 
     @classmethod
     def of(cls, transaction: Transaction, contents: Contents, params: Params) -> Delta:
@@ -43,7 +40,7 @@ class Delta:
     @property
     def hot(self) -> NDArray[np.int64]:
         """The shared buckets that are beyond the cap."""
-        return self.shared[self._is_hot]
+        return self.shared.buckets[self._is_hot]
 
     def candidates(self) -> Iterator[NDArray[np.int64]]:
         """Yield the candidate pairs of the new contents, as `expand` does."""
@@ -52,11 +49,12 @@ class Delta:
 
     @property
     def _is_hot(self) -> NDArray[np.bool_]:
-        return self._transaction.expansion.is_oversized(self.shared[:, 2])
+        return self._transaction.expansion.is_oversized(self.shared.buckets[:, 2])
 
     def _rows(self) -> Iterator[NDArray[np.int64]]:
         """Yield (bucket, content_key) of whole buckets, and of hot ones what a new content is paired with."""
-        yield from complete_buckets(buckets.members(self._transaction, self.shared[~self._is_hot, :2]))
+        places = self.shared.places[~self._is_hot[self.shared.places[:, 0]]]
+        yield from buckets.members_at(self._transaction, self.shared.buckets, places)
         for band, bucket_hash, _ in self.hot.tolist():
             keys = self._paired(band, bucket_hash)
             yield np.column_stack([np.zeros_like(keys), keys])

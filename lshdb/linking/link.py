@@ -27,6 +27,7 @@ from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.store.dialect import Part
+from lshdb.store.merging import unite_filters
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, constraints, generations, graph
 from lshdb.store.tables.graph import OversizedBuckets
@@ -107,6 +108,9 @@ class Linking:
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(constraints.FIRST_LINK)
         self._store.write(partial(_end, keys=keys, are_few=are_few))
+        if not are_few:
+            # A tenth of the time of such a link, and the next questions find the filter in memory.
+            unite_filters(self._store)
         self._progress.advanced("link", 1.0)
         return num_pairs
 

@@ -13,15 +13,13 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import BigInteger, Dialect, TableValuedAlias, bindparam, column, literal_column
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["given", "given_bucket", "given_member", "given_pair", "given_place", "given_row"]
+__all__ = ["given", "given_bucket", "given_member", "given_pair", "given_row"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -45,26 +43,6 @@ class _Rows(UserDefinedType[object]):
         if dialect.name == "postgresql":
             return lambda rows: json.dumps(rows).translate(BRACES)
         return json.dumps
-
-
-class _Places(_Rows):
-    """(band, bucket_hash), int64, shape (n, 2), sorted; in SQLite, one list of hashes for each band.
-
-    With lists of integers instead of rows, SQLite finds the buckets of a link in two thirds of the time.
-    """
-
-    cache_ok = True
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[Any], str]:
-        """Return the function that creates the text."""
-        as_rows = super().bind_processor(dialect)
-        return _by_band if dialect.name == "sqlite" else lambda places: as_rows(places.tolist())
-
-
-def _by_band(places: NDArray[np.int64]) -> str:
-    bands, begins = np.unique(places[:, 0], return_index=True)
-    hashes = np.split(places[:, 1], begins[1:])
-    return json.dumps({band: part.tolist() for band, part in zip(bands.tolist(), hashes, strict=True)})
 
 
 class _Unfolded(FunctionElement[int]):
@@ -92,19 +70,6 @@ def _of_array(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
     return f"(SELECT number - 1 AS key, {unfolded} FROM {rows})"  # noqa: S608
 
 
-class _UnfoldedPlaces(_Unfolded):
-    """The rows of a list of (band, bucket_hash), without their positions."""
-
-    inherit_cache = True
-
-
-@compiles(_UnfoldedPlaces, "sqlite")
-def _of_bands(element: _UnfoldedPlaces, compiler: SQLCompiler, **options: Any) -> str:
-    bands = compiler.process(next(iter(element.clauses)), **options)
-    columns = "CAST(bands.key AS INTEGER) AS band, hashes.value AS bucket_hash"
-    return f"(SELECT {columns} FROM json_each({bands}) AS bands, json_each(bands.value) AS hashes)"  # noqa: S608
-
-
 def _unfolded(*names: str) -> TableValuedAlias:
     values = bindparam("given", type_=_Rows())
     rows = _Unfolded(values, *map(literal_column, names))
@@ -115,8 +80,5 @@ def _unfolded(*names: str) -> TableValuedAlias:
 given = _unfolded()
 given_pair = _unfolded("left_key", "right_key")
 given_bucket = _unfolded("band", "bucket_hash")
-given_place = _UnfoldedPlaces(
-    bindparam("given", type_=_Places()), literal_column("band"), literal_column("bucket_hash")
-).table_valued(column("band", BigInteger), column("bucket_hash", BigInteger), name="given")
 given_row = _unfolded("generation", "band", "bucket_hash")
 given_member = _unfolded("band", "bucket_hash", "content_key")

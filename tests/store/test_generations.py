@@ -19,12 +19,12 @@ from lshdb.model.banding import Banding
 from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys
 from lshdb.sketch.banding import band_keys
-from lshdb.store import tables, whole
-from lshdb.store.merging import Merging, merge
+from lshdb.store import whole
+from lshdb.store.merging import Merging, merge, unite_filters
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, documents, filter_merges, filters, generation_list, generations, graph
-from lshdb.store.tables.buckets import put_rows
+from lshdb.store.tables import bands, documents, filter_merges, filters, generation_list, generations, graph, lookups
+from lshdb.store.tables.buckets import members, members_at, put_rows
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
 from tests.store.released import restore
 
@@ -45,7 +45,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filter_merges, "FAN_OUT", 2)
     monkeypatch.setattr(filter_merges, "STEP_ROWS", 3)
     monkeypatch.setattr(filter_merges, "STEP_PARTS", 2)
-    monkeypatch.setattr(tables.buckets, "FILTERED_HASHES", 1)
 
 
 def known(store: Store) -> Rows:
@@ -298,15 +297,15 @@ def test_a_filter_denies_no_row_and_nearly_all_others(store: Store) -> None:
     big, *others = sorted(sizes(store), key=lambda number: -sizes(store)[number])
     assert big in filtered(store)
     with store.reading() as transaction:
-        assert not filters.wrong(transaction, big)
+        assert not lookups.wrong(transaction, big)
         rows = transaction.execute(text("SELECT generation, band, bucket_hash FROM band_bucket")).all()
         for minima in contents.values():
             asked = band_keys(sketches_of([minima]).signatures, PARAMS.banding)
             hashes = {(band, int(key)) for band, key in enumerate(asked.keys[0].view(np.int64))}
             there = {tuple(row) for row in rows if tuple(row[1:]) in hashes}
-            assert set(filters.possible(transaction, asked)) >= there
+            assert set(lookups.possible(transaction, asked)) >= there
         unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
-        assert {number for number, _, _ in filters.possible(transaction, unknown)} == set(others) - set(filtered(store))
+        assert {number for number, _, _ in lookups.possible(transaction, unknown)} == set(others) - set(filtered(store))
 
 
 def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -> None:
@@ -314,7 +313,7 @@ def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -
     goes_on, steps = True, 0
     while goes_on:
         with store.reading() as transaction:
-            assert not any(filters.wrong(transaction, number) for number in generations.numbers(transaction))
+            assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
             asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
             assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
         goes_on = store.write(generations.merge_some)
@@ -329,9 +328,9 @@ def test_filters_merge_before_the_rows_do(store: Store) -> None:
     merge(store, moves=False)
     assert (sizes(store), filtered(store), len(stored(store))) == ({0: 16, 1: 16}, [0, 1], 1)
     with store.reading() as transaction:
-        assert filters.possible(transaction, unknown) == []
+        assert lookups.possible(transaction, unknown) == []
         # The first band has a bucket in both generations, the others in one.
-        assert sorted((number, band) for number, band, _ in filters.possible(transaction, asked)) == [
+        assert sorted((number, band) for number, band, _ in lookups.possible(transaction, asked)) == [
             (0, 0),
             (0, 1),
             (0, 2),
@@ -347,9 +346,9 @@ def test_the_target_of_a_merge_has_a_filter_before_the_first_row_moves(store: St
     while len(sizes(store)) > 1:
         assert filtered(store) == [0, 1, 2]
         with store.reading() as transaction:
-            assert not any(filters.wrong(transaction, number) for number in (0, 1, 2))
+            assert not any(lookups.wrong(transaction, number) for number in (0, 1, 2))
             assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 9))
-            assert filters.possible(transaction, unknown) == []
+            assert lookups.possible(transaction, unknown) == []
         store.write(generations.merge_some)
     merge(store)
     assert (filtered(store), len(stored(store))) == ([2], 1)
@@ -383,12 +382,72 @@ def test_a_filter_tells_which_generation_has_a_bucket(store: Store, monkeypatch:
     for number in range(4 * 17):
         asked = band_keys(sketches_of([(number, number, number)]).signatures, PARAMS.banding)
         with store.reading() as transaction:
-            having = {generation for generation, _, _ in filters.possible(transaction, asked)}
+            having = {generation for generation, _, _ in lookups.possible(transaction, asked)}
         with_label = {one for one in range(17) if one % 16 == number // 4 % 16}
         assert number // 4 in having
         assert having <= with_label
 
 
+@pytest.fixture(params=["in order", "one by one"])
+def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters are read in order, or a part for each bucket, as few buckets would be in a large index."""
+    if request.param == "one by one":
+        monkeypatch.setattr(lookups, "PARTS_A_LOOKUP", -1)
+        monkeypatch.setattr(lookups, "LOOKUPS_AT_A_TIME", 5)
+
+
+@pytest.mark.usefixtures("ways")
+def test_the_places_of_buckets_are_those_that_have_them_and_few_others(store: Store) -> None:
+    chance = random.Random(2)
+    add_each(store, {f"d{number}": tuple(chance.choices(range(60), k=3)) for number in range(50)})
+    merge(store, moves=False)
+    add(store, {"young": (3, 4, 5)})
+    with store.reading() as transaction:
+        columns = "band, bucket_hash, generation, content_key"
+        rows = transaction.execute(text(f"SELECT {columns} FROM band_bucket ORDER BY 1, 2, 3, 4")).all()
+        # The others differ in a bit that an entry has.
+        asked = sorted({(band, key ^ other) for band, key, _, _ in rows for other in (0, 1 << 33)})
+        places = lookups.places(transaction, np.asarray(asked)).tolist()
+        there = {(asked.index((band, key)), generation) for band, key, generation, _ in rows}
+        assert there <= set(map(tuple, places))
+        # All of them may be in the generation that has no filter.
+        assert len(places) <= len(there) + len(asked)
+        assert places == sorted(places)
+        found = [tuple(row) for block in members(transaction, np.asarray(asked)) for row in block.tolist()]
+        assert found == sorted((asked.index((band, key)), content) for band, key, _, content in rows)
+
+
+def test_all_places_of_a_bucket_are_read_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lshdb.store.tables.buckets.GIVEN_KEYS", 2)
+    add_each(store, alike(9))
+    asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding).keys[0].view(np.int64)
+    rows = np.column_stack([np.arange(3), asked])
+    with store.reading() as transaction:
+        places = lookups.places(transaction, rows)
+        blocks = [block.tolist() for block in members_at(transaction, rows, places)]
+    assert list(chain.from_iterable(blocks)) == [*([0, key] for key in range(1, 10)), [1, 4], [2, 4]]
+    assert blocks[0] == [[0, key] for key in range(1, 10)]
+
+
+def test_all_filters_become_one_after_a_link_that_reads_all_rows(store: Store) -> None:
+    add_each(store, alike(8))
+    merge(store, moves=False)
+    add_each(store, alike(5, start=8))
+    merge(store, moves=False)
+    assert len(stored(store)) == 2
+    contents, expected = known(store), buckets(store)
+    link(store)
+    assert (len(stored(store)), known(store), buckets(store)) == (1, contents, expected)
+    with store.reading() as transaction:
+        assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
+        unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
+        young = set(generations.numbers(transaction)) - set(filtered(store))
+        assert {number for number, _, _ in lookups.possible(transaction, unknown)} == young
+    unite_filters(store)
+    assert len(stored(store)) == 1
+
+
+@pytest.mark.usefixtures("ways")
 def test_a_part_has_all_entries_of_a_hash(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generations, "FAN_OUT", 100)
     for start in range(0, 20, 4):
@@ -398,11 +457,10 @@ def test_a_part_has_all_entries_of_a_hash(store: Store, monkeypatch: pytest.Monk
     asked = band_keys(sketches_of([(7, 100, 100)]).signatures, PARAMS.banding)
     hashes = asked.keys[0].view(np.int64)
     with store.reading() as transaction:
-        assert [(number, band) for number, band, _ in filters.possible(transaction, asked)] == [
+        assert [(number, band) for number, band, _ in lookups.possible(transaction, asked)] == [
             (number, 0) for number in range(5)
         ]
-        found = [numbers for numbers, chosen in filters.lookups(transaction, 0, hashes[:1]) if chosen.all()]
-        assert sorted(chain.from_iterable(found)) == list(range(5))
+        assert lookups.places(transaction, np.asarray([[0, hashes[0]]])).tolist() == [[0, one] for one in range(5)]
 
 
 def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
@@ -413,11 +471,12 @@ def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
     assert filtered(store) == [0]
     asked = band_keys(sketches_of([(1, 1, 1)]).signatures, PARAMS.banding)
     with store.reading() as transaction:
-        assert {band for _, band, _ in filters.possible(transaction, asked)} <= {1}
+        assert {band for _, band, _ in lookups.possible(transaction, asked)} <= {1}
         for band in (0, 2, DIGEST_BAND):
-            assert list(filters.lookups(transaction, band, np.arange(5))) == []
+            assert len(lookups.places(transaction, np.column_stack([np.full(5, band), np.arange(5)]))) == 0
 
 
+@pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize("band", [0, DIGEST_BAND])
 def test_the_entries_of_the_least_and_the_greatest_hash_are_found(band: int, store: Store) -> None:
     ends = (-(2**63), -1, 0, 2**63 - 1) if band == DIGEST_BAND else (0, 1, 2**46, 2**47 - 1)
@@ -427,11 +486,11 @@ def test_the_entries_of_the_least_and_the_greatest_hash_are_found(band: int, sto
         put_rows(transaction, rows)
     merge(store)
     with store.reading() as transaction:
-        assert not filters.wrong(transaction, 0)
-        ((numbers, chosen),) = filters.lookups(transaction, band, np.sort(ends))
-        assert (numbers, chosen.tolist()) == ([0], [True] * 4)
+        assert not lookups.wrong(transaction, 0)
+        found = lookups.places(transaction, np.column_stack([np.full(4, band), np.sort(ends)]))
+        assert found.tolist() == [[0, 0], [1, 0], [2, 0], [3, 0]]
         for one in ends:
-            assert filters.possible(transaction, BandKeys(np.asarray([[one]]).astype(np.uint64), band))
+            assert lookups.possible(transaction, BandKeys(np.asarray([[one]]).astype(np.uint64), band))
 
 
 def test_no_row_is_added_to_a_generation_that_keeps_its_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

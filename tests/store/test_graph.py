@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from sqlalchemy import insert, select
 
 from lshdb.errors import StoreFailed
 from lshdb.ingest.removal import retire
-from lshdb.linking.buckets import Piece, complete_buckets, expand, expand_piece, pieces
+from lshdb.linking.buckets import Piece, expand, expand_piece, pieces
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import oversized_bucket, pair
@@ -76,16 +76,6 @@ def test_expand_follows_the_rule(sizes: list[int], cap: int, hubs: int, piece: i
     assert (found[:, 0] < found[:, 1]).all()
     assert set(map(tuple, found.tolist())) == naive(chosen, new, cap, hubs)
     assert hot == [[hashed, len(keys)] for hashed, keys in chosen.items() if len(keys) > cap]
-
-
-@settings(max_examples=100, deadline=None)
-@given(bucket_sizes, st.integers(1, 9))
-def test_no_bucket_spans_two_blocks(sizes: list[int], block: int) -> None:
-    rows = np.array([(hashed, key) for hashed, size in enumerate(sizes) for key in range(size)], dtype=np.int64)
-    blocks = list(complete_buckets(rows[i : i + block] for i in range(0, len(rows), block)))
-    np.testing.assert_array_equal(np.concatenate(blocks), rows)
-    ends = [(before[-1, 0], after[0, 0]) for before, after in pairwise(blocks)]
-    assert all(before != after for before, after in ends)
 
 
 @settings(max_examples=200, deadline=None)

@@ -17,7 +17,7 @@ from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
 from lshdb.store.schema import band_bucket
 from lshdb.store.store import Store
-from lshdb.store.tables import documents, filters, generations, identities
+from lshdb.store.tables import documents, generations, identities, lookups
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 from tests.audit.test_planted import audited
@@ -54,11 +54,11 @@ def test_a_load_that_fills_a_generation_has_a_filter_at_once(store: Store, monke
         held.write(transaction)
     with store.reading() as transaction:
         young, own = generations.numbers(transaction)
-        assert not filters.wrong(transaction, own)
+        assert not lookups.wrong(transaction, own)
         unknown = band_keys(sketches_of([(10, 11, 12)]).signatures, PARAMS.banding)
-        assert {number for number, _, _ in filters.possible(transaction, unknown)} == {young}
+        assert {number for number, _, _ in lookups.possible(transaction, unknown)} == {young}
         digests = identities.as_digests([bytes(16)])
-        assert {number for number, _, _ in filters.possible(transaction, identities.buckets_of(digests))} == {young}
+        assert {number for number, _, _ in lookups.possible(transaction, identities.buckets_of(digests))} == {young}
 
 
 def test_loads_that_share_a_generation_leave_it_without_a_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,9 +72,9 @@ def test_loads_that_share_a_generation_leave_it_without_a_filter(store: Store, m
             held.write(transaction)
     with store.reading() as transaction:
         assert generations.numbers(transaction) == [0]
-        assert not filters.wrong(transaction, 0)
+        assert not lookups.wrong(transaction, 0)
         asked = band_keys(sketches_of([(1, 2, 3)]).signatures, PARAMS.banding)
-        assert len(filters.possible(transaction, asked)) == 3
+        assert len(lookups.possible(transaction, asked)) == 3
 
 
 def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store: Store) -> None:

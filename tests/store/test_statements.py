@@ -404,7 +404,7 @@ def remove_sources(transaction: Transaction) -> None:
 def mates_of_the_delta(transaction: Transaction) -> None:
     mine = buckets_of(delta(transaction)[1])
     assert sum(map(len, buckets.members(transaction, mine))) == 20 * DELTA + 3
-    assert buckets.shared_among(transaction, mine)[:, 2].tolist() == [2, 2, 2]
+    assert buckets.shared_among(transaction, mine).buckets[:, 2].tolist() == [2, 2, 2]
 
 
 def oversized_buckets() -> OversizedBuckets:

@@ -29,7 +29,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from lshdb.store.given import given, given_bucket, given_place, given_row
+from lshdb.store.given import given, given_bucket, given_row
 from lshdb.store.schema import (
     POSITION_BITS,
     band_bucket,
@@ -50,11 +50,9 @@ __all__ = [
     "NO_LIMIT",
     "Rows",
     "bucket_members",
-    "bucket_sizes",
     "content_digests",
     "content_documents",
     "contents_at",
-    "contents_in_band",
     "existing_contents",
     "filter_parts",
     "first_in_bucket",
@@ -67,6 +65,9 @@ __all__ = [
     "oversized_staged",
     "pair_page",
     "pair_sample",
+    "place_contents",
+    "place_sizes",
+    "repeated_buckets",
     "shared_buckets",
     "signatures",
     "stored_mates",
@@ -107,15 +108,33 @@ def bucket_members() -> Rows:
 
 
 @cache
-def bucket_sizes() -> Rows:
-    """Select (band, bucket_hash, num_contents) of those of the given buckets that have ``:least`` or more contents.
+def repeated_buckets() -> Rows:
+    """Select (bucket_hash, num_contents) of the buckets of ``:band`` with two or more contents in ``:generation``."""
+    place = (band_bucket.c.generation == bindparam("generation"), band_bucket.c.band == bindparam("band"))
+    grouped = select(band_bucket.c.bucket_hash, func.count()).where(*place).group_by(band_bucket.c.bucket_hash)
+    return grouped.having(func.count() > 1).order_by(band_bucket.c.bucket_hash)
 
-    ``:generations`` lists the generations whose contents are counted. Each bucket is counted in a subquery, because
-    Postgres joins many buckets with the whole table if it has no statistics.
+
+@cache
+def place_sizes() -> Rows:
+    """Select (position, num_contents) of the places in ``:given``, (generation, band, bucket_hash).
+
+    Each place is counted in a subquery, because Postgres joins many places with the whole table if it has no
+    statistics.
     """
-    size = select(func.count()).select_from(band_bucket).where(_among(), *_is_at(given_place))
-    num_contents = size.correlate(given_place).scalar_subquery()
-    return select(given_place.c.band, given_place.c.bucket_hash, num_contents).where(num_contents >= bindparam("least"))
+    size = select(func.count()).select_from(band_bucket).where(_is_place())
+    return select(given_row.c.key, size.correlate(given_row).scalar_subquery())
+
+
+@cache
+def place_contents() -> Rows:
+    """Select (position, content_key) of the contents in the places in ``:given``, (generation, band, bucket_hash)."""
+    return select(given_row.c.key, band_bucket.c.content_key).join_from(given_row, band_bucket, _is_place())
+
+
+def _is_place() -> ColumnElement[bool]:
+    """Return the condition that a row of the table is in a given place."""
+    return and_(*(band_bucket.c[name] == given_row.c[name] for name in ("generation", "band", "bucket_hash")))
 
 
 def in_bucket() -> ColumnElement[bool]:
@@ -126,17 +145,13 @@ def in_bucket() -> ColumnElement[bool]:
 
 def _is_given() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in the given bucket."""
-    return and_(in_use(), *_is_at(given_bucket))
+    same = (band_bucket.c[name] == given_bucket.c[name] for name in ("band", "bucket_hash"))
+    return and_(in_use(), *same)
 
 
 def _among() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in one of the generations ``:generations``."""
     return band_bucket.c.generation.in_(bindparam("generations", expanding=True))
-
-
-def _is_at(place: FromClause) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    """Return the conditions that a row of the table is in the bucket of a given place."""
-    return band_bucket.c.band == place.c.band, band_bucket.c.bucket_hash == place.c.bucket_hash
 
 
 @cache
@@ -156,26 +171,14 @@ def filter_parts() -> Rows:
 
 @cache
 def contents_at() -> Rows:
-    """Select the contents in any of the buckets ``:given`` as (generation, band, bucket_hash), without duplicates."""
-    same = and_(*(band_bucket.c[name] == given_row.c[name] for name in ("generation", "band", "bucket_hash")))
-    return select(band_bucket.c.content_key).join_from(given_row, band_bucket, same).distinct()
+    """Select the contents in any of the places in ``:given``, without duplicates."""
+    return select(band_bucket.c.content_key).join_from(given_row, band_bucket, _is_place()).distinct()
 
 
 def _is_in_band(rows: FromClause) -> ColumnElement[bool]:
     """Return the condition that a row has the band of a given hash, whose position is that after ``:first_band``."""
     same: ColumnElement[bool] = rows.c.band == given.c.key + bindparam("first_band", type_=BigInteger)
     return same
-
-
-@cache
-def contents_in_band() -> Rows:
-    """Select (position in ``:given``, content_key) of the given buckets of ``:band`` in ``:generation``."""
-    # Expressions of the given row, not constants: otherwise SQLite would scan the band and unfold the list for each of
-    # its rows.
-    generation, band = (given.c.key * 0 + bindparam(name, type_=BigInteger) for name in ("generation", "band"))
-    place = (band_bucket.c.generation == generation, band_bucket.c.band == band)
-    same = and_(*place, band_bucket.c.bucket_hash == given.c.value)
-    return select(given.c.key, band_bucket.c.content_key).join_from(given, band_bucket, same)
 
 
 @cache

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,27 +17,29 @@ from lshdb.store.schema import band_bucket
 from lshdb.store.staging import staged_bucket
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import filters, generations
+from lshdb.store.tables import generations, lookups
 from lshdb.store.transaction import GIVEN_KEYS, Transaction
 
 __all__ = [
+    "SharedBuckets",
     "bucket_rows",
     "buckets_of",
+    "contents_at",
     "delete_rows",
     "first_in",
     "joined",
     "members",
+    "members_at",
     "put_rows",
     "shared_among",
     "signed_hashes",
 ]
 
 
-# From this number of buckets of a band on, reading its filters takes less time than a page per bucket and generation.
-# Filters and generations both grow with the index, so the number does not depend on its size.
-FILTERED_HASHES: Final = 50
 # Looking a bucket up takes as long as reading so many rows.
 ROWS_A_LOOKUP: Final = 6
+
+_NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)
 
 
 def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -> None:
@@ -61,96 +63,114 @@ def delete_rows(transaction: Transaction, rows: Columns) -> None:
 def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield sorted blocks of (row of `buckets`, content_key), int64, shape (n, 2): the contents of each bucket.
 
-    Args: buckets: (band, bucket_hash), int64, shape (m, 2); sorted like the table, successive lookups share a page.
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
-    if _are_few(buckets):
-        for number, part in enumerate(transaction.parts(buckets)):
-            for block in transaction.stream_integers(statements.bucket_members(), part):
-                block[:, 0] += number * GIVEN_KEYS
-                yield block
-        return
-    for begin, band, hashes in _by_band(buckets):
-        yield from _members(transaction, begin, band, hashes)
+    return members_at(transaction, buckets, lookups.places(transaction, buckets))
 
 
-def _members(transaction: Transaction, begin: int, band: int, hashes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield what `members` yields for the buckets of one band, of which there are `begin` in other bands before."""
-    among = [(number, chosen) for numbers, chosen in filters.lookups(transaction, band, hashes) for number in numbers]
-    for first in range(0, len(hashes), GIVEN_KEYS):
-        found = [np.empty((0, 2), dtype=np.int64)]
-        for number, chosen in among:
-            places = first + np.flatnonzero(chosen[first : first + GIVEN_KEYS])
-            if not len(places):
-                continue
-            asked = {"given": hashes[places].tolist(), "band": band, "generation": number}
-            rows = transaction.integers(statements.contents_in_band(), asked)
-            found.append(np.column_stack([begin + places[rows[:, 0]], rows[:, 1]]))
-        rows = np.concatenate(found)
+def members_at(
+    transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]
+) -> Iterator[NDArray[np.int64]]:
+    """Yield what `members` does, from the given places only. No bucket is in two blocks. Args: as of `contents_at`."""
+    for some in _parts_of(places):
+        rows = np.concatenate([_NO_PAIRS, *contents_at(transaction, buckets, some)])
         yield rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
 
-def _are_few(buckets: NDArray[np.int64]) -> bool:
-    """Return whether looking the buckets up in all generations takes less time than reading all filters."""
-    return len(buckets) < FILTERED_HASHES * len(distinct(buckets[:, 0]))
+def contents_at(
+    transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]
+) -> Iterator[NDArray[np.int64]]:
+    """Yield (row of `buckets`, content_key) of the contents in the given places, int64, shape (n, 2), in any order.
 
-
-def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-    """Yield the hashes of each band, with the number of buckets before and that of the band."""
-    for band in distinct(buckets[:, 0]).tolist():
-        begin, end = np.searchsorted(buckets[:, 0], (band, band + 1)).tolist()
-        yield begin, band, buckets[begin:end, 1]
-
-
-def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (band, bucket_hash, num_contents) of the buckets with two or more contents, int64, shape (k, 3).
-
-    Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
+    Args: places: (row of `buckets`, generation), int64, shape (k, 2), sorted; see `lookups.places`.
     """
-    if _are_few(buckets):
-        return _sizes(transaction, buckets, generations.numbers(transaction), least=2)
-    found = [np.empty((0, 3), dtype=np.int64)]
-    num_rows, num_bands = generations.num_rows_by_number(transaction), len(distinct(buckets[:, 0]))
-    for begin, band, hashes in _by_band(buckets):
-        mine = buckets[begin : begin + len(hashes)]
-        having = sorted(filters.lookups(transaction, band, hashes), key=lambda one: np.count_nonzero(one[1]))
-        elsewhere = [_sizes(transaction, mine[chosen], numbers, least=1) for numbers, chosen in having[:-1]]
-        found += elsewhere
-        # Last, the one that has nearly all of them: new contents are in one generation. Most are alone in their bucket.
-        for numbers, chosen in having[-1:]:
-            is_there = np.isin(hashes, [bucket_hash for rows in elsewhere for bucket_hash in rows[:, 1].tolist()])
-            found.append(_sizes(transaction, mine[chosen & is_there], numbers, least=1))
-            rest = mine[chosen & ~is_there]
-            if len(numbers) == 1 and num_rows[numbers[0]] < ROWS_A_LOOKUP * num_bands * len(rest):
-                found.append(_repeated(transaction, band, numbers[0], rest))
-            else:
-                found.append(_sizes(transaction, rest, numbers, least=2))
-    return _added_up(np.concatenate(found))
+    for some in _parts_of(places):
+        asked = {"given": _given(buckets, some)}
+        for block in transaction.stream_integers(statements.place_contents(), asked):
+            block[:, 0] = some[block[:, 0], 0]
+            yield block
 
 
-def _repeated(transaction: Transaction, band: int, generation: int, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what `_sizes` does for two contents or more, from all rows of a band and generation."""
-    asked = {"band": band, "generations": [generation]}
-    rows = chain.from_iterable(transaction.stream_rows(statements.shared_buckets(), asked))
-    found = np.asarray([(band, bucket_hash, size) for bucket_hash, size, _ in rows], dtype=np.int64).reshape(-1, 3)
-    return found[np.isin(found[:, 1], buckets[:, 1])]
+def _parts_of(places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the places in order, about GIVEN_KEYS at a time. All places of a bucket are together."""
+    begin = 0
+    while begin < len(places):
+        end = int(np.searchsorted(places[:, 0], places[min(begin + GIVEN_KEYS, len(places)) - 1, 0], side="right"))
+        yield places[begin:end]
+        begin = end
 
 
-def _added_up(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the buckets with two or more contents in all generations together, sorted."""
-    if not len(sizes):
-        return sizes
-    rows = sizes[np.lexsort((sizes[:, 1], sizes[:, 0]))]
-    starts = np.flatnonzero(np.r_[True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1)])
-    totals = np.column_stack([rows[starts, :2], np.add.reduceat(rows[:, 2], starts)])
-    return totals[totals[:, 2] > 1]
+def _given(buckets: NDArray[np.int64], places: NDArray[np.int64]) -> list[list[int]]:
+    """Return places as the statements take them."""
+    rows: list[list[int]] = np.column_stack([places[:, 1], buckets[places[:, 0], :2]]).tolist()
+    return rows
 
 
-def _sizes(transaction: Transaction, buckets: NDArray[np.int64], among: Sequence[int], least: int) -> NDArray[np.int64]:
-    """Return (band, bucket_hash, num_contents) of the buckets with `least` contents or more in these generations."""
-    parts = (buckets[begin : begin + GIVEN_KEYS] for begin in range(0, len(buckets), GIVEN_KEYS))
-    asked = {"generations": among, "least": least}
-    found = (transaction.integers(statements.bucket_sizes(), {"given": part, **asked}) for part in parts)
-    return np.concatenate([np.empty((0, 3), dtype=np.int64), *found])
+@dataclass(frozen=True, slots=True)
+class SharedBuckets:
+    """Buckets with two or more contents, and where these are.
+
+    Args:
+        buckets: (band, bucket_hash, num_contents), int64, shape (m, 3), sorted.
+        places: (row of `buckets`, generation), int64, shape (k, 2), sorted.
+    """
+
+    buckets: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> SharedBuckets:
+    """Return those of the buckets that have two or more contents. Args: as of `members`.
+
+    New contents are in one generation or a few. If that is small, one ordered pass over it takes less time than to look
+    up all buckets, most of which have one content.
+    """
+    places = lookups.places(transaction, buckets)
+    is_alone = np.bincount(places[:, 0], minlength=len(buckets))[places[:, 0]] == 1
+    in_pass = is_alone & np.isin(places[:, 1], _worth_a_pass(transaction, places))
+    sizes = np.zeros(len(places), dtype=np.int64)
+    sizes[~in_pass] = _sizes(transaction, buckets, places[~in_pass])
+    sizes[in_pass] = _sizes_by_pass(transaction, buckets, places[in_pass])
+    totals = np.bincount(places[:, 0], sizes, len(buckets)).astype(np.int64)
+    shared = np.flatnonzero(totals > 1)
+    having = places[(sizes > 0) & (totals[places[:, 0]] > 1)]
+    return SharedBuckets(
+        np.column_stack([buckets[shared], totals[shared]]),
+        np.column_stack([np.searchsorted(shared, having[:, 0]), having[:, 1]]),
+    )
+
+
+def _worth_a_pass(transaction: Transaction, places: NDArray[np.int64]) -> list[int]:
+    """Return the generations whose rows take less time to read than the places in them take to look up."""
+    num_places = np.bincount(places[:, 1])
+    num_rows = generations.num_rows_by_number(transaction)
+    return [one for one in np.flatnonzero(num_places).tolist() if num_rows[one] < ROWS_A_LOOKUP * num_places[one]]
+
+
+def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many contents each place has, int64, shape (k,)."""
+    sizes = np.zeros(len(places), dtype=np.int64)
+    for begin in range(0, len(places), GIVEN_KEYS):
+        asked = {"given": _given(buckets, places[begin : begin + GIVEN_KEYS])}
+        found = transaction.integers(statements.place_sizes(), asked)
+        sizes[begin + found[:, 0]] = found[:, 1]
+    return sizes
+
+
+def _sizes_by_pass(
+    transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return what `_sizes` does, but 1 also for a place that has none: it is not known which of them have one."""
+    sizes = np.ones(len(places), dtype=np.int64)
+    for generation in distinct(places[:, 1]).tolist():
+        mine = np.flatnonzero(places[:, 1] == generation)
+        for begin, band, hashes in lookups.by_band(buckets[places[mine, 0]]):
+            asked = {"band": band, "generation": generation}
+            for block in transaction.stream_integers(statements.repeated_buckets(), asked):
+                rows = np.minimum(np.searchsorted(hashes, block[:, 0]), len(hashes) - 1)
+                is_asked = hashes[rows] == block[:, 0]
+                sizes[mine[begin + rows[is_asked]]] = block[is_asked, 1]
+    return sizes
 
 
 def first_in(

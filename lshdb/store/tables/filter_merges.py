@@ -1,8 +1,8 @@
 """The filters of full generations: built from their rows, and merged when they are many.
 
 FAN_OUT filters of one size class merge into one of the next, independently of the rows, so that a question has
-few filters to read even if merges of rows are far behind. The filter of a merge's target is made from those of its
-sources before the first row moves.
+few filters to read even if merges of rows are far behind. After a link that reads all rows anyway, all filters merge
+into one. The filter of a merge's target is made from those of its sources before the first row moves.
 
 A filter is made in order, a few parts in one transaction, and is used when it is complete. If the process is killed,
 the next one continues after its last part.
@@ -40,10 +40,13 @@ _LAST: Final = select(func.max(bucket_filter.c.part_key)).where(_OF_ONE)
 _SOME: Final = select(bucket_filter.c.part_key).where(_OF_ONE).order_by(bucket_filter.c.part_key).limit(STEP_PARTS)
 
 
-def go_on(transaction: Transaction, full: int) -> bool:
+def go_on(transaction: Transaction, full: int, *, together: bool = False) -> bool:
     """Delete some parts that no generation needs, or make some of the next filter.
 
-    Args: full: the number of rows from which on a generation has a filter.
+    Args:
+        full: the number of rows from which on a generation has a filter.
+        together: whether filters of all sizes merge into one.
+
     Returns: whether there was anything to do.
     """
     known = generations(transaction)
@@ -54,7 +57,7 @@ def go_on(transaction: Transaction, full: int) -> bool:
         return True
     number = next((one.next_filter for one in known if one.next_filter is not None), None)
     if number is None:
-        if not (sharing := _sharing(known, full)):
+        if not (sharing := _sharing(known, full, together)):
             return False
         number = following(stored | used(known))
         theirs = bucket_generation.c.generation.in_(sharing)
@@ -72,7 +75,7 @@ def _range(number: int) -> dict[str, int]:
     return {"begin": first, "end": first | LAST_POSITION}
 
 
-def _sharing(known: Sequence[Generation], full: int) -> list[int]:
+def _sharing(known: Sequence[Generation], full: int, together: bool) -> list[int]:
     """Return the generations that the next filter is for: one that needs one, or those of filters of one size."""
     sizes = {one.number: one.num_rows for one in known}
     for one in known:
@@ -88,8 +91,9 @@ def _sharing(known: Sequence[Generation], full: int) -> list[int]:
             rows[one.filter] += sizes[one.number]
     classes = defaultdict[int, set[int]](set)
     for number, num_rows in rows.items():
-        classes[int(math.log(max(1.0, num_rows / full), FAN_OUT))].add(number)
-    many = next((numbers for numbers in classes.values() if len(numbers) >= FAN_OUT), set[int]())
+        classes[0 if together else int(math.log(max(1.0, num_rows / full), FAN_OUT))].add(number)
+    least = 2 if together else FAN_OUT
+    many = next((numbers for numbers in classes.values() if len(numbers) >= least), set[int]())
     return [one.number for one in known if one.filter in many]
 
 

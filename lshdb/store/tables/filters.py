@@ -4,7 +4,7 @@ A filter stands for all rows of one or more generations. The *position* of a buc
 high bits of its hash. An entry has the low 20 bits of a position, and in 4 bits the *label* of a generation that has
 the bucket: the low bits of its number. Entries are sorted, and divided into parts, one row of `bucket_filter` each. All
 positions of a part have the same high bits, which are in its key. So filters merge like sorted lists, without reading
-the buckets again (`filter_merges`).
+the buckets again (`filter_merges`). `lookups` finds buckets in them.
 
 A generation's filter denies no row of it: no row is added to a generation that has one, and it is used only when it is
 complete. A row that was deleted stays in the filter, which costs a read.
@@ -12,7 +12,7 @@ complete. A row that was deleted stays in the filter, which costs a read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -21,30 +21,32 @@ from sqlalchemy import String, bindparam, cast, delete, func, select, update
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
-from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, bucket_generation, index_params
-from lshdb.store.statements import statements
 from lshdb.store.tables.generation_list import following, generations, used
 from lshdb.store.transaction import Transaction
 
 __all__ = [
+    "ENTRY_BYTES",
     "LABELS",
+    "LABEL_BITS",
     "LAST_POSITION",
+    "LOW_BITS",
+    "PART_ENTRIES",
+    "PLACE_BITS",
     "begin",
     "build",
     "delete_band",
     "drop",
     "ends_of",
     "label",
-    "lookups",
-    "possible",
+    "next_band",
+    "positions_of",
     "put",
     "read_parts",
     "rows_from",
     "stored",
     "unpacked",
-    "wrong",
 ]
 
 # Bits of a hash that are in a position. With ten million texts, they rule out 998 of 1,000 buckets that do not exist:
@@ -67,9 +69,6 @@ LEAST_HASH: Final = -(2**63)
 _Parts: TypeAlias = Sequence[tuple[int, bytes]]
 
 _SCHEME: Final = select(index_params.c.scheme)
-_MEMBERS: Final = select(
-    bucket_generation.c.filter, bucket_generation.c.generation, _SCHEME.scalar_subquery()
-).order_by(bucket_generation.c.generation)
 _FROM: Final = bucket_filter.c.part_key >= bindparam("begin")
 _FIRST: Final = select(func.min(bucket_filter.c.part_key)).where(_FROM)
 _PARTS: Final = (
@@ -130,7 +129,7 @@ def _set(transaction: Transaction, generation: int, **values: int | None) -> Non
 def build(transaction: Transaction, number: int, generation: int, band: int, hashes: NDArray[np.int64]) -> None:
     """Add all hashes of a band of a generation to a filter. Args: hashes: int64, shape (n,)."""
     scheme = transaction.execute(_SCHEME).scalar_one()
-    put(transaction, number, distinct(_positions(hashes, band, scheme) << LABEL_BITS | label(generation)))
+    put(transaction, number, distinct(positions_of(hashes, band, scheme) << LABEL_BITS | label(generation)))
 
 
 def delete_band(transaction: Transaction, band: int) -> None:
@@ -142,7 +141,7 @@ def delete_band(transaction: Transaction, band: int) -> None:
         transaction.execute(delete(bucket_filter).where(mine))
 
 
-def _positions(hashes: NDArray[np.int64], band: int, scheme: Scheme) -> NDArray[np.int64]:
+def positions_of(hashes: NDArray[np.int64], band: int, scheme: Scheme) -> NDArray[np.int64]:
     """Return the positions of buckets, int64, shape (n,), not negative, in the order of (band, bucket_hash)."""
     shift, least = _scale(band, scheme)
     return (band - LEAST_BAND << PLACE_BITS) + ((hashes >> shift) - least)
@@ -198,115 +197,6 @@ def unpacked(parts: _Parts) -> NDArray[np.int64]:
     return found
 
 
-def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, int, int]]:
-    """Return (generation, band, bucket_hash) of the buckets of one sketch in the generations that may have them.
-
-    Args: band_keys: shape (1, bands).
-    """
-    hashes = band_keys.keys[0].view(np.int64)
-    buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
-    members, scheme = _members(transaction)
-    found = [(generation, *bucket) for generation in members.pop(None, ()) for bucket in buckets]
-    if members:
-        bands = np.arange(len(buckets)) << PLACE_BITS
-        positions = (_positions(hashes, band_keys.first_band, scheme) + bands).tolist()
-        wanted = [_entry(position) for position in positions]
-        for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
-            # Nearly all are ruled out here.
-            if entries is not None and wanted[place][:-1] in entries:
-                labels = _labels(entries, wanted[place])
-                found += [(each, *buckets[place]) for each in members[number] if label(each) in labels]
-    return found
-
-
-def _members(transaction: Transaction) -> tuple[dict[int | None, list[int]], Scheme]:
-    """Return the generations that have each filter, and those that have none, and the scheme of the index."""
-    rows = list(transaction.rows(_MEMBERS))
-    members = dict[int | None, list[int]]()
-    for number, generation, _ in rows:
-        members.setdefault(number, []).append(generation)
-    # Without generations, there is nothing to look up.
-    return members, rows[0][2] if rows else "fss2"
-
-
-def _entry(position: int) -> bytes:
-    """Return the entry of a position with the label 0."""
-    return ((position & (1 << LOW_BITS) - 1) << LABEL_BITS).to_bytes(ENTRY_BYTES, "big")
-
-
-def _labels(entries: bytes, wanted: bytes) -> set[int]:
-    """Return the labels of the entries of a part that are like this one."""
-    labels, place = set[int](), -1
-    # Only the last byte has bits of the label.
-    while (place := entries.find(wanted[:-1], place + 1)) >= 0:
-        last = entries[place + ENTRY_BYTES - 1] if place % ENTRY_BYTES == 0 else -1
-        if last & -LABELS == wanted[-1]:
-            labels.add(last & LABELS - 1)
-    return labels
-
-
-def lookups(
-    transaction: Transaction, band: int, hashes: NDArray[np.int64]
-) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
-    """Yield generations, and which buckets of a band they may have, bool, shape (n,). Reads all filters of the band.
-
-    No generation is yielded twice, and those that have none of the buckets are not yielded.
-
-    Args: hashes: int64, shape (n,), ascending.
-    """
-    members, scheme = _members(transaction)
-    if young := [one for one in members.pop(None, ()) if _next_band(transaction, one, band - 1) == band]:
-        yield young, np.ones(len(hashes), dtype=np.bool_)
-    positions = _positions(hashes, band, scheme)
-    for number, mine in members.items():
-        assert number is not None
-        places, labels = _found(transaction, number, positions)
-        for one in distinct(labels).tolist():
-            if having := [generation for generation in mine if label(generation) == one]:
-                chosen = np.zeros(len(hashes), dtype=np.bool_)
-                chosen[places[labels == one]] = True
-                yield having, chosen
-
-
-def _found(
-    transaction: Transaction, number: int, positions: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (index of a position, label) of each entry that a filter has of them, both int64, shape (k,).
-
-    Args: positions: int64, shape (n,), ascending.
-    """
-    none = np.empty(0, dtype=np.int64)
-    places, labels, begin = [none], [none], 0
-    while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]))):
-        ends = ends_of(parts)
-        after = int(np.searchsorted(positions, ends[-1], side="right"))
-        asked = positions[begin:after]
-        entries = unpacked([parts[place] for place in distinct(np.searchsorted(ends, asked)).tolist()])
-        there, at = np.arange(len(asked)), np.searchsorted(entries, asked * LABELS)
-        # The entries of a position follow one another.
-        while len(there):
-            there = there[at[there] < len(entries)]
-            there = there[entries[at[there]] >> LABEL_BITS == asked[there]]
-            places.append(begin + there)
-            labels.append(entries[at[there]] & LABELS - 1)
-            at[there] += 1
-        begin = after
-    return np.concatenate(places), np.concatenate(labels)
-
-
-def wrong(transaction: Transaction, generation: int) -> bool:
-    """Return whether the filter of a generation denies a row of it. Reads all its rows."""
-    number = next((one.filter for one in generations(transaction) if one.number == generation), None)
-    position = 0
-    while number is not None and position <= LAST_POSITION:
-        expected, last = rows_from(transaction, generation, position)
-        places, labels = _found(transaction, number, expected >> LABEL_BITS)
-        if len(distinct(places[labels == label(generation)])) < len(expected):
-            return True
-        position = last + 1
-    return False
-
-
 def rows_from(
     transaction: Transaction, generation: int, position: int, count: int = READ_ROWS
 ) -> tuple[NDArray[np.int64], int]:
@@ -319,17 +209,17 @@ def rows_from(
     begin = (position & (1 << PLACE_BITS) - 1) + least << shift
     asked = {"generation": generation, "band": band, "begin": begin, "count": count}
     num_rows, hashes = transaction.execute(_HASHES, asked).one()
-    found = distinct(_positions(np.fromstring(hashes or "", np.int64, sep=","), band, scheme))
+    found = distinct(positions_of(np.fromstring(hashes or "", np.int64, sep=","), band, scheme))
     entries = found << LABEL_BITS | label(generation)
     if num_rows == count:
         return entries, int(found[-1])
     # The band has no more rows.
-    following_band = _next_band(transaction, generation, band)
+    following_band = next_band(transaction, generation, band)
     last = LAST_POSITION if following_band is None else (following_band - LEAST_BAND << PLACE_BITS) - 1
     return entries, last
 
 
-def _next_band(transaction: Transaction, generation: int, band: int) -> int | None:
+def next_band(transaction: Transaction, generation: int, band: int) -> int | None:
     """Return the first band after this one of which a generation has rows."""
     found = transaction.execute(_NEXT_BAND, {"generation": generation, "band": band}).scalar_one_or_none()
     return None if found is None else int(found)

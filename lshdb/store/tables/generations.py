@@ -34,6 +34,7 @@ __all__ = [
     "num_rows",
     "num_rows_by_number",
     "numbers",
+    "unite_filters",
     "young",
 ]
 
@@ -126,6 +127,11 @@ def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
     else:
         transaction.execute(delete(bucket_generation).where(bucket_generation.c.merges_into == target))
     return True
+
+
+def unite_filters(transaction: Transaction) -> bool:
+    """Go on to merge all filters into one. Returns: whether there may be more to do."""
+    return not lacks_key(transaction) and filter_merges.go_on(transaction, YOUNG_ROWS, together=True)
 
 
 def _begin(transaction: Transaction) -> None:

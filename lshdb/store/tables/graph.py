@@ -18,8 +18,8 @@ from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
-from lshdb.store.tables import filters, generations
-from lshdb.store.tables.buckets import bucket_rows, signed_hashes
+from lshdb.store.tables import generations, lookups
+from lshdb.store.tables.buckets import bucket_rows, buckets_of, contents_at
 from lshdb.store.transaction import FETCH_ROWS, Transaction
 
 __all__ = [
@@ -148,7 +148,7 @@ def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | Non
 
     Args: band_keys: shape (1, bands). most: any so many of them are enough.
     """
-    places = filters.possible(transaction, band_keys)
+    places = lookups.possible(transaction, band_keys)
     found = islice(transaction.rows(statements.contents_at(), {"given": places}) if places else (), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
     return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))
@@ -159,16 +159,13 @@ def contents_in(transaction: Transaction, band_keys: BandKeys) -> Iterator[NDArr
 
     A pair occurs once for each band that it shares.
     """
-    numbers = generations.numbers(transaction)
-    for place, hashes in enumerate(signed_hashes(band_keys)):
-        # In the order of the table, so that successive lookups go to the same page.
-        order = np.argsort(hashes)
-        asked = {"given": hashes[order].tolist(), "band": band_keys.first_band + place}
-        for generation in numbers:
-            parameters = {**asked, "generation": generation}
-            for block in transaction.stream_integers(statements.contents_in_band(), parameters):
-                block[:, 0] = order[block[:, 0]]
-                yield block
+    asked = buckets_of(band_keys)
+    # In the order of the table, so that successive lookups go to the same page.
+    order = np.lexsort((asked[:, 1], asked[:, 0]))
+    asked = asked[order]
+    for block in contents_at(transaction, asked, lookups.places(transaction, asked)):
+        block[:, 0] = order[block[:, 0]] % len(band_keys)
+        yield block
 
 
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:

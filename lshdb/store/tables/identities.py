@@ -39,8 +39,6 @@ __all__ = [
     "twins",
 ]
 
-# Below it, reading a part of a filter for each digest takes less time than reading the whole filter.
-FEW_DIGESTS: Final = 20
 REWRITTEN_CONTENTS: Final = 200_000
 
 _STAGED: Final = select(staged_digest.c.ordinal, content.c.content_key).join_from(
@@ -81,8 +79,6 @@ def known(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int
         transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": digests})
         for ordinal, key in transaction.execute(_STAGED):
             keys[ordinal] = key
-    elif len(digests) < FEW_DIGESTS:
-        keys[:] = [content_with(transaction, digest) or 0 for digest in digests.tolist()]
     else:
         found = np.concatenate([np.empty((0, 2), dtype=np.int64), *_candidates(transaction, digests)])
         stored = of_contents(transaction, np.unique(found[:, 1]))

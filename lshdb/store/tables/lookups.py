@@ -1,0 +1,260 @@
+"""Where a bucket may be: the generations that may have it, by their filters.
+
+A *place* is a bucket in a generation. Nearly all places are ruled out here, without reading a page of the buckets.
+
+- One question reads a part of each filter for each of its bands (`possible`).
+- For many buckets, it takes less time to read the filters in order. `places` chooses.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from lshdb.model.arrays import distinct, row_offsets
+from lshdb.model.choices import Scheme
+from lshdb.model.values import BandKeys
+from lshdb.store.schema import bucket_generation, index_params
+from lshdb.store.statements import statements
+from lshdb.store.tables.filters import (
+    ENTRY_BYTES,
+    LABEL_BITS,
+    LABELS,
+    LAST_POSITION,
+    LOW_BITS,
+    PART_ENTRIES,
+    PLACE_BITS,
+    ends_of,
+    label,
+    next_band,
+    positions_of,
+    read_parts,
+    rows_from,
+)
+from lshdb.store.tables.generation_list import LAST_NUMBER, generations
+from lshdb.store.transaction import Transaction
+
+__all__ = ["by_band", "places", "possible", "wrong"]
+
+# Looking up a part takes as long as reading so many in order.
+PARTS_A_LOOKUP: Final = 4
+# Each takes 2 kB from each filter.
+LOOKUPS_AT_A_TIME: Final = 2_000
+
+_MEMBERS: Final = select(
+    bucket_generation.c.filter,
+    bucket_generation.c.generation,
+    bucket_generation.c.num_rows,
+    select(index_params.c.scheme).scalar_subquery(),
+).order_by(bucket_generation.c.generation)
+
+
+def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, int, int]]:
+    """Return (generation, band, bucket_hash) of the buckets of one sketch in the generations that may have them.
+
+    Args: band_keys: shape (1, bands).
+    """
+    hashes = band_keys.keys[0].view(np.int64)
+    buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
+    known = _Members(transaction)
+    found = [(generation, *bucket) for generation in known.young for bucket in buckets]
+    if known.filtered:
+        bands = np.arange(len(buckets)) << PLACE_BITS
+        positions = (positions_of(hashes, band_keys.first_band, known.scheme) + bands).tolist()
+        wanted = [_entry(position) for position in positions]
+        for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
+            # Nearly all are ruled out here.
+            if entries is not None and wanted[place][:-1] in entries:
+                labels = _labels(entries, wanted[place])
+                found += [(each, *buckets[place]) for each in known.filtered[number] if label(each) in labels]
+    return found
+
+
+class _Members:
+    """The generations that have each filter, and those that have none.
+
+    Attributes:
+        young: the generations without a filter.
+        filtered: the generations that each filter stands for.
+        num_parts: about how many parts all filters have.
+        scheme: of the index.
+    """
+
+    def __init__(self, transaction: Transaction) -> None:
+        self.young: list[int] = []
+        self.filtered: dict[int, list[int]] = {}
+        self.num_parts = 0
+        # Without generations, there is nothing to look up.
+        self.scheme: Scheme = "fss2"
+        for number, generation, num_rows, self.scheme in transaction.rows(_MEMBERS):
+            if number is None:
+                self.young.append(generation)
+            else:
+                self.filtered.setdefault(number, []).append(generation)
+                self.num_parts += num_rows // PART_ENTRIES
+
+    def having(self, number: int, labels: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Yield the generations of a filter that have one of the labels, and which of the labels they have."""
+        there = set(distinct(labels).tolist())
+        for generation in self.filtered[number]:
+            if label(generation) in there:
+                yield generation, labels == label(generation)
+
+
+def _entry(position: int) -> bytes:
+    """Return the entry of a position with the label 0."""
+    return ((position & (1 << LOW_BITS) - 1) << LABEL_BITS).to_bytes(ENTRY_BYTES, "big")
+
+
+def _labels(entries: bytes, wanted: bytes) -> set[int]:
+    """Return the labels of the entries of a part that are like this one."""
+    labels, place = set[int](), -1
+    # Only the last byte has bits of the label.
+    while (place := entries.find(wanted[:-1], place + 1)) >= 0:
+        last = entries[place + ENTRY_BYTES - 1] if place % ENTRY_BYTES == 0 else -1
+        if last & -LABELS == wanted[-1]:
+            labels.add(last & LABELS - 1)
+    return labels
+
+
+def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (row of `buckets`, generation) of the generations that may have each bucket, int64, shape (k, 2), sorted.
+
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
+    """
+    known = _Members(transaction)
+    codes = [np.empty(0, dtype=np.int64)]
+
+    def found(rows: NDArray[np.int64], generation: int) -> None:
+        codes.append(rows * (LAST_NUMBER + 1) + generation)
+
+    positions = [np.empty(0, dtype=np.int64)]
+    for begin, band, hashes in by_band(buckets):
+        for generation in known.young:
+            if next_band(transaction, generation, band - 1) == band:
+                found(np.arange(begin, begin + len(hashes)), generation)
+        positions.append(positions_of(hashes, band, known.scheme))
+    asked = np.concatenate(positions)
+    are_few = PARTS_A_LOOKUP * len(asked) * len(known.filtered) < known.num_parts
+    for number, rows, labels in (_looked_up if are_few else _scanned)(transaction, asked, known.filtered):
+        for generation, mine in known.having(number, labels):
+            found(rows[mine], generation)
+    # The codes of each generation are sorted, so they only merge.
+    return np.column_stack(np.divmod(np.sort(np.concatenate(codes), kind="stable"), LAST_NUMBER + 1))
+
+
+def by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Yield the hashes of each band, with the number of buckets before and that of the band. Args: as of `places`."""
+    for band in distinct(buckets[:, 0]).tolist():
+        begin, end = np.searchsorted(buckets[:, 0], (band, band + 1)).tolist()
+        yield begin, band, buckets[begin:end, 1]
+
+
+def _looked_up(
+    transaction: Transaction, positions: NDArray[np.int64], among: Mapping[int, object]
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield (filter, indices of positions, labels), both int64, shape (k,), of the entries that filters have of them.
+
+    Args: positions: int64, shape (n,), ascending.
+    """
+    for begin in range(0, len(positions) if among else 0, LOOKUPS_AT_A_TIME):
+        asked = positions[begin : begin + LOOKUPS_AT_A_TIME]
+        parts: dict[int, list[tuple[int, bytes]]] = {number: [] for number in among}
+        for place, number, entries in transaction.rows(statements.filter_parts(), {"given": asked.tolist()}):
+            if entries is not None:
+                parts[number].append((place, entries))
+        for number, mine in parts.items():
+            if mine:
+                rows = np.asarray([place for place, _ in mine], dtype=np.int64)
+                found, labels = _matches([entries for _, entries in mine], np.arange(len(rows)), asked[rows])
+                yield number, begin + rows[found], labels
+
+
+def _scanned(
+    transaction: Transaction, positions: NDArray[np.int64], among: Mapping[int, object]
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield what `_looked_up` does. Reads all parts of the bands of the positions."""
+    for number in among:
+        for begin, end in _runs_of_bands(positions):
+            rows, labels = _in_filter(transaction, number, positions[begin:end])
+            yield number, begin + rows, labels
+
+
+def _runs_of_bands(positions: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of positions of one band each, because other bands may lie between them."""
+    bounds = np.flatnonzero(np.diff(positions >> PLACE_BITS, prepend=-1, append=-1)).tolist()
+    yield from itertools.pairwise(bounds)
+
+
+def _in_filter(
+    transaction: Transaction, number: int, positions: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (index of a position, label) of each entry that a filter has of them, both int64, shape (k,).
+
+    Args: positions: int64, shape (n,), ascending.
+    """
+    rows, labels, begin = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
+    while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]))):
+        ends = ends_of(parts)
+        after = int(np.searchsorted(positions, ends[-1], side="right"))
+        asked = positions[begin:after]
+        part_of = np.searchsorted(ends, asked)
+        may_be = np.flatnonzero(ends[part_of] >> LOW_BITS == asked >> LOW_BITS)
+        found, its_labels = _matches([entries for _, entries in parts], part_of[may_be], asked[may_be])
+        rows.append(begin + may_be[found])
+        labels.append(its_labels)
+        begin = after
+    return np.concatenate(rows), np.concatenate(labels)
+
+
+def _matches(
+    parts: Sequence[bytes], part_of: NDArray[np.int64], positions: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (index of a position, label) of the entries that its part has of each position, both int64, shape (k,).
+
+    A binary search of all positions at once, in the packed entries: unpacking them would take four times as long.
+
+    Args: part_of: the part of each position, int64, shape (n,).
+    """
+    bounds = row_offsets(np.fromiter(map(len, parts), np.int64, len(parts)) // ENTRY_BYTES)
+    # Entries are big-endian, so one is the three high bytes of the integer that begins with it.
+    joined = b"".join([*parts, bytes(4 - ENTRY_BYTES)])
+    entries: NDArray[np.uint32] = np.ndarray((int(bounds[-1]),), ">u4", joined, strides=(ENTRY_BYTES,))
+    low = (positions & (1 << LOW_BITS) - 1).astype(np.uint32)
+    wanted = low << np.uint32(32 - LOW_BITS)
+    first, after = bounds[part_of], bounds[part_of + 1]
+    ends = after.copy()
+    for _ in range(int(np.diff(bounds).max(initial=0)).bit_length()):
+        middle = (first + after) >> 1
+        # Where nothing is left, `middle` may be beyond the last entry.
+        is_less = (entries[np.minimum(middle, len(entries) - 1)] < wanted) & (first < after)
+        first = np.where(is_less, middle + 1, first)
+        after = np.where(is_less, after, middle)
+    rows, labels, there = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], np.arange(len(positions))
+    # The entries of a position follow one another.
+    while len(there := there[first[there] < ends[there]]):
+        found = entries[first[there]].astype(np.int64)
+        is_equal = found >> (32 - LOW_BITS) == low[there]
+        there, found = there[is_equal], found[is_equal]
+        rows.append(there)
+        labels.append(found >> 8 * (4 - ENTRY_BYTES) & LABELS - 1)
+        first[there] += 1
+    return np.concatenate(rows), np.concatenate(labels)
+
+
+def wrong(transaction: Transaction, generation: int) -> bool:
+    """Return whether the filter of a generation denies a row of it. Reads all its rows."""
+    number = next((one.filter for one in generations(transaction) if one.number == generation), None)
+    position = 0
+    while number is not None and position <= LAST_POSITION:
+        expected, last = rows_from(transaction, generation, position)
+        rows, labels = _in_filter(transaction, number, expected >> LABEL_BITS)
+        if len(distinct(rows[labels == label(generation)])) < len(expected):
+            return True
+        position = last + 1
+    return False
