@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from lshdb.store.store import Store
-from lshdb.store.tables import generations
+from lshdb.store.tables import filters, generations
 
 __all__ = ["Merging", "merge", "unite_filters"]
 
@@ -32,9 +32,14 @@ def merge(store: Store, seconds: float = math.inf, *, moves: bool = True) -> flo
 
 
 def unite_filters(store: Store) -> None:
-    """Merge all filters into one, in 2 us for each content. A question then reads one part of it for each band."""
+    """Merge all filters into one, in 2 us for each content. A question then reads one part of it for each band.
+
+    The merge has displaced most of the new filter from the memory of the system. So it is read once: 0.1 us for each
+    content, where a question would wait 1 ms for the disk.
+    """
     while store.write(generations.unite_filters):
         pass
+    store.read(filters.read_all)
 
 
 class Merging:

@@ -56,6 +56,7 @@ __all__ = [
     "existing_contents",
     "filter_parts",
     "first_in_bucket",
+    "hashes_of_band",
     "in_bucket",
     "is_settled",
     "kept_texts",
@@ -108,11 +109,20 @@ def bucket_members() -> Rows:
 
 
 @cache
+def hashes_of_band() -> Rows:
+    """Select (bucket_hash) of the rows of ``:band`` in ``:generation``, ascending."""
+    return select(band_bucket.c.bucket_hash).where(*_in_band()).order_by(band_bucket.c.bucket_hash)
+
+
+@cache
 def repeated_buckets() -> Rows:
     """Select (bucket_hash, num_contents) of the buckets of ``:band`` with two or more contents in ``:generation``."""
-    place = (band_bucket.c.generation == bindparam("generation"), band_bucket.c.band == bindparam("band"))
-    grouped = select(band_bucket.c.bucket_hash, func.count()).where(*place).group_by(band_bucket.c.bucket_hash)
+    grouped = select(band_bucket.c.bucket_hash, func.count()).where(*_in_band()).group_by(band_bucket.c.bucket_hash)
     return grouped.having(func.count() > 1).order_by(band_bucket.c.bucket_hash)
+
+
+def _in_band() -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return band_bucket.c.generation == bindparam("generation"), band_bucket.c.band == bindparam("band")
 
 
 @cache

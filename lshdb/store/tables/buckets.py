@@ -36,9 +36,6 @@ __all__ = [
 ]
 
 
-# Looking a bucket up takes as long as reading so many rows.
-ROWS_A_LOOKUP: Final = 6
-
 _NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)
 
 
@@ -144,7 +141,9 @@ def _worth_a_pass(transaction: Transaction, places: NDArray[np.int64]) -> list[i
     """Return the generations whose rows take less time to read than the places in them take to look up."""
     num_places = np.bincount(places[:, 1])
     num_rows = generations.num_rows_by_number(transaction)
-    return [one for one in np.flatnonzero(num_places).tolist() if num_rows[one] < ROWS_A_LOOKUP * num_places[one]]
+    return [
+        one for one in np.flatnonzero(num_places).tolist() if num_rows[one] < lookups.ROWS_A_LOOKUP * num_places[one]
+    ]
 
 
 def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:

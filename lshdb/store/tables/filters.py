@@ -43,6 +43,7 @@ __all__ = [
     "next_band",
     "positions_of",
     "put",
+    "read_all",
     "read_parts",
     "rows_from",
     "stored",
@@ -179,6 +180,14 @@ def read_parts(transaction: Transaction, number: int, position: int, count: int 
     """Return the next parts of a filter, (part_key, entries), from a position on; fewer than `count` if it ends."""
     first = number << POSITION_BITS
     return list(transaction.rows(_PARTS, {"begin": first | position, "end": first | LAST_POSITION, "count": count}))
+
+
+def read_all(transaction: Transaction) -> None:
+    """Read the parts of all filters."""
+    for number in stored(transaction):
+        position = 0
+        while parts := read_parts(transaction, number, position):
+            position = int(ends_of(parts)[-1]) + 1
 
 
 def ends_of(parts: _Parts) -> NDArray[np.int64]:

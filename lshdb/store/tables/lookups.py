@@ -39,8 +39,10 @@ from lshdb.store.tables.filters import (
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations
 from lshdb.store.transaction import Transaction
 
-__all__ = ["by_band", "places", "possible", "wrong"]
+__all__ = ["ROWS_A_LOOKUP", "by_band", "places", "possible", "wrong"]
 
+# Looking a bucket up takes as long as reading so many rows.
+ROWS_A_LOOKUP: Final = 6
 # Looking up a part takes as long as reading so many in order.
 PARTS_A_LOOKUP: Final = 4
 # Each takes 2 kB from each filter.
@@ -79,21 +81,21 @@ class _Members:
     """The generations that have each filter, and those that have none.
 
     Attributes:
-        young: the generations without a filter.
+        young: the generations without a filter, each with its number of rows.
         filtered: the generations that each filter stands for.
         num_parts: about how many parts all filters have.
         scheme: of the index.
     """
 
     def __init__(self, transaction: Transaction) -> None:
-        self.young: list[int] = []
+        self.young: dict[int, int] = {}
         self.filtered: dict[int, list[int]] = {}
         self.num_parts = 0
         # Without generations, there is nothing to look up.
         self.scheme: Scheme = "fss2"
         for number, generation, num_rows, self.scheme in transaction.rows(_MEMBERS):
             if number is None:
-                self.young.append(generation)
+                self.young[generation] = num_rows
             else:
                 self.filtered.setdefault(number, []).append(generation)
                 self.num_parts += num_rows // PART_ENTRIES
@@ -135,8 +137,10 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
 
     positions = [np.empty(0, dtype=np.int64)]
     for begin, band, hashes in by_band(buckets):
-        for generation in known.young:
-            if next_band(transaction, generation, band - 1) == band:
+        for generation, num_rows in known.young.items():
+            if num_rows < ROWS_A_LOOKUP * len(buckets):
+                found(begin + _in_pass(transaction, generation, band, hashes), generation)
+            elif next_band(transaction, generation, band - 1) == band:
                 found(np.arange(begin, begin + len(hashes)), generation)
         positions.append(positions_of(hashes, band, known.scheme))
     asked = np.concatenate(positions)
@@ -146,6 +150,16 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
             found(rows[mine], generation)
     # The codes of each generation are sorted, so they only merge.
     return np.column_stack(np.divmod(np.sort(np.concatenate(codes), kind="stable"), LAST_NUMBER + 1))
+
+
+def _in_pass(transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which buckets of a band a generation has: their places in `hashes`, int64. Reads all rows of the band."""
+    asked = {"generation": generation, "band": band}
+    found = [np.empty(0, dtype=np.int64)]
+    for block in transaction.stream_integers(statements.hashes_of_band(), asked):
+        rows = np.searchsorted(block[:, 0], hashes)
+        found.append(np.flatnonzero(block[np.minimum(rows, len(block) - 1), 0] == hashes))
+    return distinct(np.concatenate(found))
 
 
 def by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
