@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import MethodType
 from typing import Any, Final, NoReturn
 
@@ -36,7 +37,7 @@ _VALIDATOR: Final = "Value error, "
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """Leaves a value alone that has its type already: a default, or text. Checking it would load Pydantic, 50 ms.
+    """Takes a default, text or paths as they are. Checking them would load Pydantic, 50 ms.
 
     Args: checked: returns what checks all values.
     """
@@ -44,8 +45,14 @@ class Unchecked:
     checked: Callable[[], Any]
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value is param.default or param.type_descriptor.annotation in (str, list[str]):
+        wanted = param.type_descriptor.annotation
+        if value is None or value is param.default or wanted in (str, list[str]):
             return value
+        # No option of ours says more about a path.
+        if wanted is Path:
+            return Path(value)
+        if wanted == list[Path]:
+            return [*map(Path, value)]
         return self.checked().coerce(value, param=param, ctx=ctx)
 
 
