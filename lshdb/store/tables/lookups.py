@@ -176,7 +176,7 @@ def _looked_up(
 
     Args: positions: int64, shape (n,), ascending.
     """
-    for begin in range(0, len(positions) if among else 0, LOOKUPS_AT_A_TIME):
+    for begin in range(0, len(positions), LOOKUPS_AT_A_TIME):
         asked = positions[begin : begin + LOOKUPS_AT_A_TIME]
         parts: dict[int, list[tuple[int, bytes]]] = {number: [] for number in among}
         for place, number, entries in transaction.rows(statements.filter_parts(), {"given": asked.tolist()}):
