@@ -8,7 +8,9 @@ Limitation: Numba recompiles a kernel only when its own file changes. After a ch
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 from lshdb.sketch.kernels.announcement import announce
 from lshdb.sketch.kernels.constants import MIX_1, MIX_2
 
-__all__ = ["inlined", "is_worth_compiling", "kernel", "longest", "mix"]
+__all__ = ["inlined", "is_worth_compiling", "kernel", "longest", "mix", "spare_blas"]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
+BLAS = "scipy.linalg.cython_blas"
 R33 = np.uint64(33)
 
 
@@ -38,6 +41,19 @@ def kernel(function: Kernel) -> Kernel:
 def inlined(function: Kernel) -> Kernel:
     """Compile a function into the kernels that call it. A call that passes ten arrays costs 50 ns."""
     return cast(Kernel, njit(nogil=True, inline="always")(function))
+
+
+def spare_blas() -> None:
+    """Load Numba's array functions without the BLAS of SciPy, which no kernel calls: importing SciPy takes 0.15 s.
+
+    Only for processes of our own, because no other function that this process compiles can call it either.
+    """
+    if BLAS not in sys.modules:
+        sys.modules[BLAS] = None  # type: ignore[assignment]
+        try:
+            import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[BLAS]
 
 
 class _Compilations(event.Listener):

@@ -55,6 +55,19 @@ def test_the_reference_is_used_until_it_was_given_so_many_bytes(num_bytes: int, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("begin", "imports"), [("kernels.begin_with_reference(0)", False), ("pass", True)])
+def test_a_command_does_not_import_the_blas_that_numba_looks_for(tmp_path: Path, begin: str, imports: bool) -> None:
+    package = tmp_path / "scipy" / "linalg"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("__version__ = '1.16.0'\n")
+    (package / "__init__.py").write_text("print('imported')\n")
+    ended = "import sys; print('scipy.linalg.cython_blas' in sys.modules)"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom lshdb.sketch import kernels; {begin}"
+    expected = "imported\n" if imports else ""
+    assert run(f"{code}\n{SKETCH}\n{ended}", ROOT) == f"{expected}[1]\nFalse\n"
+
+
+@pytest.mark.slow
 def test_kernels_run_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "lshdb", tmp_path / "lshdb", ignore=shutil.ignore_patterns("__pycache__"))
     # A file in place of the folder, because permission bits do not stop root.
