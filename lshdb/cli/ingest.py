@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EPILOG", "ingest", "show"]
 
+# Bytes of files that are read sooner by workers that start while this process imports the rest: 10,000 short documents.
+EARLY_BYTES: Final = 4_000_000
 # Paths that a message names.
 MAX_NAMED: Final = 3
 
@@ -89,6 +92,7 @@ def ingest(
 
     Unchanged files are not read again. The options to create an index apply to the first ingest.
     """
+    _start_workers(paths or [], workers)
     from lshdb.ingest.options import Budgets, IngestOptions
 
     allowed = allowance(max_rejected)
@@ -114,6 +118,18 @@ def ingest(
     show(context, report, json)
     if (error := verdict(report, ", ".join(map(str, wanted[:MAX_NAMED])), index.url, allowed)) is not None:
         raise error
+
+
+def _start_workers(named: list[Path], workers: int | None) -> None:
+    """Start worker processes before this one has imported the rest, if the named files are large."""
+    num_bytes = 0
+    for path in named:
+        with suppress(OSError):
+            num_bytes += path.stat().st_size
+    if num_bytes >= EARLY_BYTES:
+        from lshdb.ingest.workers import start_early
+
+        start_early(workers)
 
 
 def _paths(named: list[Path], from_file: Path | None) -> list[Path]:

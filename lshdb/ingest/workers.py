@@ -23,9 +23,10 @@ from threading import Event, Lock, Thread
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from lshdb.errors import LshdbError, WorkerLost
-from lshdb.linking.calls import calls_ahead
+from lshdb.linking.calls import calls_ahead, num_cores
+from lshdb.sketch.compiled import are_compiled
 
-__all__ = ["Ahead", "in_processes"]
+__all__ = ["Ahead", "are_started", "in_processes", "start_early"]
 
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
@@ -99,6 +100,27 @@ class _Stopped(Exception):
     """Ends the thread's work."""
 
 
+# Processes that wait for the next call of `in_processes`, each with the connections to its workers.
+_waiting: list[tuple[BaseProcess, list[Connection]]] = []
+
+
+def start_early(workers: int | None) -> None:
+    """Start processes for the next call of `in_processes`. They load the kernels while this one does something else.
+
+    If no call follows, they end with this process. Kernels that are not compiled yet are left to `compile_ahead`.
+
+    Args: workers: None for one per core.
+    """
+    wanted = num_cores() if workers is None else workers
+    if wanted > 1 and are_compiled():
+        _waiting.extend(_started(wanted))
+
+
+def are_started() -> bool:
+    """Return whether processes wait for a call of `in_processes`."""
+    return bool(_waiting)
+
+
 def in_processes(
     function: Callable[[_Given], _Made], given: Iterable[_Given], workers: int
 ) -> Generator[_Made, None, None]:
@@ -125,27 +147,24 @@ class _Pool:
     def __init__(self, function: Callable[[Any], Any], workers: int) -> None:
         self._function = function
         self._free: SimpleQueue[tuple[Connection, BaseProcess]] = SimpleQueue()
-        self._processes: list[BaseProcess] = []
         # If two threads waited for one process, the second would get the error that there is no such process.
         self._waiting = Lock()
-        ends = [multiprocessing.Pipe() for _ in range(workers)]
-        # On Linux, one process imports everything and forks the workers, because imports and kernels take 0.6 s of
-        # processor time. On other systems, a process that has imported NumPy cannot be forked safely.
-        for group in [ends] if sys.platform == "linux" else [[pair] for pair in ends]:
-            process = _started(function, [theirs for _, theirs in group])
-            self._processes.append(process)
-            for ours, theirs in group:
-                # This is a copy. While it is open here, the pipe of a dead process never reads as closed.
-                theirs.close()
-                self._free.put((ours, process))
-        # The caller needs the kernels afterwards, to link. While the workers start, a core is idle.
+        started, _waiting[:] = list(_waiting), []
+        started += _started(workers - sum(len(connections) for _, connections in started))
+        self._processes = [process for process, _ in started]
+        ends = [(connection, process) for process, connections in started for connection in connections]
+        for connection, process in ends[:workers]:
+            self._free.put((connection, process))
+        for connection, _ in ends[workers:]:
+            connection.close()
+        # The caller needs the kernels afterwards, to link.
         Thread(target=import_module, args=(PRELOADED,), name="lshdb-kernels").start()
 
     def call(self, value: Any) -> Any:
         """Return the function's result for a value. Raises: WorkerLost; any exception of the function."""
         connection, process = self._free.get()
         try:
-            if not _sent(connection, value):
+            if not _sent(connection, (self._function, value)):
                 return self._function(value)
             wait([connection, process.sentinel])
             if not connection.poll():
@@ -170,11 +189,26 @@ class _Pool:
                 process.join()
 
 
-def _started(function: Callable[[Any], Any], connections: list[Connection]) -> BaseProcess:
+def _started(workers: int) -> list[tuple[BaseProcess, list[Connection]]]:
+    """Start processes for so many workers. Returns: each process, with the connections to its workers."""
+    if workers < 1:
+        return []
+    ends = [multiprocessing.Pipe() for _ in range(workers)]
+    # On Linux, one process imports everything and forks the workers, because imports and kernels take 0.5 s of
+    # processor time. On other systems, a process that has imported NumPy cannot be forked safely.
+    groups = [ends] if sys.platform == "linux" else [[pair] for pair in ends]
+    started = [(_process([theirs for _, theirs in group]), [ours for ours, _ in group]) for group in groups]
+    for _, theirs in ends:
+        # This is a copy. While it is open here, the pipe of a dead process never reads as closed.
+        theirs.close()
+    return started
+
+
+def _process(connections: list[Connection]) -> BaseProcess:
     """Return a new process that never receives Ctrl-C, not even during its imports."""
     # spawn: the caller's threads, locks and database connections must not be copied.
     context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_serve_all, args=(function, connections), name="lshdb-workers", daemon=True)
+    process = context.Process(target=_serve_all, args=(connections,), name="lshdb-workers", daemon=True)
     # First, because starting the tracker together with the first process would unblock the signal.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -194,11 +228,11 @@ def _sent(connection: Connection, value: Any) -> bool:
     return True
 
 
-def _serve_all(function: Callable[[Any], Any], connections: list[Connection]) -> None:
+def _serve_all(connections: list[Connection]) -> None:
     """Answer the calls of several connections, each in a process forked from this one."""
     import_module(PRELOADED)
     if len(connections) == 1:
-        _serve(function, connections[0])
+        _serve(connections[0])
         return
     workers: list[int] = []
     # Waited for, not handled: a signal that came just before `os.wait` would not interrupt it.
@@ -208,7 +242,7 @@ def _serve_all(function: Callable[[Any], Any], connections: list[Connection]) ->
         mine = connections.pop()
         if (worker := os.fork()) == 0:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            _work(function, mine, connections)
+            _work(mine, connections)
         workers.append(worker)
         mine.close()
     while workers:
@@ -221,13 +255,13 @@ def _serve_all(function: Callable[[Any], Any], connections: list[Connection]) ->
                 _end(workers, code)
 
 
-def _work(function: Callable[[Any], Any], mine: Connection, others: list[Connection]) -> NoReturn:
+def _work(mine: Connection, others: list[Connection]) -> NoReturn:
     """Serve in a forked process, and end it."""
     code = 1
     try:
         for other in others:
             other.close()
-        _serve(function, mine)
+        _serve(mine)
         code = 0
     finally:
         os._exit(code)
@@ -245,13 +279,13 @@ def _end(workers: Iterable[int], code: int) -> None:
     os.kill(os.getpid(), -code)
 
 
-def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
+def _serve(connection: Connection) -> None:
     """Answer calls until the caller has ended."""
     # Hardly any of our objects form cycles, and Python's usual search for them costs 10 % of the time.
     gc.set_threshold(100_000)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            connection.send(_answer(function, connection.recv()))
+            connection.send(_answer(*connection.recv()))
 
 
 def _answer(function: Callable[[Any], Any], value: Any) -> tuple[Any, LshdbError | None]:

@@ -7,13 +7,17 @@ from pathlib import Path
 
 from lshdb.sketch import kernels
 
-__all__ = ["compile_ahead"]
+__all__ = ["are_compiled", "compile_ahead"]
+
+
+def are_compiled() -> bool:
+    """Return whether the kernels are cached in the usual place. Asking Numba for the place would take 0.1 s."""
+    return any(Path(kernels.__file__).parent.glob("__pycache__/*.fold-*.nbi"))
 
 
 def compile_ahead() -> None:
     """Compile the kernels that sketch texts, unless they are cached already, or cannot be."""
-    # In the usual place, a look at the folder spares the 0.1 s in which Numba is imported to ask it for the place.
-    if any(Path(kernels.__file__).parent.glob("__pycache__/*.fold-*.nbi")):
+    if are_compiled():
         return
     from lshdb.sketch.kernels.compilation import is_worth_compiling
 

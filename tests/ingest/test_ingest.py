@@ -40,7 +40,7 @@ def num_workers(names: list[str], workers: int | None, read: ReadOptions | None 
     return count
 
 
-@pytest.mark.parametrize(("cores", "with_pages", "without"), [(1, 1, 1), (2, 2, 1), (3, 3, 1), (8, 8, 4)])
+@pytest.mark.parametrize(("cores", "with_pages", "without"), [(1, 1, 1), (2, 2, 2), (3, 3, 2), (8, 8, 4)])
 def test_pages_are_worth_a_worker_for_each_core(
     cores: int, with_pages: int, without: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,11 +52,14 @@ def test_pages_are_worth_a_worker_for_each_core(
     assert num_workers(["a.jsonl"], None, ReadOptions(input_format="html")) == with_pages
 
 
-def test_as_many_workers_as_were_asked_for_unless_there_is_little_to_read() -> None:
+def test_as_many_workers_as_were_asked_for_unless_there_is_little_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert num_workers(["a.jsonl", "b.html"], 5) == 5
     assert num_workers(["a.html"] * 300, 5, size=100) == 1
     assert num_workers([], None) == 1
     least = Budgets().pool_bytes
+    assert [num_workers(["a.html"], 5, size=size) for size in (least - 1, least)] == [1, 5]
+    monkeypatch.setattr(ingest, "are_started", lambda: True)
+    least = Budgets().chunk_bytes
     assert [num_workers(["a.html"], 5, size=size) for size in (least - 1, least)] == [1, 5]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ from contextlib import closing
 import pytest
 
 from lshdb.errors import NothingToRead, WorkerLost
-from lshdb.ingest.workers import Ahead, in_processes
+from lshdb.ingest.workers import Ahead, are_started, in_processes, start_early
 
 pytestmark = pytest.mark.slow
 
@@ -172,3 +174,19 @@ def is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_processes_that_were_started_early_are_used_and_no_longer_wait(workers: int) -> None:
+    start_early(2)
+    assert are_started()
+    with closing(in_processes(own_process, range(20), workers)) as made:
+        assert len(set(made)) == workers
+    assert not are_started()
+
+
+def test_processes_that_nobody_uses_end_with_the_one_that_started_them() -> None:
+    code = "from lshdb.ingest import workers; workers.start_early(2); print(workers._waiting[0][0].pid)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
+    assert done.stderr == ""
+    assert not is_alive(int(done.stdout))
