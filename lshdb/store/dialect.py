@@ -137,6 +137,10 @@ class Dialect(ABC):
         """
 
     @abstractmethod
+    def clear_log(self, engine: Engine) -> None:
+        """Do what closing the index would otherwise have to do. It waits for nobody, and need not succeed."""
+
+    @abstractmethod
     def require_writable(self, connection: Connection) -> None:
         """Raises: AccessDenied, IndexReadOnly: we may not write here."""
 

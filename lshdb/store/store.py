@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Final, TypeVar, get_type_hints
 
 from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, inspect, select, update
@@ -244,6 +245,19 @@ class Store:
             with locked.begin():
                 self.dialect.lock(locked)
                 yield Transaction(locked, self.dialect, self.expansion)
+
+    @contextmanager
+    def clearing_log(self) -> Iterator[None]:
+        """While the block runs, let a thread copy the log of SQLite into the file.
+
+        Otherwise, closing the index would: 85 MB in 0.3 s, most of it waiting for the disk.
+        """
+        thread = Thread(target=self.dialect.clear_log, args=(self._engine,), name="lshdb-log")
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
 
     def sole_ingest(self, wait: bool) -> AbstractContextManager[None]:
         """Keep out a second ingest, if the database allows only one writer.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -232,6 +234,31 @@ def test_vacuum_leaves_sqlite_without_statistics_which_make_its_plans_worse(inde
         index.vacuum()
     with sqlite3.connect(index_path) as connection:
         assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchall() == []
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_a_log_is_copied_into_the_file_while_the_index_is_used(tmp_path: Path, is_cleared: bool) -> None:
+    with Index.create(str(tmp_path / "index.db")) as index:
+        index.add(Document("a", WORDS), link=False)
+        with index._store.clearing_log() if is_cleared else nullcontext(), index._store.reading():
+            assert len(index) == 1
+        shutil.copy(tmp_path / "index.db", tmp_path / "copy.db")  # without its log
+    with sqlite3.connect(tmp_path / "copy.db") as connection:
+        found = connection.execute("SELECT doc_id FROM document").fetchall()
+    assert found == ([("a",)] if is_cleared else [])
+
+
+@pytest.mark.sqlite
+def test_a_log_that_cannot_be_copied_stays(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with Index.create(str(path)) as index:
+        index.add([Document(f"d{number}", f"{WORDS} {number}") for number in range(100)], link=False)
+        before = path.stat().st_size
+        with files_of_at_most(before), index._store.clearing_log():
+            pass
+        assert path.stat().st_size == before
+        assert len(index) == 100
 
 
 @pytest.mark.sqlite

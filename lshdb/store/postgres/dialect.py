@@ -218,6 +218,9 @@ class Postgres(Dialect):
         what = ("--format=custom", f"--schema={schema}", f"--file={path}", for_libpq(engine.url))
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 
+    def clear_log(self, engine: Engine) -> None:
+        """Do nothing: the server's checkpoints do not wait for us."""
+
     def vacuum(self, engine: Engine, *, full: bool) -> None:
         from lshdb.store.schema import metadata
 

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -201,6 +201,15 @@ class Sqlite(Dialect):
             connection.cursor().execute("VACUUM")
             # The log now holds the new file. The old file shrinks only when the log is copied into it.
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
+    def clear_log(self, engine: Engine) -> None:
+        connection = engine.raw_connection()
+        try:
+            # What is not copied now, or cannot be because the disk is full, stays in the log.
+            with suppress(sqlite3.OperationalError):
+                connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
         finally:
             connection.close()
 
