@@ -11,10 +11,10 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pickle import PicklingError
@@ -37,6 +37,8 @@ WAITING: Final = 16
 POLL_SECONDS: Final = 0.1
 # How long an interrupted caller waits for the thread, which may be making a chunk, or blocked in reading a file.
 STOP_SECONDS: Final = 10.0
+# Of the processes.
+NAME: Final = "lshdb-workers"
 # This module is imported before workers are forked: the code of `make`, with its kernels loaded.
 PRELOADED: Final = "lshdb.sketch.loaded"
 
@@ -208,15 +210,38 @@ def _process(connections: list[Connection]) -> BaseProcess:
     """Return a new process that never receives Ctrl-C, not even during its imports."""
     # spawn: the caller's threads, locks and database connections must not be copied.
     context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_serve_all, args=(connections,), name="lshdb-workers", daemon=True)
+    process = context.Process(target=_serve_all, args=(connections,), name=NAME, daemon=True)
     # First, because starting the tracker together with the first process would unblock the signal.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        process.start()
+        with _without_main():
+            process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return process
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Let a process that starts import nothing of the caller's main module, which it does not need.
+
+    A script without ``if __name__ == "__main__"`` would run again in it, and a command would import its options.
+    """
+    prepare = spawn.get_preparation_data
+
+    def prepared(name: str) -> dict[str, Any]:
+        given = prepare(name)
+        if name == NAME:
+            for key in ("init_main_from_name", "init_main_from_path"):
+                given.pop(key, None)
+        return given
+
+    spawn.get_preparation_data = prepared
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = prepare
 
 
 def _sent(connection: Connection, value: Any) -> bool:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -190,3 +191,10 @@ def test_processes_that_nobody_uses_end_with_the_one_that_started_them() -> None
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
     assert done.stderr == ""
     assert not is_alive(int(done.stdout))
+
+
+def test_a_script_without_a_guard_does_not_run_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from lshdb.ingest.workers import in_processes\nprint(list(in_processes(abs, [-1, -2], 2)))\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=20)
+    assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
