@@ -292,8 +292,7 @@ class Index:
         with self._store.sole_ingest(wait), recorded_run(self._store, "ingest", options.collection) as run_key:
             ingestion = Ingestion(self._store, run_key, options, self._progress)
             ingestion.ingest(named)
-            with self._store.clearing_log():
-                num_pairs = self._link(run_key) if link else 0
+            num_pairs = self._link(run_key) if link else 0
         return _report(run_key, ingestion, num_pairs, started)
 
     def load(self, folder: str | Path, collection: str = "default", *, pairs: bool = True) -> IngestReport:

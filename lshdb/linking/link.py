@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from typing import Final
 
@@ -43,6 +43,7 @@ SCANNED_CONTENTS: Final = 30
 DELTA_CONTENTS: Final = 100_000
 
 # A first link of more contents builds what the rows of `pair` refer to, and its indexes, afterwards. That takes 50 ms.
+# And a log that the ingest of more contents has left is not a small one.
 MANY_CONTENTS: Final = 10_000
 
 # Threads that compute pairs. Each holds up to jaccard.GROUP_SHINGLES shingles, about 150 MB.
@@ -100,9 +101,9 @@ class Linking:
             return 0
         self._ensure(constraints.FIRST_INGEST)
         self._ensure(constraints.FIRST_LINK)
-        if len(keys) > MANY_CONTENTS:
+        if are_many := len(keys) > MANY_CONTENTS:
             constraints.put_off(self._store, constraints.FIRST_LINK)
-        with Occurrences(last_key or 0) as occurrences:
+        with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
             are_few = self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
             num_pairs = self._compute(occurrences)
         # Before the contents are marked, so that a link that was killed is repeated.
