@@ -1,7 +1,6 @@
 """The command line with small batches, and a line on stdout at each step, so that a test can choose a moment.
 
-``python -m tests.recovery.small_batches --db URL ingest FOLDER``. Worker processes import this module too, under
-another name.
+``python -m tests.recovery.small_batches --db URL ingest FOLDER``. Worker processes import this module too.
 """
 
 from __future__ import annotations
@@ -14,11 +13,14 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, wraps
+from multiprocessing import current_process
+from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Timer
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
+from lshdb.ingest import workers
 from lshdb.ingest.make import Chunk, Work, make
 from lshdb.ingest.options import Budgets, IngestOptions
 
@@ -44,6 +46,8 @@ LOAD_SECONDS: Final = "LSHDB_TEST_LOAD_SECONDS"
 # A test that did this from outside would come late on a busy machine, when the call has ended.
 SIGNAL_AT: Final = "LSHDB_TEST_SIGNAL_AT"
 
+serve_all_silently: Final = workers._serve_all
+
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
 Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
@@ -51,7 +55,7 @@ Writing = Callable[["Store"], AbstractContextManager["Transaction"]]
 
 def make_slowly(works: Iterable[Work], *how: Any) -> Iterator[Chunk]:
     """Run `make` slowly, and announce the worker process."""
-    if __name__ == "__mp_main__":
+    if current_process().name == workers.NAME:
         announce_worker()
     for work in works:
         time.sleep(float(os.environ.get(SECONDS_A_CHUNK, "0")))
@@ -61,6 +65,12 @@ def make_slowly(works: Iterable[Work], *how: Any) -> Iterator[Chunk]:
 def make_whole_slowly(work: Work, **how: Any) -> list[Chunk]:
     """Run `make_whole` slowly, in a worker process."""
     return list(make_slowly([work], *(how[name] for name in ("params", "options", "budgets"))))
+
+
+def serve_all(connections: list[Connection]) -> None:
+    """Announce that the process of the workers has started, and let them serve."""
+    announce(SPAWNED)
+    serve_all_silently(connections)
 
 
 @cache
@@ -96,6 +106,7 @@ def write_small_batches() -> None:
     Index.ingest = ingest_in_small_batches  # type: ignore[assignment]
     ingest.make = make_slowly
     ingest.make_whole = make_whole_slowly
+    workers._serve_all = serve_all
     shrink(candidates, {"RUN_PAIRS": 200, "PART_PAIRS": 40})
     shrink(link, {"DELTA_CONTENTS": 50, "STORED_PAIRS": 40, "MANY_CONTENTS": 50})
     shrink(reband, {"BATCH_MINIMA": 2_000})
@@ -158,7 +169,10 @@ class Trap:
         timer.start()
 
 
-trap = Trap(os.environ[SIGNAL_AT]) if SIGNAL_AT in os.environ else None
+@cache
+def trap() -> Trap | None:
+    """Return the trap of this process, if the environment asks for one."""
+    return Trap(os.environ[SIGNAL_AT]) if SIGNAL_AT in os.environ else None
 
 
 is_silent = ContextVar("is_silent", default=False)
@@ -170,8 +184,8 @@ def announce(line: str) -> None:
         return
     # One write, so that two workers do not share a line.
     os.write(1, f"{line}\n".encode())
-    if trap is not None:
-        trap.passed(line)
+    if (set_trap := trap()) is not None:
+        set_trap.passed(line)
 
 
 def announced(line: str, function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
@@ -212,9 +226,8 @@ def announced_writing(writing: Writing) -> Writing:
     return announcing
 
 
-if __name__ == "__mp_main__":
-    announce(SPAWNED)
-if __name__ == "__main__":
+def run() -> None:
+    """Run the command line."""
     from lshdb.cli.app import main
 
     # Background jobs of a shell ignore Ctrl-C, and their children inherit that.
@@ -222,3 +235,10 @@ if __name__ == "__main__":
     write_small_batches()
     announce_steps()
     main()
+
+
+if __name__ == "__main__":
+    # By its name, under which worker processes find its functions: they do not import the main module.
+    from tests.recovery import small_batches
+
+    small_batches.run()

@@ -69,8 +69,12 @@ def shingle_chars(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], si
 
 
 def shingle_lines(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Ragged:
-    """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`."""
-    return ragged([_kgrams(_split(text, 0x0A), 1) for text in _rows(codepoints, offsets)])
+    """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`.
+
+    A line of NUL characters counts as empty, because its polynomial is 0.
+    """
+    lines = ([line for line in _split(text, 0x0A) if any(line)] for text in _rows(codepoints, offsets))
+    return ragged([_kgrams(kept, 1) for kept in lines])
 
 
 def keyed_words(
