@@ -92,7 +92,8 @@ def ingest(
 
     Unchanged files are not read again. The options to create an index apply to the first ingest.
     """
-    _start_workers(paths or [], workers)
+    # With a limit, this process reads alone.
+    _start_workers(paths or [], workers if limit is None else 1)
     from lshdb.ingest.options import Budgets, IngestOptions
 
     allowed = allowance(max_rejected)

@@ -104,7 +104,7 @@ class _Stopped(Exception):
 
 
 # Processes that wait for the next call of `in_processes`, each with the connections to its workers.
-_waiting: list[tuple[BaseProcess, list[Connection]]] = []
+_early: list[tuple[BaseProcess, list[Connection]]] = []
 
 
 def start_early(workers: int | None) -> None:
@@ -116,12 +116,12 @@ def start_early(workers: int | None) -> None:
     """
     wanted = num_cores() if workers is None else workers
     if wanted > 1 and are_compiled():
-        _waiting.extend(_started(wanted))
+        _early.extend(_started(wanted))
 
 
 def are_started() -> bool:
     """Return whether processes wait for a call of `in_processes`."""
-    return bool(_waiting)
+    return bool(_early)
 
 
 def in_processes(
@@ -152,7 +152,7 @@ class _Pool:
         self._free: SimpleQueue[tuple[Connection, BaseProcess]] = SimpleQueue()
         # If two threads waited for one process, the second would get the error that there is no such process.
         self._waiting = Lock()
-        started, _waiting[:] = list(_waiting), []
+        started, _early[:] = list(_early), []
         started += _started(workers - sum(len(connections) for _, connections in started))
         self._processes = [process for process, _ in started]
         ends = [(connection, process) for process, connections in started for connection in connections]

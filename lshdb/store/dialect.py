@@ -138,7 +138,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def clear_log(self, engine: Engine) -> None:
-        """Do what closing the index would otherwise have to do. It waits for nobody, and need not succeed."""
+        """Copy the log into the file, as closing the index would. It waits for nobody, and need not succeed."""
 
     @abstractmethod
     def require_writable(self, connection: Connection) -> None:

@@ -187,7 +187,7 @@ def test_processes_that_were_started_early_are_used_and_no_longer_wait(workers: 
 
 
 def test_processes_that_nobody_uses_end_with_the_one_that_started_them() -> None:
-    code = "from lshdb.ingest import workers; workers.start_early(2); print(workers._waiting[0][0].pid)"
+    code = "from lshdb.ingest import workers; workers.start_early(2); print(workers._early[0][0].pid)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
     assert done.stderr == ""
     assert not is_alive(int(done.stdout))
