@@ -260,4 +260,4 @@ def staffed(tasks: Iterator[Task], options: IngestOptions) -> tuple[Iterator[Tas
         workers = 1
     elif options.workers is None and not any(may_hold_pages(task.source, options.read) for task in first):
         workers = min(workers, max(workers // PAGELESS_CORES, PAGELESS_WORKERS))
-    return chain(first, tasks), workers
+    return chain(first, tasks), max(workers, 1)

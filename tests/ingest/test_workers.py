@@ -178,7 +178,10 @@ def is_alive(process: int) -> bool:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_processes_that_were_started_early_are_used_and_no_longer_wait(workers: int) -> None:
+def test_processes_that_were_started_early_are_used_and_no_longer_wait(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.ingest.workers.are_compiled", lambda: True)  # whatever ran before
     start_early(2)
     assert are_started()
     with closing(in_processes(own_process, range(20), workers)) as made:
@@ -187,7 +190,8 @@ def test_processes_that_were_started_early_are_used_and_no_longer_wait(workers: 
 
 
 def test_processes_that_nobody_uses_end_with_the_one_that_started_them() -> None:
-    code = "from lshdb.ingest import workers; workers.start_early(2); print(workers._early[0][0].pid)"
+    begin = "from lshdb.ingest import workers; workers.are_compiled = lambda: True"
+    code = f"{begin}; workers.start_early(2); print(workers._early[0][0].pid)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
     assert done.stderr == ""
     assert not is_alive(int(done.stdout))

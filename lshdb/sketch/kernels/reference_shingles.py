@@ -71,10 +71,9 @@ def shingle_chars(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], si
 def shingle_lines(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Ragged:
     """Return the hashes of the non-empty lines of n texts, one feature per line, in the form of `shingle_words`.
 
-    A line of NUL characters counts as empty, because its polynomial is 0.
+    A line of NUL characters counts as empty, because its state is 0.
     """
-    lines = ([line for line in _split(text, 0x0A) if any(line)] for text in _rows(codepoints, offsets))
-    return ragged([_kgrams(kept, 1) for kept in lines])
+    return ragged([_kgrams(_open(_split(text, 0x0A)), 1) for text in _rows(codepoints, offsets)])
 
 
 def keyed_words(
@@ -85,7 +84,8 @@ def keyed_words(
     secret: NDArray[np.uint64],
 ) -> Ragged:
     """Return what `shingle_words` returns, under a secret. Args: secret: uint64, shape (2,); the second is odd."""
-    return ragged([_kgrams(_words(text, table), size, secret) for text in _rows(codepoints, offsets)])
+    rows = (_open(_words(text, table), secret) for text in _rows(codepoints, offsets))
+    return ragged([_kgrams(tokens, size, secret) for tokens in rows])
 
 
 def keyed_chars(
@@ -97,7 +97,7 @@ def keyed_chars(
 
 def keyed_lines(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64], secret: NDArray[np.uint64]) -> Ragged:
     """Return what `shingle_lines` returns, under a secret."""
-    return ragged([_kgrams(_split(text, 0x0A), 1, secret) for text in _rows(codepoints, offsets)])
+    return ragged([_kgrams(_open(_split(text, 0x0A), secret), 1, secret) for text in _rows(codepoints, offsets)])
 
 
 def _rows(codepoints: NDArray[np.uint32], offsets: NDArray[np.int64]) -> Iterator[list[int]]:
@@ -123,22 +123,31 @@ def _split(codepoints: list[int], separator: int) -> list[list[int]]:
     return [token for token in tokens if token]
 
 
+def _open(tokens: list[list[int]], secret: NDArray[np.uint64] | None = None) -> list[list[int]]:
+    """Return the tokens whose state is not 0, by which the kernels know that a token is open."""
+    return [token for token in tokens if _state(token, secret) != 0]
+
+
 def _kgrams(tokens: list[list[int]], size: int, secret: NDArray[np.uint64] | None = None) -> list[int]:
-    hashes = [_public(token) if secret is None else _keyed(token, *secret.tolist()) for token in tokens]
+    states = [_state(token, secret) for token in tokens]
+    hashes = [mix(state) if secret is None else _spread(state) for state in states]
     last = max(len(hashes) - size + 1, min(1, len(hashes)))
     return [mix(_polynomial(hashes[i : i + size], int(SHINGLE_BASE))) for i in range(last)]
 
 
-def _public(token: list[int]) -> int:
-    return mix(_polynomial([*token, 0], int(TOKEN_BASE)))
-
-
-def _keyed(token: list[int], start: int, factor: int) -> int:
-    total = 0
+def _state(token: list[int], secret: NDArray[np.uint64] | None) -> int:
+    """Return the state after a token: the value of a polynomial, or what a secret makes of its code points."""
+    if secret is None:
+        return _polynomial([*token, 0], int(TOKEN_BASE))
+    (start, factor), total = secret.tolist(), 0
     for codepoint in token:
         total = (total + codepoint + start) & LOW_64
         total = ((total << 32 | total >> 32) * factor) & LOW_64
-    spread = ((total ^ total >> 32) * int(MIX_1)) & LOW_64
+    return total
+
+
+def _spread(state: int) -> int:
+    spread = ((state ^ state >> 32) * int(MIX_1)) & LOW_64
     return spread ^ spread >> 29
 
 
