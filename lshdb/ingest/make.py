@@ -1,8 +1,9 @@
 """Step two of an ingest: read sources and sketch their documents. Knows no database.
 
-`cut` reads each large file once, in order, and splits it into ranges of raw records; `make` reads small files. `make`
-turns ranges and small files into chunks of sketched documents. A thread of this process and worker processes call the
-same function, so the chunks are the same for any number of workers.
+`cut` splits large files. Of uncompressed JSON lines it only finds parts, which `make` reads like small files. It reads
+others once, in order, and splits them into ranges of raw records. `make` turns parts, ranges and small files into
+chunks of sketched documents. A thread of this process and worker processes call the same function, so the chunks are
+the same for any number of workers.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from lshdb.readers import (
     ReadOptions,
     Revisit,
     SourceFile,
+    line_parts,
     made,
 )
 from lshdb.sketch.sketch import Sketching, begin, require_fit
@@ -61,7 +63,7 @@ class SourceProgress:
 
     Args:
         source: the file.
-        position: the number of its items so far, including those of earlier chunks and runs.
+        num_items: the number of its items in this chunk.
         num_documents: the number of its documents in this chunk.
         digest: the digest of the whole file; None if it was not read to its end.
         ended: whether the file was read to its end.
@@ -69,7 +71,7 @@ class SourceProgress:
     """
 
     source: SourceFile
-    position: int
+    num_items: int
     num_documents: int
     digest: bytes | None
     ended: bool
@@ -78,7 +80,7 @@ class SourceProgress:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Small files, which `make` opens and reads."""
+    """Small files, or a part of a large one, which `make` opens and reads."""
 
     tasks: tuple[Task, ...]
 
@@ -164,7 +166,7 @@ def cut(
     budgets: Budgets,
     is_given_up: Callable[[str], bool] = lambda _uri: False,
 ) -> Iterator[Work]:
-    """Yield the tasks as works: ranges of records of each large file, or several small files together.
+    """Yield the tasks as works: parts or ranges of each large file, or several small files together.
 
     Args: is_given_up: returns whether to stop reading the source with this URI.
     """
@@ -179,7 +181,7 @@ def cut(
             yield Files(tuple(small))
             small, num_bytes = [], 0
         if is_large:
-            yield from _ranges(task, options, budgets, is_given_up)
+            yield from _divided(task, options, budgets, is_given_up)
     if small:
         yield Files(tuple(small))
 
@@ -224,7 +226,7 @@ def make_first(
             if tally.is_flood(budgets):
                 growing.note(reading.progress(), reading.bytes_since())
                 break
-            if growing.num_chars >= budgets.chunk_chars:
+            if growing.is_full(budgets):
                 growing.note(reading.progress(), reading.bytes_since())
                 yield growing.begin().chunk()
                 growing = _Growing(params, options)
@@ -252,6 +254,20 @@ class Left:
         return not self.is_reached
 
 
+def _divided(task: Task, options: ReadOptions, budgets: Budgets, is_given_up: Callable[[str], bool]) -> Iterator[Work]:
+    """Yield a large file in parts, or the items after the task's position in ranges."""
+    has_parts = False
+    # Where a part begins in the items of a file is known only when those before it were read.
+    if task.position == 0 and not task.source.is_stdin:
+        for part in line_parts(task.source, options, budgets.chunk_bytes):
+            has_parts = True
+            yield Files((Task(task.source, part=part),))
+            if is_given_up(task.source.uri):
+                return
+    if not has_parts:
+        yield from _ranges(task, options, budgets, is_given_up)
+
+
 def _ranges(
     task: Task, options: ReadOptions, budgets: Budgets, is_given_up: Callable[[str], bool]
 ) -> Iterator[Records]:
@@ -277,7 +293,7 @@ class _TaskReading:
         self._task = task
         part = task.part
         self._reading = Reading(task.source, options) if part is None else PartReading(task.source, part, options)
-        self._position = self._num_bytes = 0
+        self._position = self._num_items = self._num_bytes = 0
         self._ended = self._lacks_reader = False
 
     def steps(self) -> Iterator[Item | Deferred]:
@@ -286,17 +302,19 @@ class _TaskReading:
             self._position += 1
             self._lacks_reader = isinstance(step, Rejection) and step.kind == NO_READER
             if self._position > self._task.position:
+                self._num_items += 1
                 yield step
         self._ended = self._task.part is None or self._task.part.is_last
 
     def progress(self, num_untaken: int = 0) -> SourceProgress:
-        """Return how far the source has been read; its documents are counted when they are made.
+        """Return how far the source has been read since the last call; documents are counted when they are made.
 
         Args: num_untaken: the last items that are not taken.
         """
+        num_items, self._num_items = self._num_items - num_untaken, 0
         return SourceProgress(
             source=self._task.source,
-            position=self._position - num_untaken,
+            num_items=num_items,
             num_documents=0,
             digest=self._reading.digest,
             ended=self._ended,
@@ -310,7 +328,7 @@ class _TaskReading:
 
 
 def _grown(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -> Iterator[_Growing]:
-    """Yield the unfinished chunks of a work: one for a range, and several for small files with much text."""
+    """Yield the unfinished chunks of a work: one for a range, and several for files with much text or many records."""
     growing = _Growing(params, options)
     if isinstance(work, Records):
         for step in work.steps:
@@ -321,9 +339,10 @@ def _grown(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -
             reading, tally = _TaskReading(task, options), Tally()
             for step in reading.steps():
                 tally.count(growing.take(step))
-                if tally.is_flood(budgets):
+                # Whether a file is given up depends on all of its parts.
+                if task.part is None and tally.is_flood(budgets):
                     break
-                if growing.num_chars >= budgets.chunk_chars:
+                if growing.is_full(budgets):
                     growing.note(reading.progress(), reading.bytes_since())
                     yield growing
                     growing = _Growing(params, options)
@@ -335,7 +354,7 @@ class _Growing:
     """A chunk while it grows."""
 
     def __init__(self, params: Params, options: ReadOptions) -> None:
-        self.num_chars = 0
+        self._num_chars = self._num_items = 0
         self._params = params
         self._options = options
         self._documents: list[Document] = []
@@ -355,18 +374,23 @@ class _Growing:
                 require_fit(item, self._params)
             except BadDocument as error:
                 item = Rejection(item.source or item.doc_id, item.locator, str(error.reason))
+        self._num_items += 1
         if isinstance(item, Document):
             self._documents.append(item)
-            self.num_chars += _num_chars(item)
+            self._num_chars += _num_chars(item)
         elif isinstance(item, Rejection):
             self._rejections.append(item)
             # A small compressed file may hold millions of them.
-            self.num_chars += len(item.source) + len(item.reason)
+            self._num_chars += len(item.source) + len(item.reason)
         elif isinstance(item, Revisit):
             self._revisits.append(item)
         else:
             self._num_skipped += 1
         return item
+
+    def is_full(self, budgets: Budgets) -> bool:
+        """Return whether the next item belongs in another chunk."""
+        return self._num_chars >= budgets.chunk_chars or self._num_items >= budgets.chunk_items
 
     @property
     def has_sources(self) -> bool:

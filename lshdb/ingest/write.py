@@ -215,7 +215,7 @@ class Writer:
             mtime_ns=file.mtime_ns,
             digest=step.digest,
             state=sources.DONE if step.ended else sources.READING,
-            position=step.position,
+            position=step.num_items + (resumed.position if resumed else 0),
             num_documents=step.num_documents + (resumed.num_documents if resumed else 0),
             options=self._read_as,
             reading_run=resumed.reading_run if resumed else self._run_key,
@@ -329,13 +329,17 @@ def _add(
 
 
 def _latest(steps: Iterable[SourceProgress]) -> dict[str, SourceProgress]:
-    """Return by URI how far each source has been read, with the documents of all its steps."""
+    """Return by URI how far each source has been read, with the items and documents of all its steps."""
     latest: dict[str, SourceProgress] = {}
     for step in steps:
         before = latest.get(step.source.uri)
         if before is not None:
-            num_documents = before.num_documents + step.num_documents
-            step = replace(step, num_documents=num_documents, opened=before.opened or step.opened)
+            step = replace(
+                step,
+                num_items=before.num_items + step.num_items,
+                num_documents=before.num_documents + step.num_documents,
+                opened=before.opened or step.opened,
+            )
         latest[step.source.uri] = step
     return latest
 

@@ -24,7 +24,7 @@ from lshdb.readers.base import (
 )
 from lshdb.readers.bytes.streams import digest
 from lshdb.readers.naming import file_of, meant_ids
-from lshdb.readers.parts import Part, PartReading, parts
+from lshdb.readers.parts import Part, PartReading, line_parts, parts
 from lshdb.readers.registry import (
     READERS,
     Reading,
@@ -68,6 +68,7 @@ __all__ = [
     "digest",
     "file_of",
     "holds_records",
+    "line_parts",
     "listed",
     "made",
     "may_hold_pages",

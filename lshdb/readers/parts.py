@@ -22,7 +22,7 @@ from lshdb.readers.jsonl import JsonLinesReader
 from lshdb.readers.parquet import ParquetReader
 from lshdb.readers.registry import guarded, reader_of
 
-__all__ = ["Part", "PartReading", "parts"]
+__all__ = ["Part", "PartReading", "line_parts", "parts"]
 
 LINES: Final = JsonLinesReader()
 
@@ -52,33 +52,45 @@ class Part:
         return self.digest is not None
 
 
+def line_parts(source: SourceFile, options: ReadOptions, most: int) -> Iterator[Part]:
+    """Yield the parts of a file of uncompressed JSON lines while it is read, and nothing for another file.
+
+    If it cannot be read to its end, the last part has no digest and extends to its end, so reading that part reports
+    why. If not even a first part can be read, there is none.
+
+    Args: most: bytes of a part; it may have a line more.
+    """
+    held: Part | None = None
+    try:
+        with open_regular(source.path) as file:
+            fingerprint = Fingerprint()
+            stream = ByteStream(fingerprint.chunks(file), file)
+            if _has_plain_lines(source, stream, options):
+                for part in _line_parts(stream, most):
+                    if held is not None:
+                        yield held
+                    held = part
+        digest = fingerprint.digest
+    except OSError:
+        digest = None
+    if held is not None:
+        yield replace(held, digest=digest) if digest is not None else replace(held, end=max(held.end, source.size))
+
+
 def parts(source: SourceFile, options: ReadOptions, most: int) -> list[Part]:
     """Return the parts of a file in order, none if it cannot be split, or cannot be read.
 
     Args: most: bytes of a part; it may have a line or a row group more.
     """
-    try:
-        with open_regular(source.path) as file:
-            fingerprint = Fingerprint()
-            found = list(_parts(source, file, ByteStream(fingerprint.chunks(file), file), options, most))
-    except OSError:
-        return []  # Reading the file reports it.
-    return [*found[:-1], replace(found[-1], digest=fingerprint.digest)] if len(found) > 1 else []
+    found = list(line_parts(source, options, most)) or _row_parts(source, options, most)
+    return found if len(found) > 1 and found[-1].is_last else []
 
 
-def _parts(source: SourceFile, file: io.FileIO, stream: ByteStream, options: ReadOptions, most: int) -> Iterator[Part]:
+def _has_plain_lines(source: SourceFile, stream: ByteStream, options: ReadOptions) -> bool:
     reader, plain = reader_of(source, stream, options)
-    if isinstance(reader, JsonLinesReader) and plain is stream and _has_plain_lines(source, stream):
-        yield from _line_parts(stream, most)
-    elif isinstance(reader, ParquetReader):
-        yield from _row_parts(source, file, options, most)
-        while stream.read(BLOCK_BYTES):  # The digest is of all bytes.
-            pass
-
-
-def _has_plain_lines(source: SourceFile, stream: ByteStream) -> bool:
     mark = byte_order_mark(stream.peek(SNIFF_BYTES))
-    return not compression_suffix(source.path.name) and (mark is None or mark.charset == "utf-8")
+    is_plain = plain is stream and not compression_suffix(source.path.name)
+    return is_plain and isinstance(reader, JsonLinesReader) and (mark is None or mark.charset == "utf-8")
 
 
 def _line_parts(stream: ByteStream, most: int) -> Iterator[Part]:
@@ -97,7 +109,22 @@ def _line_parts(stream: ByteStream, most: int) -> Iterator[Part]:
         yield Part("byte", begin, offset, first, offset - begin)
 
 
-def _row_parts(source: SourceFile, file: io.FileIO, options: ReadOptions, most: int) -> Iterator[Part]:
+def _row_parts(source: SourceFile, options: ReadOptions, most: int) -> list[Part]:
+    try:
+        with open_regular(source.path) as file:
+            fingerprint = Fingerprint()
+            stream = ByteStream(fingerprint.chunks(file), file)
+            if not isinstance(reader_of(source, stream, options)[0], ParquetReader):
+                return []
+            found = list(_groups(source, file, options, most))
+            while stream.read(BLOCK_BYTES):  # The digest is of all bytes.
+                pass
+    except OSError:
+        return []  # Reading the file reports it.
+    return [*found[:-1], *(replace(part, digest=fingerprint.digest) for part in found[-1:])]
+
+
+def _groups(source: SourceFile, file: io.FileIO, options: ReadOptions, most: int) -> Iterator[Part]:
     from lshdb.readers.rows import group_sizes
 
     begin = num_rows = num_bytes = 0

@@ -139,7 +139,7 @@ def _require_same(source: SourceFile) -> None:
 
 def rows(done: Iterator[Chunk], ordinals: Mapping[str, int], before: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of chunks. Args: ordinals: of the sources, by URI. before: the first positions that are not 0."""
-    positions, num_items = Counter(before), Counter[str]()
+    positions = Counter(before)
     for chunk in done:
         place = [np.empty(0, np.int64)]
         for step in chunk.sources:
@@ -147,7 +147,7 @@ def rows(done: Iterator[Chunk], ordinals: Mapping[str, int], before: Mapping[str
             place.append(places(ordinals[uri], positions[uri], step.num_documents))
             positions[uri] += step.num_documents
         yield document_rows(chunk.documents, chunk.sketches, np.concatenate(place))
-        yield _others(chunk, num_items)
+        yield _others(chunk)
 
 
 def document_rows(found: Sequence[Document], made: Sketches, place: NDArray[np.int64]) -> pa.RecordBatch:
@@ -173,13 +173,11 @@ def document_rows(found: Sequence[Document], made: Sketches, place: NDArray[np.i
     )
 
 
-def _others(chunk: Chunk, num_items: Counter[str]) -> pa.RecordBatch:
-    """Return the rows of a chunk that are not documents. Args: num_items: of each source so far; is updated."""
+def _others(chunk: Chunk) -> pa.RecordBatch:
+    """Return the rows of a chunk that are not documents."""
     listed = [(REJECTED, one.source, one.locator, one.reason) for one in chunk.rejections]
     listed += [(REVISIT, one.source, "", msgspec.json.encode(one).decode()) for one in chunk.revisits]
-    for step in chunk.sources:
-        listed.append((SOURCE, step.source.uri, "", _progress(step, step.position - num_items[step.source.uri])))
-        num_items[step.source.uri] = step.position
+    listed += [(SOURCE, step.source.uri, "", _progress(step)) for step in chunk.sources]
     size = {"num_bytes": chunk.num_bytes, "num_skipped": chunk.num_skipped}
     listed.append((CHUNK, "", "", msgspec.json.encode(size).decode()))
     kind, source, locator, detail = map(list, zip(*listed, strict=True))
@@ -194,27 +192,26 @@ class _Progress(msgspec.Struct):
     opened: bool
 
 
-def _progress(step: SourceProgress, num_items: int) -> str:
+def _progress(step: SourceProgress) -> str:
     digest = None if step.digest is None else step.digest.hex()
-    return msgspec.json.encode(_Progress(num_items, step.num_documents, digest, step.ended, step.opened)).decode()
+    return msgspec.json.encode(_Progress(step.num_items, step.num_documents, digest, step.ended, step.opened)).decode()
 
 
 def chunks(batches: Iterator[pa.RecordBatch], params: Params, sources: Mapping[str, SourceFile]) -> Iterator[Chunk]:
     """Yield the chunks again whose rows these are. Args: batches: in order. sources: by URI."""
     held: list[pa.RecordBatch] = []
-    positions: Counter[str] = Counter()
     for batch in batches:
         begin = 0
         kinds = batch.column("kind").to_pylist()
         for end in [at for at, kind in enumerate(kinds, 1) if kind == CHUNK]:
             held.append(batch.slice(begin, end - begin))
-            yield _chunk(pa.concat_batches(held), params, sources, positions)
+            yield _chunk(pa.concat_batches(held), params, sources)
             held, begin = [], end
         held.append(batch.slice(begin))
 
 
-def _chunk(batch: pa.RecordBatch, params: Params, sources: Mapping[str, SourceFile], positions: Counter[str]) -> Chunk:
-    """Return the chunk of these rows. Args: positions: of each source so far; is updated."""
+def _chunk(batch: pa.RecordBatch, params: Params, sources: Mapping[str, SourceFile]) -> Chunk:
+    """Return the chunk of these rows."""
     kinds = np.asarray(batch.column("kind").to_pylist())
     documents = batch.take(pa.array(np.flatnonzero(kinds == DOCUMENT)))
     names = ("source", "locator", "detail")
@@ -229,18 +226,17 @@ def _chunk(batch: pa.RecordBatch, params: Params, sources: Mapping[str, SourceFi
         documents=tuple(_found(documents)),
         sketches=_sketches(documents, params),
         rejections=tuple(Rejection(*fields) for fields in others[REJECTED]),
-        sources=tuple(_step(sources[uri], detail, positions) for uri, _, detail in others[SOURCE]),
+        sources=tuple(_step(sources[uri], detail) for uri, _, detail in others[SOURCE]),
         num_bytes=size["num_bytes"],
         num_skipped=size["num_skipped"],
         revisits=tuple(msgspec.json.decode(detail, type=Revisit) for _, _, detail in others[REVISIT]),
     )
 
 
-def _step(source: SourceFile, detail: str, positions: Counter[str]) -> SourceProgress:
+def _step(source: SourceFile, detail: str) -> SourceProgress:
     kept = msgspec.json.decode(detail, type=_Progress)
-    positions[source.uri] += kept.num_items
     digest = None if kept.digest is None else bytes.fromhex(kept.digest)
-    return SourceProgress(source, positions[source.uri], kept.num_documents, digest, kept.ended, kept.opened)
+    return SourceProgress(source, kept.num_items, kept.num_documents, digest, kept.ended, kept.opened)
 
 
 def _found(documents: pa.RecordBatch) -> Iterator[Document]:

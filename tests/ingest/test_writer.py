@@ -44,10 +44,10 @@ def file(uri: str, mtime_ns: int = 100) -> SourceFile:
 
 
 def step(
-    uri: str, position: int, number: int, *, ended: bool = True, opened: bool = True, mtime_ns: int = 100
+    uri: str, num_items: int, number: int, *, ended: bool = True, opened: bool = True, mtime_ns: int = 100
 ) -> SourceProgress:
-    """A file that was read up to an item. Args: number: of its documents in the chunk."""
-    return SourceProgress(file(uri, mtime_ns), position, number, DIGEST if ended else None, ended, opened)
+    """Some items of a file. Args: number: of the documents among them."""
+    return SourceProgress(file(uri, mtime_ns), num_items, number, DIGEST if ended else None, ended, opened)
 
 
 def chunk(
@@ -133,7 +133,7 @@ def test_a_batch_is_written_and_counted_as_a_whole(store: Store) -> None:
         plan(unchanged=(state(B, 4, 3, 1),), unwalked=(unwalked,), num_skipped=2),
         plan(num_skipped=1),
         chunk({"a": ONE, "b": None}, step(A, 2, 2, ended=False), num_skipped=4, num_replaced=1),
-        chunk({"c": ONE, "d": TWO}, step(A, 5, 2), rejections=(bad,), num_skipped=1),
+        chunk({"c": ONE, "d": TWO}, step(A, 3, 2), rejections=(bad,), num_skipped=1),
     )
     counts = Counts(
         num_added=4, num_unchanged=3, num_empty=1, num_rejected=2, num_replaced=2, num_contents=2, num_bytes=14
@@ -162,15 +162,15 @@ def test_a_file_that_takes_several_batches_has_the_documents_of_all(store: Store
     run = Run(store, 2)
     run.write(plan(), chunk({"a": ONE, "b": TWO}, step(A, 3, 2, ended=False), step(B, 1, 0)))
     assert states(store) == {A: state(A, 3, 2, 2, ended=False), B: state(B, 1, 0, 2)}
-    run.write(chunk({"c": THREE}, step(A, 4, 1, ended=False)))
-    run.write(chunk({"d": THREE}, step(A, 5, 1)))
+    run.write(chunk({"c": THREE}, step(A, 1, 1, ended=False)))
+    run.write(chunk({"d": THREE}, step(A, 1, 1)))
     assert states(store)[A] == state(A, 5, 4, 2)
 
 
 def test_a_later_run_continues_a_file_if_it_has_not_changed(store: Store) -> None:
     Run(store, 2).write(chunk({"a": ONE, "b": TWO}, step(A, 3, 2, ended=False)))
     before = states(store)[A]
-    Run(store, 3).write(plan(before), chunk({"c": THREE}, step(A, 5, 1)))
+    Run(store, 3).write(plan(before), chunk({"c": THREE}, step(A, 2, 1)))
     assert states(store)[A] == state(A, 5, 3, 2)
     Run(store, 4).write(plan(before), chunk({"c": THREE}, step(A, 5, 1, mtime_ns=101)))
     assert states(store)[A] == replace(state(A, 5, 1, 4), mtime_ns=101)
@@ -194,7 +194,7 @@ def test_a_file_that_could_not_be_opened_stays_as_it_was_and_is_seen(store: Stor
 
 def test_a_file_is_open_if_any_part_of_it_was_read(store: Store) -> None:
     written = Run(store, 2).write(
-        chunk({"a": ONE}, step(A, 1, 1, ended=False)), chunk({}, step(A, 2, 0, ended=False, opened=False))
+        chunk({"a": ONE}, step(A, 1, 1, ended=False)), chunk({}, step(A, 1, 0, ended=False, opened=False))
     )
     assert written.progress[A].opened
     assert states(store) == {A: state(A, 2, 1, 2, ended=False)}
@@ -225,7 +225,7 @@ def test_documents_that_a_file_no_longer_has_are_pruned_once_it_was_read_to_its_
     )
     assert set(stored(store)) == expected
     assert written.counts.num_removed == run.counts().num_removed == int(prune)
-    run.write(chunk({}, step(B, 1, 0, mtime_ns=200)))
+    run.write(chunk({}, step(B, 0, 0, mtime_ns=200)))
     assert set(stored(store)) == expected - ({"d"} if prune else set())
 
 
@@ -261,7 +261,7 @@ def test_a_file_that_was_read_before_keeps_its_qualified_ids_in_all_batches(stor
     run = Run(store, 3)
     newer = step(B, 1, 1, ended=False, mtime_ns=500)
     assert run.write(plan(states(store)[B]), chunk({"a": TWO}, newer)).qualified == {B: True}
-    assert run.write(chunk({"c": THREE}, replace(newer, position=2, ended=True, digest=DIGEST))).qualified == {B: True}
+    assert run.write(chunk({"c": THREE}, replace(newer, ended=True, digest=DIGEST))).qualified == {B: True}
     assert stored(store) == {"a": (A, 1), "c": (A, 1), "a@/crawl/b": (B, 2), "c@/crawl/b": (B, 3)}
 
 
@@ -271,7 +271,7 @@ def test_the_first_rejections_of_a_file_are_stored_and_the_others_counted_by_rea
     assert run.write(chunk({}, step(A, 1, 0, ended=False), rejections=tuple(bad[:1]))).num_rejected == {A: 1}
     # A batch of another file in between does not change it.
     run.write(chunk({}, step(B, 0, 0)))
-    assert run.write(chunk({}, step(A, 4, 0), rejections=tuple(bad[1:]))).num_rejected == {A: 4}
+    assert run.write(chunk({}, step(A, 3, 0), rejections=tuple(bad[1:]))).num_rejected == {A: 4}
     assert run.rejections() == [*bad[:2], Rejection(A, "", "2 more: not JSON")]
     # The run reads the file again: it counts from the beginning.
     assert run.write(chunk({}, step(A, 1, 0), rejections=tuple(bad[:1]))).num_rejected == {A: 1}
@@ -336,7 +336,7 @@ def test_a_batch_whose_commit_got_no_answer_is_not_written_again(store: Store, m
 
 
 def test_a_load_writes_its_batches_together(store: Store) -> None:
-    more = [batch(chunk({"b": ONE}, step(A, 2, 1, ended=False))), batch(chunk({"c": TWO}, step(A, 3, 1)))]
+    more = [batch(chunk({"b": ONE}, step(A, 1, 1, ended=False))), batch(chunk({"c": TWO}, step(A, 1, 1)))]
     run = Run(store, 2)
     given: list[float] = []
     first = batch(plan(), chunk({"a": ONE}, step(A, 1, 1, ended=False)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import json
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lshdb.readers import PartReading, Reading, ReadOptions, digest, made, parts, source_file
+from lshdb.readers import PartReading, Reading, ReadOptions, Rejection, digest, line_parts, made, parts, source_file
+from lshdb.readers.bytes.streams import BLOCK_BYTES
 from lshdb.readers.parts import Part
 from tests.readers.reading_files import read
 
@@ -87,3 +91,30 @@ def test_what_cannot_be_split_has_no_parts(tmp_path: Path) -> None:
     assert parts(gone, OPTIONS, 1) == []
     part = Part("byte", 0, 14, 1, 14, b"")
     assert [type(step).__name__ for step in PartReading(gone, part, OPTIONS).steps()] == ["Rejection"]
+
+
+class FailingFile(io.FileIO):
+    """A file on a disk that can read only its first two blocks."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        if (left := 2 * BLOCK_BYTES - self.tell()) <= 0:
+            raise OSError(errno.EIO, "Input/output error")
+        return super().read(min(size, left)) or b""
+
+
+def test_reading_the_last_part_of_a_damaged_file_reports_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines_of({"id": "a", "text": "one " * 10_000}) * 20)
+    for module in ("parts", "registry"):
+        monkeypatch.setattr(sys.modules[f"lshdb.readers.{module}"], "open_regular", FailingFile)
+    expected = read(path)
+    assert [type(one).__name__ for one in expected] == ["Document"] * 6 + ["Rejection"]
+    assert expected[-1] == Rejection(path.as_uri(), "line 7", "Input/output error after line 6")
+    source = source_file(path)
+    found = list(line_parts(source, OPTIONS, 100_000))
+    assert len(found) == 2
+    assert not any(part.is_last for part in found)
+    assert read_in_parts(path, found) == expected
+    # Nothing is known of a file that fails within its first part.
+    assert list(line_parts(source, OPTIONS, 300_000)) == parts(source, OPTIONS, 100_000) == []
