@@ -309,9 +309,9 @@ class _TaskReading:
     def progress(self, num_untaken: int = 0) -> SourceProgress:
         """Return how far the source has been read since the last call; documents are counted when they are made.
 
-        Args: num_untaken: the last items that are not taken.
+        Args: num_untaken: how many of the last items are not taken yet; they count the next time.
         """
-        num_items, self._num_items = self._num_items - num_untaken, 0
+        num_items, self._num_items = self._num_items - num_untaken, num_untaken
         return SourceProgress(
             source=self._task.source,
             num_items=num_items,
@@ -336,16 +336,19 @@ def _grown(work: Work, params: Params, options: ReadOptions, budgets: Budgets) -
         growing.note(work.progress, work.num_bytes)
     else:
         for task in work.tasks:
+            if growing.is_full(budgets):
+                yield growing
+                growing = _Growing(params, options)
             reading, tally = _TaskReading(task, options), Tally()
             for step in reading.steps():
+                if growing.is_full(budgets):
+                    growing.note(reading.progress(num_untaken=1), reading.bytes_since())
+                    yield growing
+                    growing = _Growing(params, options)
                 tally.count(growing.take(step))
                 # Whether a file is given up depends on all of its parts.
                 if task.part is None and tally.is_flood(budgets):
                     break
-                if growing.is_full(budgets):
-                    growing.note(reading.progress(), reading.bytes_since())
-                    yield growing
-                    growing = _Growing(params, options)
             growing.note(reading.progress(), reading.bytes_since())
     yield growing
 

@@ -166,7 +166,7 @@ def test_a_run_tells_what_it_did_and_reports_it_on_the_way(store: Store, folder:
     assert done.reasons.as_dict() == {"not JSON": 3}
     assert (done.rejected_sources.number, done.given_up.number, done.is_limited) == (0, 0, False)
     assert progress.walks[-1] == (3, size, True)
-    assert (len(progress.walks), len(progress.reads)) == ((4, 12) if budgets is TINY else (1, 1))
+    assert (len(progress.walks), len(progress.reads)) == ((4, 9) if budgets is TINY else (1, 1))
     assert progress.reads[-1] == (6, size)
     assert progress.totals[-1] == done.counts
     assert [rejection.locator for rejection in progress.rejections] == ["line 2"] * 3

@@ -42,7 +42,7 @@ ALL_MISSING = KEY_MISSING | {("constraint-missing", name) for name in REFERENCES
 PAIRS_MISSING = {("index-missing", "ix_pair_right_key")}
 PAIRS_MISSING |= {("constraint-missing", f"fk_pair_{name}_key") for name in ("left", "right", "run")}
 # A file of texts is a batch.
-ONE_WORKER = IngestOptions(workers=1, budgets=Budgets(chunk_items=1, batch_documents=1))
+ONE_WORKER = IngestOptions(workers=1, budgets=Budgets(chunk_items=2, batch_documents=1))
 
 
 class BrokenOff(Exception):

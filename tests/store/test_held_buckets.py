@@ -107,7 +107,7 @@ class Watcher(Progress):
 
 
 # Each file is a batch, and is compared with the index separately.
-SMALL = Budgets(planned_files=1, chunk_items=1, batch_documents=1)
+SMALL = Budgets(planned_files=1, chunk_items=2, batch_documents=1)
 
 
 @pytest.fixture

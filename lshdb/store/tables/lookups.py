@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import Scheme
@@ -54,6 +54,12 @@ _MEMBERS: Final = select(
     bucket_generation.c.num_rows,
     select(index_params.c.scheme).scalar_subquery(),
 ).order_by(bucket_generation.c.generation)
+_IS_YOUNG: Final = bucket_generation.c.filter.is_(None)
+# A question reads only these. Dozens of others, each a row, would take it as long as seven parts.
+_YOUNG: Final = select(index_params.c.scheme, bucket_generation.c.generation).join_from(
+    index_params, bucket_generation, _IS_YOUNG, isouter=True
+)
+_OF_FILTER: Final = select(bucket_generation.c.generation).where(bucket_generation.c.filter == bindparam("number"))
 
 
 def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, int, int]]:
@@ -63,17 +69,17 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
     """
     hashes = band_keys.keys[0].view(np.int64)
     buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
-    known = _Members(transaction)
-    found = [(generation, *bucket) for generation in known.young for bucket in buckets]
-    if known.filtered:
-        bands = np.arange(len(buckets)) << PLACE_BITS
-        positions = (positions_of(hashes, band_keys.first_band, known.scheme) + bands).tolist()
-        wanted = [_entry(position) for position in positions]
-        for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
-            # Nearly all are ruled out here.
-            if entries is not None and wanted[place][:-1] in entries:
-                labels = _labels(entries, wanted[place])
-                found += [(each, *buckets[place]) for each in known.filtered[number] if label(each) in labels]
+    schemes, young = zip(*transaction.rows(_YOUNG), strict=True)
+    found = [(generation, *bucket) for generation in young if generation is not None for bucket in buckets]
+    bands = np.arange(len(buckets)) << PLACE_BITS
+    positions = (positions_of(hashes, band_keys.first_band, schemes[0]) + bands).tolist()
+    wanted = [_entry(position) for position in positions]
+    for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
+        # Nearly all are ruled out here.
+        if entries is not None and wanted[place][:-1] in entries:
+            labels = _labels(entries, wanted[place])
+            members = transaction.rows(_OF_FILTER, {"number": number}) if labels else ()
+            found += [(each, *buckets[place]) for (each,) in members if label(each) in labels]
     return found
 
 
