@@ -114,6 +114,11 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def memory() -> int:
+    """Return the memory of this process in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
 def measure(url: str, count: int, workers: int) -> None:
     """Build an index of `count` documents, and print the figures."""
     print(f"{machine()}\n{count:,} documents, {workers} workers\n", flush=True)
@@ -131,16 +136,19 @@ def measure(url: str, count: int, workers: int) -> None:
         print(f"rate of the last tenth relative to the first: {parts[0] / parts[-1]:.0%}")
         print(f"link: {link:.1f} s, {num_pairs:,} pairs; build: {build:.1f} s, {count / build:,.0f} documents/s")
         gc.collect()
+        print(f"{memory() / MEGA:,.0f} MB of memory")
         for kind, seed in (("known", synthetic.SEED), ("new", OTHER_SEED + 2)):
+            before = traffic(url)
             with Index.open(url, read_only=True) as answering:
                 measured = latencies(answering, synthetic.texts(count, seed), known=kind == "known")
             p50, p99 = np.percentile(measured, (50, 99))
             longest = measured.max()
             print(
-                f"{NUM_QUERIES:,} queries, {kind} texts: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {longest:.1f} ms"
+                f"{NUM_QUERIES:,} queries, {kind} texts: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {longest:.1f} ms,"
+                f" {(traffic(url)[0] - before[0]) / MEGA:,.0f} MB read"
             )
         print("  1 % more:")
-        (added,) = ingested(index, url, write_parts(folder, count // 100, OTHER_SEED, "more", 1), 1)
+        (added,) = ingested(index, url, write_parts(folder, count // 100, OTHER_SEED, "more", 1), workers)
         started, before = time.perf_counter(), traffic(url)
         index.link()
         link = time.perf_counter() - started
