@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import random
+import resource
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
@@ -445,6 +447,22 @@ def test_all_filters_become_one_after_a_link_that_reads_all_rows(store: Store) -
         assert {number for number, _, _ in lookups.possible(transaction, unknown)} == young
     unite_filters(store)
     assert len(stored(store)) == 1
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="other C libraries keep no freed memory, or cannot be asked"
+)
+def test_after_the_filters_were_united_the_process_gives_back_its_free_memory(store: Store) -> None:
+    def memory() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    # Too small to be returned when they are freed, except at the end of the heap, where one of them stays.
+    blocks = [b"x" * 50_000 for _ in range(2_000)]
+    last, before = blocks[-1], memory()
+    blocks.clear()
+    unite_filters(store)
+    assert memory() < before - 50_000_000
+    assert len(last) == 50_000
 
 
 @pytest.mark.usefixtures("ways")
