@@ -304,7 +304,7 @@ class _TaskReading:
             if self._position > self._task.position:
                 self._num_items += 1
                 yield step
-        self._ended = self._task.part is None or self._task.part.is_last
+        self._ended = self._task.part is None or self._reading.digest is not None
 
     def progress(self, num_untaken: int = 0) -> SourceProgress:
         """Return how far the source has been read since the last call; documents are counted when they are made.

@@ -9,6 +9,7 @@ Limitation: to find the lines and the digest, the whole file is read once more, 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -25,6 +26,7 @@ from lshdb.readers.registry import guarded, reader_of
 __all__ = ["Part", "PartReading", "line_parts", "parts"]
 
 LINES: Final = JsonLinesReader()
+REPLACED: Final = "replaced by another file while it was read; the next run reads that one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Part:
         first: the number of its first line or row in the file.
         num_bytes: how many bytes of the file it stands for.
         digest: of the whole file, for its last part only.
+        inode: of the file; None if it is read on another machine.
     """
 
     unit: Literal["byte", "row group"]
@@ -45,6 +48,7 @@ class Part:
     first: int
     num_bytes: int
     digest: bytes | None = None
+    inode: int | None = None
 
     @property
     def is_last(self) -> bool:
@@ -66,10 +70,11 @@ def line_parts(source: SourceFile, options: ReadOptions, most: int) -> Iterator[
             fingerprint = Fingerprint()
             stream = ByteStream(fingerprint.chunks(file), file)
             if _has_plain_lines(source, stream, options):
+                inode = os.fstat(file.fileno()).st_ino
                 for part in _line_parts(stream, most):
                     if held is not None:
                         yield held
-                    held = part
+                    held = replace(part, inode=inode)
         digest = fingerprint.digest
     except OSError:
         digest = None
@@ -78,11 +83,12 @@ def line_parts(source: SourceFile, options: ReadOptions, most: int) -> Iterator[
 
 
 def parts(source: SourceFile, options: ReadOptions, most: int) -> list[Part]:
-    """Return the parts of a file in order, none if it cannot be split, or cannot be read.
+    """Return the parts of a file in order, for other machines, too; none if it cannot be split, or cannot be read.
 
     Args: most: bytes of a part; it may have a line or a row group more.
     """
-    found = list(line_parts(source, options, most)) or _row_parts(source, options, most)
+    lines = [replace(part, inode=None) for part in line_parts(source, options, most)]
+    found = lines or _row_parts(source, options, most)
     return found if len(found) > 1 and found[-1].is_last else []
 
 
@@ -141,7 +147,7 @@ def _groups(source: SourceFile, file: io.FileIO, options: ReadOptions, most: int
 class PartReading:
     """The items of a part, as `Reading` has those of a file. Iterate once.
 
-    Attributes: digest: of the file, once its last part was read; num_bytes: what the part stands for.
+    Attributes: digest: of the file, once its last part was read to its end; num_bytes: what the part stands for.
     """
 
     def __init__(self, source: SourceFile, part: Part, options: ReadOptions) -> None:
@@ -159,6 +165,9 @@ class PartReading:
             yield Rejection(self._source.uri, "", reason_of(error))
             return
         with file:
+            if self._part.inode not in (None, os.fstat(file.fileno()).st_ino):
+                yield Rejection(self._source.uri, "", REPLACED)
+                return
             yield from guarded(self._source, self._items(file))
         self.digest = self._part.digest
 

@@ -93,6 +93,20 @@ def test_uncompressed_lines_are_cut_into_parts_of_so_many_bytes(tmp_path: Path) 
     assert made[-1].sources[0].digest == whole[0].sources[0].digest == digest(task.source.path)
 
 
+def test_a_file_that_is_replaced_while_its_parts_are_read_has_not_ended(tmp_path: Path) -> None:
+    task, other = write_records(tmp_path / "a.jsonl", 45), write_records(tmp_path / "other.jsonl", 45, num_words=3)
+    first, *others = works([task])
+    before = list(make([first], Params(), OPTIONS, SMALL))
+    other.source.path.replace(task.source.path)
+    after = list(make(others, Params(), OPTIONS, SMALL))
+    assert before[0].documents
+    assert not any(chunk.documents for chunk in after)
+    assert {one.reason for chunk in after for one in chunk.rejections} == {
+        "replaced by another file while it was read; the next run reads that one"
+    }
+    assert not any(chunk.sources[0].ended for chunk in (*before, *after))
+
+
 def test_small_files_before_a_large_one_stay_before_it(tmp_path: Path) -> None:
     large = compressed(write_records(tmp_path / "a.jsonl", 45))
     tasks = [*write_texts(tmp_path, 2, size=1), large, *write_texts(tmp_path, 1, 1)]
