@@ -56,6 +56,10 @@ class Task:
     position: int = 0
     part: Part | None = None
 
+    def reading(self, options: ReadOptions) -> Reading | PartReading:
+        """Return the items of the source, or of the part, including the first ones."""
+        return Reading(self.source, options) if self.part is None else PartReading(self.source, self.part, options)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceProgress:
@@ -258,7 +262,7 @@ def _divided(task: Task, options: ReadOptions, budgets: Budgets, is_given_up: Ca
     """Yield a large file in parts, or the items after the task's position in ranges."""
     has_parts = False
     # Where a part begins in the items of a file is known only when those before it were read.
-    if task.position == 0 and not task.source.is_stdin:
+    if task.part is None and task.position == 0 and not task.source.is_stdin:
         for part in line_parts(task.source, options, budgets.chunk_bytes):
             has_parts = True
             yield Files((Task(task.source, part=part),))
@@ -291,8 +295,7 @@ class _TaskReading:
 
     def __init__(self, task: Task, options: ReadOptions) -> None:
         self._task = task
-        part = task.part
-        self._reading = Reading(task.source, options) if part is None else PartReading(task.source, part, options)
+        self._reading = task.reading(options)
         self._position = self._num_items = self._num_bytes = 0
         self._ended = self._lacks_reader = False
 

@@ -17,7 +17,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import Document, Rejection
 from lshdb.overlap.probing import BATCH_BYTES, Probe, Probed, batches, joined
 from lshdb.overlap.training import Part, called
-from lshdb.readers import Item, Reading, ReadOptions, SourceFile, made, walk
+from lshdb.readers import Item, ReadOptions, SourceFile, made, walk
 from lshdb.sketch.sketch import text_of
 from lshdb.sketch.texts import encode, pack
 
@@ -121,5 +121,5 @@ def _probed(texts: Sequence[tuple[str, bytes]], probe: Probe) -> Probed[str]:
 
 def _items(work: Work, options: ReadOptions) -> Iterator[Item]:
     if isinstance(work, Files):
-        return (item for task in work.tasks for item in Reading(task.source, options))
+        return (made(step, options) for task in work.tasks for step in task.reading(options).steps())
     return (made(step, options) for step in work.steps)

@@ -93,6 +93,14 @@ def test_uncompressed_lines_are_cut_into_parts_of_so_many_bytes(tmp_path: Path) 
     assert made[-1].sources[0].digest == whole[0].sources[0].digest == digest(task.source.path)
 
 
+def test_a_part_is_not_divided_into_the_parts_of_its_file(tmp_path: Path) -> None:
+    task = write_records(tmp_path / "a.jsonl", 45)
+    tasks = [work.tasks[0] for work in works([task]) if isinstance(work, Files)]
+    expected = [one.doc_id for chunk in chunks([task]) for one in chunk.documents]
+    assert len(tasks) > 1
+    assert [one.doc_id for chunk in chunks(tasks) for one in chunk.documents] == expected
+
+
 def test_a_file_that_is_replaced_while_its_parts_are_read_has_not_ended(tmp_path: Path) -> None:
     task, other = write_records(tmp_path / "a.jsonl", 45), write_records(tmp_path / "other.jsonl", 45, num_words=3)
     first, *others = works([task])

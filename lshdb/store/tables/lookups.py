@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, case, select, true
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import Scheme
@@ -55,11 +55,18 @@ _MEMBERS: Final = select(
     select(index_params.c.scheme).scalar_subquery(),
 ).order_by(bucket_generation.c.generation)
 _IS_YOUNG: Final = bucket_generation.c.filter.is_(None)
-# A question reads only these. Dozens of others, each a row, would take it as long as seven parts.
-_YOUNG: Final = select(index_params.c.scheme, bucket_generation.c.generation).join_from(
-    index_params, bucket_generation, _IS_YOUNG, isouter=True
+# What a question reads: the scheme, and each filter, or NULL with each generation that has none. Dozens of generations,
+# each a row, would take it as long as seven parts.
+_SEARCHED: Final = (
+    select(index_params.c.scheme, bucket_generation.c.filter, case((_IS_YOUNG, bucket_generation.c.generation)))
+    .join_from(index_params, bucket_generation, true(), isouter=True)
+    .distinct()
 )
-_OF_FILTER: Final = select(bucket_generation.c.generation).where(bucket_generation.c.filter == bindparam("number"))
+_OF_FILTER: Final = (
+    select(bucket_generation.c.generation)
+    .where(bucket_generation.c.filter == bindparam("number"))
+    .order_by(bucket_generation.c.generation)
+)
 
 
 def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, int, int]]:
@@ -69,8 +76,10 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
     """
     hashes = band_keys.keys[0].view(np.int64)
     buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
-    schemes, young = zip(*transaction.rows(_YOUNG), strict=True)
+    schemes, searched, young = zip(*transaction.rows(_SEARCHED), strict=True)
     found = [(generation, *bucket) for generation in young if generation is not None for bucket in buckets]
+    if searched.count(None) == len(searched):
+        return found
     bands = np.arange(len(buckets)) << PLACE_BITS
     positions = (positions_of(hashes, band_keys.first_band, schemes[0]) + bands).tolist()
     wanted = [_entry(position) for position in positions]
