@@ -296,15 +296,14 @@ class _TaskReading:
     def __init__(self, task: Task, options: ReadOptions) -> None:
         self._task = task
         self._reading = task.reading(options)
-        self._position = self._num_items = self._num_bytes = 0
+        self._num_items = self._num_bytes = 0
         self._ended = self._lacks_reader = False
 
     def steps(self) -> Iterator[Item | Deferred]:
         """Yield the items after the task's position."""
-        for step in self._reading.steps():
-            self._position += 1
+        for position, step in enumerate(self._reading.steps(), 1):
             self._lacks_reader = isinstance(step, Rejection) and step.kind == NO_READER
-            if self._position > self._task.position:
+            if position > self._task.position:
                 self._num_items += 1
                 yield step
         self._ended = self._task.part is None or self._reading.digest is not None

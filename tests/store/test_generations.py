@@ -28,6 +28,7 @@ from lshdb.store.store import Store
 from lshdb.store.tables import bands, documents, filter_merges, filters, generation_list, generations, graph, lookups
 from lshdb.store.tables.buckets import members, members_at, put_rows
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
+from tests.store.hearing import heard
 from tests.store.released import restore
 
 Rows = list[tuple[int, ...]]
@@ -308,6 +309,19 @@ def test_a_filter_denies_no_row_and_nearly_all_others(store: Store) -> None:
             assert set(lookups.possible(transaction, asked)) >= there
         unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
         assert {number for number, _, _ in lookups.possible(transaction, unknown)} == set(others) - set(filtered(store))
+
+
+def test_a_sketch_whose_buckets_all_are_in_a_filter_takes_no_statement_for_each(store: Store) -> None:
+    add_each(store, {f"d{number}": (number, number, number) for number in range(12)})
+    merge(store, moves=False)
+    statements: list[str] = []
+    asked = band_keys(sketches_of([(1, 1, 1)]).signatures, PARAMS.banding)
+    with store.reading() as transaction, heard(transaction, lambda *call: statements.append(call[2])):
+        found = lookups.possible(transaction, asked)
+    mine = [band for number, band, _ in found if number in filtered(store)]
+    assert sorted(mine) == list(range(PARAMS.bands))
+    # The generations that are young, the parts, and the generations of their filters.
+    assert len(statements) == 3
 
 
 def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -> None:

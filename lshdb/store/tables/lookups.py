@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, case, select, true
+from sqlalchemy import case, select, true
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import Scheme
@@ -54,18 +54,13 @@ _MEMBERS: Final = select(
     bucket_generation.c.num_rows,
     select(index_params.c.scheme).scalar_subquery(),
 ).order_by(bucket_generation.c.generation)
-_IS_YOUNG: Final = bucket_generation.c.filter.is_(None)
+_YOUNG: Final = case((bucket_generation.c.filter.is_(None), bucket_generation.c.generation))
 # What a question reads: the scheme, and each filter, or NULL with each generation that has none. Dozens of generations,
 # each a row, would take it as long as seven parts.
 _SEARCHED: Final = (
-    select(index_params.c.scheme, bucket_generation.c.filter, case((_IS_YOUNG, bucket_generation.c.generation)))
+    select(index_params.c.scheme, bucket_generation.c.filter, _YOUNG)
     .join_from(index_params, bucket_generation, true(), isouter=True)
     .distinct()
-)
-_OF_FILTER: Final = (
-    select(bucket_generation.c.generation)
-    .where(bucket_generation.c.filter == bindparam("number"))
-    .order_by(bucket_generation.c.generation)
 )
 
 
@@ -78,17 +73,21 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
     buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
     schemes, searched, young = zip(*transaction.rows(_SEARCHED), strict=True)
     found = [(generation, *bucket) for generation in young if generation is not None for bucket in buckets]
-    if searched.count(None) == len(searched):
+    if set(searched) == {None}:
         return found
     bands = np.arange(len(buckets)) << PLACE_BITS
     positions = (positions_of(hashes, band_keys.first_band, schemes[0]) + bands).tolist()
     wanted = [_entry(position) for position in positions]
-    for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
+    parts = transaction.rows(statements.filter_parts(), {"given": positions})
+    labels = {
+        (place, number): _labels(entries, wanted[place])
+        for place, number, entries in parts
         # Nearly all are ruled out here.
-        if entries is not None and wanted[place][:-1] in entries:
-            labels = _labels(entries, wanted[place])
-            members = transaction.rows(_OF_FILTER, {"number": number}) if labels else ()
-            found += [(each, *buckets[place]) for (each,) in members if label(each) in labels]
+        if entries is not None and wanted[place][:-1] in entries
+    }
+    filtered = _Members(transaction).filtered if any(labels.values()) else {}
+    for (place, number), mine in labels.items():
+        found += [(each, *buckets[place]) for each in filtered.get(number, ()) if label(each) in mine]
     return found
 
 
