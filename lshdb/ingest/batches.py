@@ -1,6 +1,6 @@
 """Group plans and chunks into batches, which are written together.
 
-Batches grow with the index, so that the cost of a transaction per document stays the same.
+Batches grow with the index, so that the cost of a transaction per document stays the same. The database says how far.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from lshdb.ingest.workers import Ahead
 
 __all__ = ["Batch", "Batches"]
 
-# The rows of a batch are spread over their generation, so writing them writes nearly all its pages. Batches grow with
-# the index, as far as memory allows: a twentieth of the index and six times the budget took 1.4 GB with two workers; a
-# single batch takes 0.9 GB.
-BATCH_SHARE: Final = 1 / 40
+# How many times its budget of bytes a batch may have: with six times, an ingest took 1.4 GB with two workers, and 0.9
+# with a single one.
 MAX_TIMES: Final = 4.0
 
 
@@ -39,19 +37,19 @@ class Batches:
     Args:
         ahead: supplies the plans and chunks.
         taken: is called with each of them.
-        num_contents: returns the approximate number of contents in the index; a larger index gets larger batches.
+        times: returns how many times its budget of documents a batch may have.
     """
 
     def __init__(
         self,
         ahead: Ahead[Plan | Chunk],
         taken: Callable[[Plan | Chunk], None],
-        num_contents: Callable[[], int],
+        times: Callable[[], float],
         budgets: Budgets,
     ) -> None:
         self._ahead = ahead
         self._taken = taken
-        self._num_contents = num_contents
+        self._times = times
         self._budgets = budgets
         self._values: list[Plan | Chunk] = []
         self._num_bytes = self._num_documents = 0
@@ -83,10 +81,9 @@ class Batches:
             self._num_documents += len(value.unchanged) + len(value.unread)
 
     def _is_complete(self) -> bool:
-        times = BATCH_SHARE * self._num_contents() / self._budgets.batch_documents
-        times = min(MAX_TIMES, max(1.0, times))
+        times = self._times()
         return (
-            self._num_bytes >= times * self._budgets.batch_bytes
+            self._num_bytes >= min(times, MAX_TIMES) * self._budgets.batch_bytes
             or self._num_documents >= times * self._budgets.batch_documents
             or time.monotonic() >= self._late_at
         )

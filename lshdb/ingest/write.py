@@ -150,14 +150,12 @@ class Writer:
                 self._num_rejected[uri] = written.num_rejected.get(uri, 0)
 
     def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
-        # Held buckets are sorted by band, and SQLite writes them faster in that order.
-        held = HeldBuckets() if self._store.dialect.load_seconds > 0 else None
+        held = HeldBuckets()
         written = self._put(transaction, batch, held)
-        if held is not None:
-            held.write(transaction)
+        held.write(transaction)
         return written
 
-    def _put(self, transaction: Transaction, batch: Batch, held: HeldBuckets | None) -> Written:
+    def _put(self, transaction: Transaction, batch: Batch, held: HeldBuckets) -> Written:
         """Write a batch, except for the buckets that are held. Changes only the database and `held`."""
         unwalked = [rejection for plan in batch.plans for rejection in plan.unwalked]
         rejections = unwalked + [rejection for chunk in batch.chunks for rejection in chunk.rejections]
@@ -238,7 +236,7 @@ class Writer:
         )
 
     def _put_documents(
-        self, transaction: Transaction, chunks: Sequence[Chunk], place: documents.Place, held: HeldBuckets | None
+        self, transaction: Transaction, chunks: Sequence[Chunk], place: documents.Place, held: HeldBuckets
     ) -> tuple[Counts, Conflicts]:
         params = self._store.params
         found = list(chain.from_iterable(chunk.documents for chunk in chunks))

@@ -8,10 +8,11 @@ import lzma
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from lshdb import Conflicts, Index, IngestOptions, Params, ReadOptions
 from lshdb.errors import NothingToRead, PruneRefused, TooManyRejected
@@ -24,10 +25,10 @@ from lshdb.ingest.write import Writer
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts, Rejection
 from lshdb.readers import SourceFile
-from lshdb.store.schema import document
+from lshdb.store.schema import DIGEST_BAND, band_bucket, document
 from lshdb.store.schema import run as run_table
 from lshdb.store.store import Store
-from lshdb.store.tables import runs
+from lshdb.store.tables import generation_list, generations, runs
 from tests.readers.crawls import page, response
 from tests.readers.crawls import revisit as seen_again
 from tests.store.conftest import commits_are_lost, new_store_at
@@ -300,6 +301,29 @@ def test_batches_share_a_transaction_for_as_long_as_chosen(
             assert len(ids(store)) == 6
         assert seconds == expected
         seconds.clear()
+
+
+def test_the_batches_of_a_large_index_fill_generations_of_their_own(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a share of a half and up to three times the budget, an index of four texts has batches of two."""
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 2 * 5)
+    monkeypatch.setattr(type(store.dialect), "batch_share", 1 / 2)
+    monkeypatch.setattr(type(store.dialect), "batch_times", 3.0)
+    options = IngestOptions(budgets=Budgets(chunk_items=1, batch_documents=1, load_seconds=0.0))
+    run(store, write_records(tmp_path / "some.jsonl", *"abcd"), options=options)
+    before, progress = store.read(generations.numbers), Recorded()
+    run(store, write_records(tmp_path / "more.jsonl", *"efghijklmno"), options=options, progress=progress)
+    totals = [counts.num_added for counts in progress.totals]
+    # Each of them makes the index larger.
+    assert [total - last for last, total in pairwise([0, *totals])] == [2, 3, 3, 3]
+    number = band_bucket.c.generation
+    counted = select(number, func.count()).where(band_bucket.c.band < DIGEST_BAND).group_by(number).order_by(number)
+    with store.reading() as transaction:
+        num_rows = dict(map(tuple, transaction.execute(counted)))
+        made = [one for one in generation_list.generations(transaction) if one.number in num_rows.keys() - before]
+    assert [num_rows[one.number] for one in made] == [10, 15, 15, 15]
+    assert all(one.filter is not None for one in made)
 
 
 def test_what_a_program_writes_to_standard_input_is_committed_batch_by_batch(

@@ -53,6 +53,8 @@ LOCK_LIMIT = "10min"
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
+# Rows of a binary COPY that are made at a time: 130 kB of buckets, which fit the buffer of a socket.
+_BLOCK_ROWS = 4_000
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
 
@@ -94,6 +96,10 @@ class Postgres(Dialect):
     driver_error: ClassVar[type[Exception]] = psycopg.Error
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
     puts_off: ClassVar[bool] = True
+    # 120,000 documents, whose buckets fill a generation: they are appended to the table, in the order of its key, in
+    # 20 us a document. In a young generation they would take 40, and its filter is made from its rows.
+    batch_share: ClassVar[float] = 1 / 5
+    batch_times: ClassVar[float] = 6.0
 
     def __init__(self, url: URL) -> None:
         self._schema = namespace.named_by(url)
@@ -184,7 +190,8 @@ class Postgres(Dialect):
         driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
             if all(isinstance(column, np.ndarray) for column in columns.values()):
-                copy.write(_copy_bytes(columns))
+                for block in _copy_blocks(columns):
+                    copy.write(block)
             else:
                 copy.set_types([_TYPES[type(table.c[name].type).__name__] for name in columns])
                 for row in zip(*(_sent(table.c[name], values) for name, values in columns.items()), strict=True):
@@ -321,15 +328,24 @@ def _field(kind: np.dtype[Any]) -> str:
     return kind.str if kind.kind == "V" else _FIELDS[kind.str[1:]]
 
 
-def _copy_bytes(columns: Columns) -> bytes:
-    """Return a binary COPY of numbers and of bytes of one length, without a Python value per field."""
+def _copy_blocks(columns: Columns) -> Iterator[bytes]:
+    """Yield a binary COPY of numbers and of bytes of one length, without a Python value per field.
+
+    The server stores one block while the next is made.
+    """
     arrays = {name: np.asarray(column) for name, column in columns.items()}
     fields: list[tuple[str, str]] = [("_count", ">i2")]
     for name, array in arrays.items():
         fields += [(f"_{name}_length", ">i4"), (name, _field(array.dtype))]
-    rows = np.zeros(len(next(iter(arrays.values()))), dtype=np.dtype(fields))
+    num_rows = len(next(iter(arrays.values())))
+    rows = np.zeros(min(num_rows, _BLOCK_ROWS), dtype=np.dtype(fields))
     rows["_count"] = len(arrays)
     for name, array in arrays.items():
         rows[f"_{name}_length"] = array.dtype.itemsize
-        rows[name] = array
-    return _COPY_HEADER + rows.tobytes() + _COPY_TRAILER
+    yield _COPY_HEADER
+    for begin in range(0, num_rows, _BLOCK_ROWS):
+        block = rows[: num_rows - begin]
+        for name, array in arrays.items():
+            block[name] = array[begin : begin + _BLOCK_ROWS]
+        yield block.tobytes()
+    yield _COPY_TRAILER
