@@ -1,6 +1,7 @@
 """List pairs of near-duplicate documents, and pairs of which one contains the other.
 
-Near-duplicates are stored, except for those that linking left out of large buckets. Containments are computed.
+Near-duplicates are stored, except for those that linking left out of large buckets. Containments are computed. The
+stages that compute are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -11,14 +12,11 @@ from itertools import islice
 
 import numpy as np
 
-from lshdb.answers.families import families_of, left_out
-from lshdb.answers.sorting import in_order
 from lshdb.model.params import Params
 from lshdb.model.passages import Contained
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Pair
 from lshdb.model.values import VerifiedPairs
-from lshdb.passages.containment import contained_contents
 from lshdb.store.tables import answers
 from lshdb.store.tables.answers import Chosen, PairRow
 from lshdb.store.transaction import Transaction
@@ -65,6 +63,9 @@ def contained_pairs(
     snapshot: Transaction, chosen: Chosen, listed: Listed, params: Params, progress: Progress
 ) -> Iterator[Contained]:
     """Yield the chosen pairs of a small document and a large one that contains it. Copies of one text are no pair."""
+    from lshdb.answers.sorting import in_order
+    from lshdb.passages.containment import contained_contents
+
     parts = contained_contents(snapshot, chosen.min_sim, params, progress)
     rows = (
         row
@@ -87,6 +88,9 @@ def _left_out(
     snapshot: Transaction, chosen: Chosen, listed: Listed, params: Params, progress: Progress
 ) -> Iterator[PairRow]:
     """Return the pairs that are not stored, in the chosen order."""
+    from lshdb.answers.families import families_of, left_out
+    from lshdb.answers.sorting import in_order
+
     families = families_of(snapshot)
     if families.members:
         progress.noticed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lshdb.errors import AccessDenied, IndexBusy
-from lshdb.linking.link import Linking
 from lshdb.model.progress import Progress
 from lshdb.store.store import Store
 from lshdb.store.tables import graph
@@ -19,6 +18,9 @@ def link_pending(store: Store, progress: Progress) -> None:
     num_unlinked = store.read(graph.num_unlinked)
     if not num_unlinked:
         return
+    # Most questions need no more than the tables.
+    from lshdb.linking.link import Linking
+
     try:
         if not store.is_locked():
             Linking(store, None, progress).link(wait=False)
