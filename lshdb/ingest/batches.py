@@ -20,7 +20,7 @@ __all__ = ["Batch", "Batches"]
 
 # How many times its budget of bytes a batch may have: with six times, an ingest took 1.4 GB with two workers, and 0.9
 # with a single one.
-MAX_TIMES: Final = 4.0
+MAX_BYTES_TIMES: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Batches:
     def _is_complete(self) -> bool:
         times = self._times()
         return (
-            self._num_bytes >= min(times, MAX_TIMES) * self._budgets.batch_bytes
+            self._num_bytes >= min(times, MAX_BYTES_TIMES) * self._budgets.batch_bytes
             or self._num_documents >= times * self._budgets.batch_documents
             or time.monotonic() >= self._late_at
         )

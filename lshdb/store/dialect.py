@@ -43,7 +43,8 @@ class Dialect(ABC):
     puts_off: ClassVar[bool] = False
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
-    # The documents of a batch of an ingest, for each text of the index; and how many times those of a small index.
+    # How many documents a batch of an ingest has: this share of the texts of the index, but at most so many times the
+    # documents of a small index.
     batch_share: ClassVar[float] = 1 / 40
     batch_times: ClassVar[float] = 4.0
 
