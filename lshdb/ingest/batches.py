@@ -15,6 +15,7 @@ from lshdb.ingest.make import Chunk
 from lshdb.ingest.options import Budgets
 from lshdb.ingest.plan import Plan
 from lshdb.ingest.workers import Ahead
+from lshdb.store.dialect import Growth
 
 __all__ = ["Batch", "Batches"]
 
@@ -37,20 +38,23 @@ class Batches:
     Args:
         ahead: supplies the plans and chunks.
         taken: is called with each of them.
-        times: returns how many times its budget of documents a batch may have.
+        num_contents: returns the approximate number of contents in the index; a larger index gets larger batches.
+        growth: how far batches grow; a fact of the database.
     """
 
     def __init__(
         self,
         ahead: Ahead[Plan | Chunk],
         taken: Callable[[Plan | Chunk], None],
-        times: Callable[[], float],
+        num_contents: Callable[[], int],
         budgets: Budgets,
+        growth: Growth,
     ) -> None:
         self._ahead = ahead
         self._taken = taken
-        self._times = times
+        self._num_contents = num_contents
         self._budgets = budgets
+        self._growth = growth
         self._values: list[Plan | Chunk] = []
         self._num_bytes = self._num_documents = 0
         self._late_at = math.inf
@@ -81,7 +85,8 @@ class Batches:
             self._num_documents += len(value.unchanged) + len(value.unread)
 
     def _is_complete(self) -> bool:
-        times = self._times()
+        times = self._growth.share * self._num_contents() / self._budgets.batch_documents
+        times = min(self._growth.most, max(1.0, times))
         return (
             self._num_bytes >= min(times, MAX_BYTES_TIMES) * self._budgets.batch_bytes
             or self._num_documents >= times * self._budgets.batch_documents

@@ -149,7 +149,8 @@ class Ingestion:
             yield from chain.from_iterable(made)
 
     def _write(self, ahead: Ahead[Plan | Chunk], load_seconds: float) -> None:
-        batches = Batches(ahead, self._took, self._batch_times, self._options.budgets)
+        growth = self._store.dialect.growth
+        batches = Batches(ahead, self._took, self._num_contents, self._options.budgets, growth)
         writer = Writer(self._store, self._run_key, self._options, self._wrote)
         merging = Merging(self._store)
         is_first, started = True, time.monotonic()
@@ -172,11 +173,8 @@ class Ingestion:
         chosen = self._options.budgets.load_seconds
         return self._store.dialect.load_seconds if chosen is None else chosen
 
-    def _batch_times(self) -> float:
-        """Return how many times its budget of documents a batch may have: the more, the larger the index."""
-        dialect, num_contents = self._store.dialect, self._num_contents_before + self.counts.num_added
-        times = dialect.batch_share * num_contents / self._options.budgets.batch_documents
-        return min(dialect.batch_times, max(1.0, times))
+    def _num_contents(self) -> int:
+        return self._num_contents_before + self.counts.num_added
 
     def _took(self, value: Plan | Chunk) -> None:
         if isinstance(value, Plan):

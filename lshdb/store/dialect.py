@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +25,19 @@ __all__ = ["Columns", "Dialect", "Part", "as_list", "failed", "one_line"]
 Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
 # A part of a table that can be built after its rows.
 Part = Constraint | Index
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How many documents a batch of an ingest has.
+
+    Args:
+        share: as a share of the contents of the index.
+        most: how many times the documents of a batch of a small index, at most.
+    """
+
+    share: float
+    most: float
 
 
 class Dialect(ABC):
@@ -43,10 +57,7 @@ class Dialect(ABC):
     puts_off: ClassVar[bool] = False
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
-    # How many documents a batch of an ingest has: this share of the texts of the index, but at most so many times the
-    # documents of a small index.
-    batch_share: ClassVar[float] = 1 / 40
-    batch_times: ClassVar[float] = 4.0
+    growth: ClassVar[Growth] = Growth(1 / 40, 4.0)
 
     def normalised(self, url: URL) -> URL:
         """Return the URL as lshdb uses it: with its driver, and independent of the current folder."""

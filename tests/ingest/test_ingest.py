@@ -25,6 +25,7 @@ from lshdb.ingest.write import Writer
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts, Rejection
 from lshdb.readers import SourceFile
+from lshdb.store.dialect import Growth
 from lshdb.store.schema import DIGEST_BAND, band_bucket, document
 from lshdb.store.schema import run as run_table
 from lshdb.store.store import Store
@@ -308,8 +309,7 @@ def test_the_batches_of_a_large_index_fill_generations_of_their_own(
 ) -> None:
     """With a share of a half and up to three times the budget, an index of four texts has batches of two."""
     monkeypatch.setattr(generations, "YOUNG_ROWS", 2 * 5)
-    monkeypatch.setattr(type(store.dialect), "batch_share", 1 / 2)
-    monkeypatch.setattr(type(store.dialect), "batch_times", 3.0)
+    monkeypatch.setattr(type(store.dialect), "growth", Growth(1 / 2, 3.0))
     options = IngestOptions(budgets=Budgets(chunk_items=1, batch_documents=1, load_seconds=0.0))
     run(store, write_records(tmp_path / "some.jsonl", *"abcd"), options=options)
     before, progress = store.read(generations.numbers), Recorded()

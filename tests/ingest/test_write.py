@@ -24,6 +24,8 @@ from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.sketch.sketch import sketch
 from lshdb.store import retrying
+from lshdb.store.dialect import Dialect, Growth
+from lshdb.store.postgres.dialect import Postgres
 from lshdb.store.schema import document, source
 from lshdb.store.sqlite.dialect import Sqlite
 from lshdb.store.store import Store
@@ -56,21 +58,25 @@ def unchanged(num_files: int) -> Plan:
     )
 
 
-def batches_of(values: Sequence[Plan | Chunk], times: float = 1.0, budgets: Budgets = SMALL) -> list[Batch]:
+def batches_of(
+    values: Sequence[Plan | Chunk], num_contents: int = 0, budgets: Budgets = SMALL, growth: Growth = Dialect.growth
+) -> list[Batch]:
     def make(put: Put) -> None:
         for value in values:
             put(value)
 
     made = []
     with Ahead[Plan | Chunk](make) as ahead:
-        batches = Batches(ahead, lambda _value: None, lambda: times, budgets)
+        batches = Batches(ahead, lambda _value: None, lambda: num_contents, budgets, growth)
         while (batch := batches.next()) is not None:
             made.append(batch)
     return made
 
 
-def sizes(values: Sequence[Plan | Chunk], times: float = 1.0, budgets: Budgets = SMALL) -> list[int]:
-    return [len(batch.chunks) for batch in batches_of(values, times, budgets)]
+def sizes(
+    values: Sequence[Plan | Chunk], num_contents: int = 0, budgets: Budgets = SMALL, growth: Growth = Dialect.growth
+) -> list[int]:
+    return [len(batch.chunks) for batch in batches_of(values, num_contents, budgets, growth)]
 
 
 def test_a_batch_is_complete_after_so_many_documents_or_bytes() -> None:
@@ -84,11 +90,18 @@ def test_files_that_did_not_change_fill_a_batch_too() -> None:
     assert [len(batch.plans) for batch in batches] == [2, 2, 1]
 
 
-def test_a_batch_has_several_times_the_documents_but_at_most_four_times_the_bytes() -> None:
-    assert sizes([chunk(5, 1)] * 8, 1.0) == [2, 2, 2, 2]
-    assert sizes([chunk(5, 1)] * 8, 2.0) == [4, 4]
-    assert sizes([chunk(5, 1)] * 20, 6.0) == [12, 8]
-    assert sizes([chunk(1, 500)] * 20, 6.0) == [8, 8, 4]
+def test_batches_grow_with_the_index_up_to_a_bound() -> None:
+    assert sizes([chunk(5, 1)] * 8, 40 * 10) == [2, 2, 2, 2]
+    assert sizes([chunk(5, 1)] * 8, 40 * 20) == [4, 4]
+    assert sizes([chunk(5, 1)] * 20, 10**9) == [8, 8, 4]
+    assert sizes([chunk(1, 500)] * 20, 10**9) == [8, 8, 4]
+
+
+def test_a_database_says_how_far_batches_grow_but_not_beyond_four_times_the_bytes() -> None:
+    assert sizes([chunk(5, 1)] * 8, 5 * 10, growth=Postgres.growth) == [2, 2, 2, 2]
+    assert sizes([chunk(5, 1)] * 8, 5 * 20, growth=Postgres.growth) == [4, 4]
+    assert sizes([chunk(5, 1)] * 20, 10**9, growth=Postgres.growth) == [12, 8]
+    assert sizes([chunk(1, 500)] * 20, 10**9, growth=Postgres.growth) == [8, 8, 4]
 
 
 def test_a_batch_that_takes_long_is_complete_however_little_is_in_it() -> None:
@@ -103,7 +116,7 @@ def test_slow_files_hold_back_neither_a_load_nor_a_batch() -> None:
         is_over.wait(20)
 
     with Ahead[Plan | Chunk](make) as ahead:
-        batches = Batches(ahead, lambda _value: None, lambda: 1.0, Budgets(batch_seconds=0.2))
+        batches = Batches(ahead, lambda _value: None, lambda: 0, Budgets(batch_seconds=0.2), Dialect.growth)
         assert batches.next(0.01) is None
         late = batches.next()
         is_over.set()

@@ -32,7 +32,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
-from lshdb.store.dialect import Columns, Dialect, Part, as_list, failed, one_line
+from lshdb.store.dialect import Columns, Dialect, Growth, Part, as_list, failed, one_line
 from lshdb.store.postgres import constraints, namespace, sessions
 from lshdb.store.schema import Json, Moment
 from lshdb.store.url import for_libpq, masked
@@ -53,7 +53,7 @@ LOCK_LIMIT = "10min"
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
-# Rows of a binary COPY that are made at a time: 130 kB of buckets, which fit the buffer of a socket.
+# Rows of a binary COPY that are made at a time: 150 kB of buckets, which fit the buffer of a socket.
 _BLOCK_ROWS = 4_000
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
@@ -98,8 +98,7 @@ class Postgres(Dialect):
     puts_off: ClassVar[bool] = True
     # 120,000 documents, whose buckets fill a generation: they are appended to the table, in the order of its key, in
     # 20 us a document. In a young generation they would take 40, and its filter is made from its rows.
-    batch_share: ClassVar[float] = 1 / 5
-    batch_times: ClassVar[float] = 6.0
+    growth: ClassVar[Growth] = Growth(1 / 5, 6.0)
 
     def __init__(self, url: URL) -> None:
         self._schema = namespace.named_by(url)
