@@ -125,10 +125,25 @@ def make_table() -> dict[str, NDArray[np.generic]]:
     return {"delta": delta, "kind": kinds, "join": join, "contextual": contextual}
 
 
+def packed(columns: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    """Return what `lshdb.sketch.kernels.codepoints` reads.
+
+    Returns:
+        rows: uint32, shape (R, 256): each distinct block of entries once; for the bits of an entry see there.
+        row_of_block: uint8, shape (0x1100,): block b has the code points from 256 b, and the entries of this row.
+    """
+    delta, kinds, join, contextual = (
+        columns[name].astype(np.uint32) for name in ("delta", "kind", "join", "contextual")
+    )
+    entries = delta & 0x1FFFFF | kinds << 21 | contextual << 23 | join << 24
+    rows, row_of_block = np.unique(entries.reshape(-1, 256), axis=0, return_inverse=True)
+    return {"rows": rows, "row_of_block": row_of_block.astype(np.min_scalar_type(len(rows)))}
+
+
 def main() -> None:
     """Write the table to the named file, by default to the one that the package ships."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else TABLE
-    np.savez_compressed(path, **make_table())
+    np.savez_compressed(path, **packed(make_table()))
     print(f"{path}: Unicode {unicodedata.unidata_version}, {path.stat().st_size:,} bytes")
 
 

@@ -131,7 +131,7 @@ def main() -> None:
     gc.set_threshold(100_000)
     # Nothing is left to search for when the process ends: that search took 50 ms, a sixth of `lshdb stats`.
     atexit.register(gc.freeze)
-    # NumPy, and SciPy where Numba finds it, would each start a thread per core, for products of matrices that we lack.
+    # NumPy would start a thread per core, for products of matrices, which we never compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A driver also logs a lost connection, but the user already gets it as an error.
     logging.getLogger().addHandler(logging.NullHandler())

@@ -40,8 +40,10 @@ POLL_SECONDS: Final = 0.1
 STOP_SECONDS: Final = 10.0
 # Of the processes.
 NAME: Final = "lshdb-workers"
-# This module is imported before workers are forked: the code of `make`, with its kernels loaded.
-PRELOADED: Final = "lshdb.sketch.loaded"
+# Loads the kernels when it is imported.
+KERNELS: Final = "lshdb.sketch.loaded"
+# What is imported before workers are forked, while the caller opens its index.
+PRELOADED: Final = (KERNELS, "lshdb.ingest.make")
 
 
 class Ahead(Generic[_Made]):
@@ -161,7 +163,7 @@ class _Pool:
         for connection, _ in ends[workers:]:
             connection.close()
         # The caller needs the kernels afterwards, to link.
-        Thread(target=import_module, args=(PRELOADED,), name="lshdb-kernels").start()
+        Thread(target=import_module, args=(KERNELS,), name="lshdb-kernels").start()
 
     def call(self, value: Any) -> Any:
         """Return the function's result for a value. Raises: WorkerLost; any exception of the function."""
@@ -197,7 +199,7 @@ def _started(workers: int) -> list[tuple[BaseProcess, list[Connection]]]:
     if workers < 1:
         return []
     ends = [multiprocessing.Pipe() for _ in range(workers)]
-    # On Linux, one process imports everything and forks the workers, because imports and kernels take 0.5 s of
+    # On Linux, one process imports everything and forks the workers, because imports and kernels take 0.4 s of
     # processor time. On other systems, a process that has imported NumPy cannot be forked safely.
     groups = [ends] if sys.platform == "linux" else [[pair] for pair in ends]
     started = [(_process([theirs for _, theirs in group]), [ours for ours, _ in group]) for group in groups]
@@ -256,7 +258,8 @@ def _sent(connection: Connection, value: Any) -> bool:
 
 def _serve_all(connections: list[Connection]) -> None:
     """Answer the calls of several connections, each in a process forked from this one."""
-    import_module(PRELOADED)
+    for module in PRELOADED:
+        import_module(module)
     if len(connections) == 1:
         _serve(connections[0])
         return

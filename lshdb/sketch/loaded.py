@@ -1,4 +1,4 @@
-"""Loads the compiled kernels when it is imported: 0.3 s that processes forked afterwards do not spend again."""
+"""Loads the compiled kernels when it is imported: 0.2 s that processes forked afterwards do not spend again."""
 
 from __future__ import annotations
 

@@ -88,7 +88,6 @@ SMALL_BYTES: Final = 100_000
 
 # How many bytes the reference may still take.
 _num_left = 0
-_is_command = False
 
 
 def begin_with_reference(num_bytes: int = SMALL_BYTES) -> None:
@@ -97,14 +96,12 @@ def begin_with_reference(num_bytes: int = SMALL_BYTES) -> None:
     This is for commands that may be over by then, and for their worker processes. A program that goes on should load
     the kernels at once.
     """
-    global _num_left, _is_command
-    _num_left, _is_command = num_bytes, True
+    global _num_left
+    _num_left = num_bytes
 
 
 def compiled(name: str) -> Any:
     """Return a compiled kernel."""
-    if _is_command:
-        import_module(f"{__name__}.compilation").spare_blas()
     kernel = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'compiled_sets')}"), name)
     globals()[name] = kernel  # Python calls `__getattr__` only for names that are not here yet.
     return kernel

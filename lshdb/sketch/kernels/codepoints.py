@@ -1,6 +1,7 @@
 """The code-point table: what each Unicode code point becomes in a normal form.
 
-Owns how the shipped file is packed for the kernels; ``scripts/make_codepoints.py`` owns its content.
+``scripts/make_codepoints.py`` makes the shipped file, whose entries hold the folded code point minus the code point
+(mod 2**21), and 0 for a separator. So most blocks of 256 code points are equal, and stored once.
 
 An entry is a uint32:
 
@@ -47,10 +48,12 @@ JOIN_SHIFT: Final = 24
 @cache
 def table() -> NDArray[np.uint32]:
     """Return the table: uint32, shape (0x110000,). The file is read once, at the first call."""
-    with (files("lshdb.sketch.kernels") / "codepoints.npz").open("rb") as file, np.load(file) as columns:
-        folded: NDArray[np.uint32] = np.arange(0x110000, dtype=np.uint32) + columns["delta"].astype(np.uint32)
-        folded[columns["kind"] == SEPARATOR] = 0x20
-        folded |= columns["kind"].astype(np.uint32) << np.uint32(KIND_SHIFT)
-        folded |= columns["contextual"].astype(np.uint32) << np.uint32(CONTEXTUAL_SHIFT)
-        folded |= columns["join"].astype(np.uint32) << np.uint32(JOIN_SHIFT)
+    with (files("lshdb.sketch.kernels") / "codepoints.npz").open("rb") as file, np.load(file) as shipped:
+        entries: NDArray[np.uint32] = shipped["rows"][shipped["row_of_block"]].ravel()
+    mask = np.uint32(CODEPOINT_MASK)
+    folded: NDArray[np.uint32] = np.arange(len(entries), dtype=np.uint32)
+    folded += entries
+    folded &= mask
+    folded[entries >> np.uint32(KIND_SHIFT) & np.uint32(3) == SEPARATOR] = 0x20
+    folded |= entries & ~mask
     return folded
