@@ -16,7 +16,7 @@ import numpy as np
 from lshdb.answers.query import only_document
 from lshdb.answers.worddiff import WordDiff, diff
 from lshdb.errors import DocumentUnknown, UsageError
-from lshdb.linking.jaccard import containment, jaccard, min_agreement, num_shared
+from lshdb.linking.jaccard import containment, intersections, jaccard, min_agreement
 from lshdb.linking.rereading import spool_lost
 from lshdb.linking.runs import shared_runs
 from lshdb.model.params import Params
@@ -155,11 +155,12 @@ class Explaining:
             return None
         sets = shingle_sets([left.text, right.text], self._params)
         ours, theirs = np.array([0, 1]), np.array([1, 0])
+        shared, sizes = intersections(sets, ours, theirs)
         in_other = containment(sets, ours, theirs)
         return Comparison(
-            left_shingles=int(sets.sizes[0]),
-            right_shingles=int(sets.sizes[1]),
-            shared_shingles=int(num_shared(sets, ours, theirs)[0]),
+            left_shingles=int(sizes[0]),
+            right_shingles=int(sizes[1]),
+            shared_shingles=int(shared[0]),
             similarity=float(jaccard(sets, ours, theirs)[0]),
             left_in_right=float(in_other[0]),
             right_in_left=float(in_other[1]),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lshdb.linking.jaccard import groups, jaccard, min_agreement
 from lshdb.linking.spool import Spool
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import distinct, places_in
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.sketch import kernels
@@ -38,8 +38,8 @@ class Contents:
         self.signatures = signatures
 
     def rows(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the row of each content key, in the shape of the argument. Every key must exist."""
-        return np.searchsorted(self.keys, keys)
+        """Return the row of each content key, in the shape of the argument; -1 if the content does not exist."""
+        return places_in(self.keys, keys)
 
 
 def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
@@ -54,11 +54,12 @@ def promising(contents: Contents, candidates: CandidatePairs, params: Params) ->
     A pair at or above the floor is lost with a probability of at most 1 in 100,000; see `min_agreement`. Pairs of
     deleted contents are left out.
     """
-    pairs = candidates.keys[np.isin(candidates.keys, contents.keys).all(axis=1)]
+    rows = contents.rows(candidates.keys)
+    exist = (rows >= 0).all(axis=1)
     minima = contents.signatures.minima
-    equal = kernels.equal_minima(minima, minima, contents.rows(pairs))
+    equal = kernels.equal_minima(minima, minima, rows[exist])
     kept = equal >= min_agreement(params.num_perm, params.floor)
-    return VerifiedPairs.estimated(pairs[kept], equal[kept] / params.num_perm)
+    return VerifiedPairs.estimated(candidates.keys[exist][kept], equal[kept] / params.num_perm)
 
 
 def compare(
@@ -72,9 +73,9 @@ def compare(
     for begin, end in groups(contents.num_shingles, contents.rows(pairs.keys)):
         group = pairs.keys[begin:end]
         keys, encoded = encoded_texts(transaction, distinct(group), spool)
-        known = np.isin(group, keys).all(axis=1)
-        rows = np.searchsorted(keys, group[known])
-        similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), rows[:, 0], rows[:, 1])
+        rows = places_in(keys, group)
+        known = (rows >= 0).all(axis=1)
+        similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), *rows[known].T)
         exact[begin:end][known] = True
     return VerifiedPairs(pairs.keys, similarity, exact)
 

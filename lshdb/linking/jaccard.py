@@ -6,6 +6,7 @@ Knows no threshold and no storage.
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Iterator
 from typing import Final
 
@@ -16,9 +17,11 @@ from lshdb.errors import InvalidParams
 from lshdb.model.arrays import distinct
 from lshdb.model.values import ShingleSets
 from lshdb.sketch import kernels
-from lshdb.sketch.shingling import MULTIPLIER
 
-__all__ = ["containment", "groups", "jaccard", "jaccard_with_first", "min_agreement", "num_shared"]
+__all__ = ["containment", "groups", "intersections", "jaccard", "jaccard_with_first", "min_agreement"]
+
+# Chooses the slots of hash tables, so that nobody can write texts whose shingles all fall into one slot.
+MULTIPLIER: Final = np.uint64(secrets.randbits(64) | 1)
 
 # Shingles of the sets of a group: 64 MB of hashes, and half as much for their numbers.
 GROUP_SHINGLES: Final = 8_000_000
@@ -32,14 +35,13 @@ LOOKUP_WORDS: Final = 3
 def jaccard(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the exact Jaccard similarity of pairs of sets: the size of the intersection divided by that of the union.
 
-    Args:
-        sets: without repeats, as `shingling.distinct` returns them.
-        left, right: int64, shape (m,); set left[i] and set right[i] form a pair.
+    Args: left, right: int64, shape (m,); set left[i] and set right[i] form a pair. Repeats in a set do not count.
 
     Returns: float64, shape (m,), in [0, 1]; 0 if both sets are empty, because an empty document has no duplicates.
     Source: Jaccard 1912, The distribution of the flora in the alpine zone.
     """
-    return _similarity(num_shared(sets, left, right), sets.sizes[left], sets.sizes[right])
+    shared, sizes = intersections(sets, left, right)
+    return _similarity(shared, sizes[left], sizes[right])
 
 
 def jaccard_with_first(sets: ShingleSets) -> NDArray[np.float64]:
@@ -49,8 +51,8 @@ def jaccard_with_first(sets: ShingleSets) -> NDArray[np.float64]:
     """
     texts, ends = np.arange(len(sets)), np.asarray([0, len(sets)])
     pairs = np.stack([np.zeros_like(texts[1:]), texts[1:]])
-    shared = _num_shared(sets, texts, ends, pairs, ends - [0, 1])
-    return _similarity(shared, sets.sizes[0], sets.sizes[1:])
+    shared, sizes = _intersections(sets, texts, ends, pairs, ends - [0, 1])
+    return _similarity(shared, sizes[0], sizes[1:])
 
 
 def _similarity(
@@ -69,15 +71,21 @@ def containment(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.in
     Returns: float64, shape (m,), in [0, 1]; 0 if the left set is empty.
     Source: Broder 1997, On the resemblance and containment of documents.
     """
+    shared, sizes = intersections(sets, left, right)
     share = np.zeros(len(left), np.float64)
-    np.divide(num_shared(sets, left, right), sets.sizes[left], out=share, where=sets.sizes[left] > 0)
+    np.divide(shared, sizes[left], out=share, where=sizes[left] > 0)
     return share
 
 
-def num_shared(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the size of the intersection of pairs of sets, int64, shape (m,). Args: as of `jaccard`.
+def intersections(
+    sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the size of the intersection of each pair, int64, shape (m,), and of each set, int64, shape (n,).
 
-    Sets that are connected by pairs form a family; see `kernels.shared_in_families`.
+    Sets that are connected by pairs form a family; see `kernels.shared_in_families`. The size of a set that is in no
+    pair is 0.
+
+    Args: as of `jaccard`.
     """
     labels = np.arange(len(sets), dtype=np.int64)
     kernels.unite(labels, left, right)
@@ -92,18 +100,18 @@ def num_shared(sets: ShingleSets, left: NDArray[np.int64], right: NDArray[np.int
     families = np.append(first, len(texts))
     ends = np.append(np.searchsorted(labels[left[order]], labels[texts[first]]), len(left))
     shared = np.empty(len(left), dtype=np.int64)
-    shared[order] = _num_shared(sets, texts, families, pairs, ends)
-    return shared
+    shared[order], sizes = _intersections(sets, texts, families, pairs, ends)
+    return shared, sizes
 
 
-def _num_shared(
+def _intersections(
     sets: ShingleSets,
     texts: NDArray[np.int64],
     families: NDArray[np.int64],
     pairs: NDArray[np.int64],
     ends: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return the sizes of intersections, int64, shape (m,). Args: as of `kernels.shared_in_families`."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what `intersections` does. Args: as of `kernels.shared_in_families`."""
     return kernels.shared_in_families(
         sets.hashes, sets.offsets, texts, families, pairs, ends, MULTIPLIER, MATRIX_WORDS, LOOKUP_WORDS
     )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lshdb.errors import TextTooShort
 from lshdb.linking.comparison import encoded_texts
 from lshdb.linking.components import Rows
-from lshdb.linking.jaccard import containment
+from lshdb.linking.jaccard import containment, intersections
 from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
@@ -129,11 +129,13 @@ def contained_contents(
         )
     for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
         keys, sets, rows = _with_sets(transaction, pairs[begin : begin + PAIRS_AT_A_TIME], params)
-        turned = sets.sizes[rows[:, 0]] > sets.sizes[rows[:, 1]]
+        shared, sizes = intersections(sets, rows[:, 0], rows[:, 1])
+        turned = sizes[rows[:, 0]] > sizes[rows[:, 1]]
         rows[turned] = rows[turned][:, ::-1]
-        shares = containment(sets, rows[:, 0], rows[:, 1])
+        # No set is empty, because each has a passage.
+        shares = shared / sizes[rows[:, 0]]
         near = shares >= min_containment
-        yield ContainedPairs(keys[rows[near]], shares[near], sets.sizes[rows[near]])
+        yield ContainedPairs(keys[rows[near]], shares[near], sizes[rows[near]])
         progress.advanced("contain", min(1.0, (begin + PAIRS_AT_A_TIME) / len(pairs)))
 
 

@@ -12,10 +12,8 @@ hash of ``unicode14-1`` has a public key: texts without a common word can be mad
 
 from __future__ import annotations
 
-import secrets
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +23,7 @@ from lshdb.model.values import NormalForms, ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.kernels import codepoints
 
-__all__ = ["MULTIPLIER", "distinct", "secret_of", "shingle"]
-
-# Chooses the slots of hash tables, so that nobody can write texts whose shingles all fall into one slot.
-MULTIPLIER: Final = np.uint64(secrets.randbits(64) | 1)
+__all__ = ["secret_of", "shingle"]
 
 
 def shingle(forms: NormalForms, shingling: Shingling) -> ShingleSets:
@@ -44,11 +39,6 @@ def shingle(forms: NormalForms, shingling: Shingling) -> ShingleSets:
     if not shingling.multiset:
         return sets
     return ShingleSets(kernels.number_occurrences(sets.hashes, sets.offsets), sets.offsets)
-
-
-def distinct(sets: ShingleSets) -> ShingleSets:
-    """Return the same sets without repeats, each hash in the place of its first occurrence."""
-    return ShingleSets(*kernels.distinct_hashes(sets.hashes, sets.offsets, MULTIPLIER))
 
 
 def _hashes(forms: NormalForms, shingling: Shingling) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

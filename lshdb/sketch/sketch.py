@@ -31,7 +31,7 @@ from lshdb.model.values import (
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8, words_utf8
-from lshdb.sketch.shingling import distinct, shingle
+from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import beside, encode, pack_all
 from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_size, word_shingling
 
@@ -124,7 +124,7 @@ class Sketching:
 
 
 def shingle_sets(texts: Sequence[str], params: Params) -> ShingleSets:
-    """Return the distinct shingles of texts, for exact similarities. Args: texts: from `text_of`."""
+    """Return the shingles of texts, with repeats, for exact similarities. Args: texts: from `text_of`."""
     return shingle_sets_utf8([encode(text) for text in texts], params)
 
 
@@ -133,13 +133,15 @@ def shingle_sets_utf8(encoded: Sequence[bytes], params: Params, part_bytes: int 
 
     Args: part_bytes: how many bytes of text to process at a time; the result does not depend on it.
     """
-    return ShingleSets.concatenate([_distinct(part, params) for part in _parts(encoded, part_bytes)])
+    return ShingleSets.concatenate([_shingled(part, params) for part in _parts(encoded, part_bytes)])
 
 
-def _distinct(encoded: Sequence[bytes], params: Params) -> ShingleSets:
+def _shingled(encoded: Sequence[bytes], params: Params) -> ShingleSets:
     shingling = params.shingling
     forms = words_utf8(encoded) if shingling.kind == "word" else normalise_utf8(encoded, shingling)
-    return distinct(shingle(forms, shingling))
+    sets = shingle(forms, shingling)
+    # The array of the kernel has room for a shingle per character.
+    return ShingleSets(sets.hashes.copy(), sets.offsets)
 
 
 def _parts(encoded: Sequence[bytes], part_bytes: int) -> Iterator[Sequence[bytes]]:

@@ -24,10 +24,11 @@ from typing import Final
 
 import numpy as np
 
+from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.params import Shingling
 from lshdb.model.values import Fingerprints, NormalForms, ShingleSets
 from lshdb.sketch import kernels
-from lshdb.sketch.shingling import distinct, shingle
+from lshdb.sketch.shingling import shingle
 
 __all__ = ["fingerprints", "fingerprints_of_shingles", "gram_size", "word_shingling"]
 
@@ -63,8 +64,7 @@ def fingerprints_of_shingles(grams: ShingleSets, shingling: Shingling, num_words
     window = num_words - gram_size(shingling, num_words) + 1
     hashes, offsets = kernels.winnow(grams.hashes, grams.offsets, window)
     # Minima have small high halves. The low halves are spread evenly.
-    low = distinct(ShingleSets(hashes & LOW_HALF, offsets))
-    # Sorted by text, then by hash.
-    owned = np.repeat(np.arange(len(low), dtype=np.uint64), low.sizes) << np.uint64(32) | low.hashes
-    owned.sort()
-    return Fingerprints(owned.astype(np.uint32), low.offsets)
+    owners = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint64), np.diff(offsets))
+    owned = distinct(owners << np.uint64(32) | hashes & LOW_HALF)
+    sizes = np.bincount((owned >> np.uint64(32)).astype(np.int64), minlength=len(offsets) - 1)
+    return Fingerprints(owned.astype(np.uint32), row_offsets(sizes))

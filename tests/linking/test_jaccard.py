@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
-from lshdb.linking.jaccard import containment, groups, jaccard, jaccard_with_first, min_agreement, num_shared
+from lshdb.linking.jaccard import containment, groups, intersections, jaccard, jaccard_with_first, min_agreement
 from lshdb.model.params import Params
+from lshdb.model.values import ShingleSets
 from lshdb.sketch.sketch import shingle_sets
 
 words = st.lists(st.sampled_from(["a", "b", "c", "\u0627\u0644", "\u4e2d"]), max_size=25)
@@ -108,7 +109,20 @@ def test_containment_is_the_share_of_the_left_set_that_is_in_the_right_one(
     sets = shingle_sets([" ".join(one), " ".join(other)], Params(shingle=f"word:{size}"))
     both = containment(sets, np.array([0, 1]), np.array([1, 0]))
     assert both.tolist() == [len(left & right) / len(side) if side else 0.0 for side in (left, right)]
-    assert num_shared(sets, np.array([0]), np.array([1])).tolist() == [len(left & right)]
+    shared, sizes = intersections(sets, np.array([0]), np.array([1]))
+    assert (shared.tolist(), sizes.tolist()) == ([len(left & right)], [len(left), len(right)])
+
+
+def test_repeats_in_a_set_do_not_count() -> None:
+    hashes = np.array([9, 3, 9, 3, 2**64 - 1, 0, 5, 5, 9, 9], np.uint64)
+    sets = ShingleSets(hashes, np.array([0, 4, 4, 7, 10]))
+    shared, sizes = intersections(sets, np.array([0, 0, 3]), np.array([1, 3, 2]))
+    assert (shared.tolist(), sizes.tolist()) == ([0, 1, 1], [2, 0, 3, 2])
+
+
+def test_a_set_without_a_pair_is_not_counted() -> None:
+    sets = shingle_sets(["a b", "a c", "d"], Params(shingle="word:1"))
+    assert intersections(sets, np.array([0]), np.array([1]))[1].tolist() == [2, 2, 0]
 
 
 def test_a_part_is_contained_in_the_whole_and_not_the_other_way_round() -> None:

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lshdb.model.params import ShingleKind, Shingling
-from lshdb.model.values import ShingleSets
 from lshdb.sketch.normalization import normalise
-from lshdb.sketch.shingling import distinct, shingle
+from lshdb.sketch.shingling import shingle
 
 
 def shingles(text: str, kind: ShingleKind = "word", size: int = 1, *, multiset: bool = False) -> list[int]:
@@ -96,12 +95,6 @@ def test_in_a_multiset_each_repeat_is_a_different_element() -> None:
 def test_the_repeats_of_a_shingle_are_the_same_elements_in_every_text() -> None:
     assert set(shingles("a a b a", multiset=True)) == set(shingles("b a a a", multiset=True))
     assert set(shingles("a a", multiset=True)) < set(shingles("a a a", multiset=True))
-
-
-def test_distinct_leaves_repeats_out() -> None:
-    sets = distinct(ShingleSets(np.array([9, 3, 9, 3, 2**64 - 1, 0, 5, 5], np.uint64), np.array([0, 4, 4, 6, 8])))
-    assert sets.hashes.tolist() == [9, 3, 2**64 - 1, 0, 5]
-    assert sets.offsets.tolist() == [0, 2, 2, 4, 5]
 
 
 @pytest.mark.parametrize("kind", ["word", "char"])

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from lshdb.sketch.kernels.compiled_families import distinct_hashes, shared_in_families
+    from lshdb.sketch.kernels.compiled_families import shared_in_families
     from lshdb.sketch.kernels.compiled_graphs import settle, unite
     from lshdb.sketch.kernels.compiled_ngrams import fill_filter, find_ngrams, number_ngrams
     from lshdb.sketch.kernels.compiled_passages import winnow
@@ -43,7 +43,6 @@ __all__ = [
     "agreements",
     "band_hashes",
     "contextual_spans",
-    "distinct_hashes",
     "equal_minima",
     "fill_filter",
     "find_ngrams",
@@ -77,8 +76,8 @@ _HOMES: Final = {
     **dict.fromkeys(("fill_filter", "find_ngrams", "number_ngrams"), "compiled_ngrams"),
     **dict.fromkeys(("follow_runs", "link_runs", "settle_runs", "tally"), "compiled_runs"),
     **dict.fromkeys(("place_words", "split_words"), "compiled_words"),
-    **dict.fromkeys(("distinct_hashes", "shared_in_families"), "compiled_families"),
     **dict.fromkeys(("settle", "unite"), "compiled_graphs"),
+    "shared_in_families": "compiled_families",
     "winnow": "compiled_passages",
 }
 

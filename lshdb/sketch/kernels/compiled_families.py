@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.sketch.kernels.compilation import kernel, longest
+from lshdb.sketch.kernels.compilation import kernel
 
-__all__ = ["distinct_hashes", "shared_in_families"]
+__all__ = ["shared_in_families"]
 
 ONE = np.uint64(1)
 LOW_BITS = np.uint64(63)
@@ -32,35 +32,6 @@ def _shift_of(count: int) -> np.uint64:
 
 
 @kernel
-def distinct_hashes(
-    hashes: NDArray[np.uint64], offsets: NDArray[np.int64], multiplier: np.uint64
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hashes of each text in the order of their first occurrence, without repeats, and their offsets.
-
-    Args: multiplier: odd, and unknown to whoever wrote the texts, who could fill one slot otherwise.
-    """
-    unique = np.empty_like(hashes)
-    ends = np.zeros_like(offsets)
-    size = np.int64(ONE << (np.uint64(64) - _shift_of(longest(offsets))))
-    keys, owners = np.empty(size, np.uint64), np.full(size, -1, np.int32)
-    end = 0
-    for text in range(len(offsets) - 1):
-        shift = _shift_of(offsets[text + 1] - offsets[text])
-        mask = np.int64((ONE << (np.uint64(64) - shift)) - ONE)
-        for i in range(offsets[text], offsets[text + 1]):
-            slot = np.int64((hashes[i] * multiplier) >> shift)
-            while owners[slot] == text and keys[slot] != hashes[i]:
-                slot = (slot + 1) & mask
-            if owners[slot] != text:
-                owners[slot] = text
-                keys[slot] = hashes[i]
-                unique[end] = hashes[i]
-                end += 1
-        ends[text + 1] = end
-    return unique[:end], ends
-
-
-@kernel
 def _count(x: np.uint64) -> np.uint64:
     """Return the number of bits that are set. Source: Warren, Hacker's Delight; LLVM makes one instruction of it."""
     x = x - ((x >> ONE) & PAIRS)
@@ -70,40 +41,59 @@ def _count(x: np.uint64) -> np.uint64:
 
 
 @kernel
+def _slot_of(
+    x: np.uint64, slots: NDArray[np.int32], hash_of: NDArray[np.uint64], shift: np.uint64, multiplier: np.uint64
+) -> np.int64:
+    """Return the slot that has the number of a hash, or the empty slot, -1, for it."""
+    mask = np.int64((ONE << (np.uint64(64) - shift)) - ONE)
+    slot = np.int64((x * multiplier) >> shift)
+    while slots[slot] >= 0 and hash_of[slots[slot]] != x:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
 def _number(
     hashes: NDArray[np.uint64],
     offsets: NDArray[np.int64],
     texts: NDArray[np.int64],
     multiplier: np.uint64,
     numbers: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    hash_of: NDArray[np.uint64],
+    last_in: NDArray[np.int32],
 ) -> int:
-    """Number the hashes of some texts from 0, put the numbers into `numbers` text by text, and return how many."""
-    known, end = 0, 0
-    shift = _shift_of(1)
-    size = np.int64(ONE << (np.uint64(64) - shift))
-    keys, values = np.empty(size, np.uint64), np.full(size, -1, np.int32)
-    for text in texts:
-        count = known + offsets[text + 1] - offsets[text]
-        if 2 * count > size:
-            shift = _shift_of(2 * count)
+    """Number the hashes of some texts from 0, and return how many there are.
+
+    Text i then has ``numbers[starts[i]:starts[i + 1]]``, without repeats. `slots`, `hash_of` and `last_in` have room
+    for all hashes; getting new memory for each family would double the time.
+    """
+    known, end, following, size, shift = 0, 0, np.int64(0), np.int64(0), np.uint64(0)
+    for place in range(len(texts)):
+        begin, after = offsets[texts[place]], offsets[texts[place] + 1]
+        if 2 * (known + after - begin) > size:
+            shift = max(_shift_of(2 * (known + after - begin)), _shift_of(len(slots) // 2))
             size = np.int64(ONE << (np.uint64(64) - shift))
-            before, its_values = keys, values
-            keys, values = np.empty(size, np.uint64), np.full(size, -1, np.int32)
-            for old in range(len(before)):
-                if its_values[old] >= 0:
-                    slot = np.int64((before[old] * multiplier) >> shift)
-                    while values[slot] >= 0:
-                        slot = (slot + 1) & (size - 1)
-                    keys[slot], values[slot] = before[old], its_values[old]
-        for i in range(offsets[text], offsets[text + 1]):
-            slot = np.int64((hashes[i] * multiplier) >> shift)
-            while values[slot] >= 0 and keys[slot] != hashes[i]:
-                slot = (slot + 1) & (size - 1)
-            if values[slot] < 0:
-                keys[slot], values[slot] = hashes[i], known
-                known += 1
-            numbers[end] = values[slot]
-            end += 1
+            slots[:size] = -1
+            for old in range(known):
+                slots[_slot_of(hash_of[old], slots, hash_of, shift, multiplier)] = old
+        for i in range(begin, after):
+            number = following
+            # Versions of a text have most of their words in the same order.
+            if following >= known or hash_of[following] != hashes[i]:
+                slot = _slot_of(hashes[i], slots, hash_of, shift, multiplier)
+                number = np.int64(slots[slot])
+                if number < 0:
+                    number = np.int64(known)
+                    slots[slot], hash_of[number], last_in[number] = number, hashes[i], -1
+                    known += 1
+            if last_in[number] != place:
+                last_in[number] = place
+                numbers[end] = number
+                end += 1
+            following = number + 1
+        starts[place + 1] = end
     return known
 
 
@@ -158,6 +148,18 @@ def _count_in_table(
 
 
 @kernel
+def _most(offsets: NDArray[np.int64], texts: NDArray[np.int64], families: NDArray[np.int64]) -> int:
+    """Return how many hashes the family with the most of them has, repeats included."""
+    most = 0
+    for family in range(len(families) - 1):
+        count = 0
+        for text in texts[families[family] : families[family + 1]]:
+            count += offsets[text + 1] - offsets[text]
+        most = max(most, count)
+    return most
+
+
+@kernel
 def shared_in_families(
     hashes: NDArray[np.uint64],
     offsets: NDArray[np.int64],
@@ -168,28 +170,31 @@ def shared_in_families(
     multiplier: np.uint64,
     matrix_words: int,
     lookup_words: int,
-) -> NDArray[np.int64]:
-    """Return how many hashes the texts of each pair share, int64, shape (m,).
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many distinct hashes the texts of each pair share, int64, shape (m,), and how many each text has.
+
+    The second array is int64, shape (n,), and 0 for the texts of families without pairs.
 
     Args:
-        hashes, offsets: without repeats in a text.
         texts: int64; family i has ``texts[families[i]:families[i + 1]]``.
         pairs: int64, shape (2, m): places in `texts`. Those of family i are ``pair_families[i]:pair_families[i + 1]``.
-        multiplier: as of `distinct_hashes`.
+        multiplier: odd, and unknown to whoever wrote the texts, who could fill one slot of a table otherwise.
         matrix_words: the size of the rows that are in memory at a time; longer rows are made in several parts.
         lookup_words: how many words of two rows take as long as looking up one number in a table.
     """
-    shared = np.zeros(pairs.shape[1], np.int64)
+    shared, sizes = np.zeros(pairs.shape[1], np.int64), np.zeros(len(offsets) - 1, np.int64)
+    most = _most(offsets, texts, families)
+    numbers, last_in = np.empty(most, np.int32), np.empty(most, np.int32)
+    hash_of, slots = np.empty(most, np.uint64), np.empty(np.int64(ONE << (np.uint64(64) - _shift_of(most))), np.int32)
     for family in range(len(families) - 1):
         begin, end = pair_families[family], pair_families[family + 1]
         if begin == end:
             continue
         members = texts[families[family] : families[family + 1]]
         starts = np.zeros(len(members) + 1, np.int64)
+        known = _number(hashes, offsets, members, multiplier, numbers, starts, slots, hash_of, last_in)
         for place in range(len(members)):
-            starts[place + 1] = starts[place] + offsets[members[place] + 1] - offsets[members[place]]
-        numbers = np.empty(starts[-1], np.int32)
-        known = _number(hashes, offsets, members, multiplier, numbers)
+            sizes[members[place]] = starts[place + 1] - starts[place]
         left, right = pairs[0, begin:end] - families[family], pairs[1, begin:end] - families[family]
         lookups = 0
         for pair in range(end - begin):
@@ -199,4 +204,4 @@ def shared_in_families(
             _count_in_rows(numbers, starts, known, left, right, shared[begin:end], matrix_words)
         else:
             _count_in_table(numbers, starts, known, left, right, shared[begin:end])
-    return shared
+    return shared, sizes

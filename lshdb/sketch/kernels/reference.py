@@ -38,7 +38,6 @@ __all__ = [
     "agreements",
     "band_hashes",
     "contextual_spans",
-    "distinct_hashes",
     "equal_minima",
     "fold",
     "fss1_minima",
@@ -143,11 +142,6 @@ def number_occurrences(hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -
     return np.array(numbered, np.uint64)
 
 
-def distinct_hashes(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], _multiplier: np.uint64) -> Ragged:
-    """Return the hashes of each text in the order of their first occurrence, without repeats, and their offsets."""
-    return ragged([list(dict.fromkeys(hashes[start:stop].tolist())) for start, stop in pairwise(offsets.tolist())])
-
-
 def winnow(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], window: int) -> Ragged:
     """Return the least hash of each window of n texts, without its repeats in consecutive windows."""
     return ragged([_least(hashes[start:stop].tolist(), window) for start, stop in pairwise(offsets.tolist())])
@@ -224,17 +218,22 @@ def shared_in_families(
     hashes: NDArray[np.uint64],
     offsets: NDArray[np.int64],
     texts: NDArray[np.int64],
-    _families: NDArray[np.int64],
+    families: NDArray[np.int64],
     pairs: NDArray[np.int64],
-    _pair_families: NDArray[np.int64],
+    pair_families: NDArray[np.int64],
     _multiplier: np.uint64,
     _matrix_words: int,
     _lookup_words: int,
-) -> NDArray[np.int64]:
-    """Return how many hashes the texts of each pair share, int64, shape (m,)."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many distinct hashes each pair shares, and how many each text of a family with pairs has."""
     sets = [set(hashes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
     left, right = texts[pairs].tolist()
-    return np.array([len(sets[i] & sets[j]) for i, j in zip(left, right, strict=True)], np.int64)
+    sizes = np.zeros(len(sets), np.int64)
+    for place, pair_place in zip(pairwise(families.tolist()), pairwise(pair_families.tolist()), strict=True):
+        if pair_place[0] < pair_place[1]:
+            for text in texts[slice(*place)].tolist():
+                sizes[text] = len(sets[text])
+    return np.array([len(sets[i] & sets[j]) for i, j in zip(left, right, strict=True)], np.int64), sizes
 
 
 def equal_minima(left: NDArray[np.uint32], right: NDArray[np.uint32], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
