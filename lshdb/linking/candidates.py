@@ -34,8 +34,11 @@ RUN_PAIRS: Final = 8_000_000
 # Pairs returned at a time, taken from all runs together.
 PART_PAIRS: Final = 100_000
 
-# Texts of a part whose families are small: many texts with few pairs each take as long as few texts with many.
+# Texts of a part whose families are small: many texts with few pairs each take as long as few texts with many. Few
+# texts are divided into about NUM_PARTS smaller parts, so that all threads end at about the same time.
 PART_TEXTS: Final = 2_000
+LEAST_TEXTS: Final = 250
+NUM_PARTS: Final = 32
 
 # If both keys are below 2**32, a pair fits one integer. Integers sort ten times faster than pairs of them.
 NARROW_KEYS: Final = 2**31  # leaves room for contents that other processes add meanwhile
@@ -156,7 +159,7 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
     """Yield every pair once, left < right, family by family. Within a family, pairs are ordered by their right key.
 
     Parts of about equal work keep several threads busy: a part has up to PART_PAIRS pairs, and a new one begins with
-    the first family after PART_TEXTS texts.
+    the first family after PART_TEXTS texts, or fewer if there are not many.
 
     Close the generator to close its temporary file.
 
@@ -164,13 +167,14 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
     Raises: SpillFailed: the disk is full.
     """
     keys, first = _by_family(candidates)
+    part_texts = max(LEAST_TEXTS, min(PART_TEXTS, len(keys) // NUM_PARTS))
     order = np.argsort(keys)
     rows = Rows(keys[order])
     with Occurrences(len(keys)) as ranked:
         for part in candidates.parts():
             ranked.add(order[rows.of(part.keys)])
         for part in ranked.parts():
-            cuts = np.flatnonzero(np.diff(first[part.keys[:, 1]] // PART_TEXTS)) + 1
+            cuts = np.flatnonzero(np.diff(first[part.keys[:, 1]] // part_texts)) + 1
             for pairs in np.split(part.keys, cuts):
                 yield CandidatePairs(keys[pairs])
             given(ranked.share)
