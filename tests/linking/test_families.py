@@ -41,6 +41,13 @@ def test_a_family_is_given_without_a_break_and_every_pair_once(
     assert flat == sorted(flat, key=lambda pair: (family[pair[0]], pair[1], pair[0]))
 
 
+@pytest.mark.parametrize(("num_families", "expected"), [(100, 1), (1_000, 8), (8_000, 32), (64_000, 64)])
+def test_few_texts_make_small_parts_for_several_threads(num_families: int, expected: int) -> None:
+    parts, _ = ordered([(2 * number, 2 * number + 1) for number in range(num_families)], 2 * num_families)
+    assert len(parts) == expected
+    assert sum(map(len, parts)) == num_families
+
+
 def test_the_share_that_is_given_out_grows_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "PART_PAIRS", 2)
     _, shares = ordered([(1, 2), (3, 9), (2, 8), (4, 9), (5, 6), (1, 8)], 9)
