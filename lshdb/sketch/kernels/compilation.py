@@ -31,10 +31,10 @@ R33 = np.uint64(33)
 
 
 class _Cache(FunctionCache):
-    """Loads kernels without importing what only a compilation needs, and imports itself: 0.1 s."""
+    """Loads kernels without importing what only a compilation needs, which would take 0.1 s."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for a signature, or None: it is not cached."""
+        """Return the kernel for a signature, or None if it is not cached: a compilation imports what it needs."""
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
