@@ -16,10 +16,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.sketch.kernels.codepoints import (
+    CODEPOINT_MASK,
+    CONTEXTUAL_SHIFT,
+    DROPPED,
+    JOIN_SHIFT,
+    KIND_SHIFT,
+    SEPARATOR,
+    SOLO,
+    WORD,
+)
+
 TABLE = Path(__file__).parent.parent / "lshdb" / "sketch" / "kernels" / "codepoints.npz"
 NUM_CODEPOINTS = 0x110000
-
-SEPARATOR, WORD, SOLO, DROPPED = range(4)
 
 # Scripts written without spaces between words. Their letters and marks, but not their digits, are solo.
 SOLO_RANGES = (
@@ -135,7 +144,7 @@ def packed(columns: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.gene
     delta, kinds, join, contextual = (
         columns[name].astype(np.uint32) for name in ("delta", "kind", "join", "contextual")
     )
-    entries = delta & 0x1FFFFF | kinds << 21 | contextual << 23 | join << 24
+    entries = delta & CODEPOINT_MASK | kinds << KIND_SHIFT | contextual << CONTEXTUAL_SHIFT | join << JOIN_SHIFT
     rows, row_of_block = np.unique(entries.reshape(-1, 256), axis=0, return_inverse=True)
     return {"rows": rows, "row_of_block": row_of_block.astype(np.min_scalar_type(len(rows)))}
 

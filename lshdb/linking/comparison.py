@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.linking.components import Rows
 from lshdb.linking.jaccard import groups, jaccard, min_agreement
 from lshdb.linking.spool import Spool
-from lshdb.model.arrays import distinct, places_in
+from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
 from lshdb.sketch import kernels
@@ -36,10 +37,11 @@ class Contents:
         self.keys = keys
         self.num_shingles = num_shingles
         self.signatures = signatures
+        self._rows = Rows(keys)
 
     def rows(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the row of each content key, in the shape of the argument; -1 if the content does not exist."""
-        return places_in(self.keys, keys)
+        return self._rows.of(keys)
 
 
 def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
@@ -73,7 +75,7 @@ def compare(
     for begin, end in groups(contents.num_shingles, contents.rows(pairs.keys)):
         group = pairs.keys[begin:end]
         keys, encoded = encoded_texts(transaction, distinct(group), spool)
-        rows = places_in(keys, group)
+        rows = Rows(keys).of(group)
         known = (rows >= 0).all(axis=1)
         similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), *rows[known].T)
         exact[begin:end][known] = True

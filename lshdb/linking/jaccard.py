@@ -23,7 +23,7 @@ __all__ = ["containment", "groups", "intersections", "jaccard", "jaccard_with_fi
 # Chooses the slots of hash tables, so that nobody can write texts whose shingles all fall into one slot.
 MULTIPLIER: Final = np.uint64(secrets.randbits(64) | 1)
 
-# Shingles of the sets of a group: 64 MB of hashes, and half as much for their numbers.
+# Shingles of the sets of a group: 64 MB of hashes, and up to four times as much for the numbers of one family of all.
 GROUP_SHINGLES: Final = 8_000_000
 
 # 8 MB of bits: more would not stay in the cache.

@@ -118,7 +118,7 @@ class ShingleSets(_RaggedHashes):
     """The shingles of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``.
 
     Args:
-        hashes: uint64, shape (S,); in reading order with repeats, unless a function says without repeats.
+        hashes: uint64, shape (S,); in reading order, with repeats.
         offsets: int64, shape (n + 1,).
     """
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lshdb.linking.components import MAX_SPREAD, Rows, components
 
@@ -30,6 +32,16 @@ def test_without_keys_every_key_is_unknown() -> None:
 def test_rows_have_the_shape_of_the_keys() -> None:
     found = Rows(np.array(CLOSE, dtype=np.int64)).of(np.array([[3, 9], [6, 4]], dtype=np.int64))
     assert found.tolist() == [[0, 3], [2, -1]]
+
+
+numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 9)
+
+
+@given(st.sets(numbers), st.lists(st.tuples(numbers, numbers)))
+def test_the_row_of_a_key_is_its_index_or_minus_one(among: set[int], pairs: list[tuple[int, int]]) -> None:
+    row = {key: index for index, key in enumerate(sorted(among))}
+    found = Rows(np.array(sorted(among), np.int64)).of(np.array(pairs, np.int64).reshape(-1, 2))
+    assert found.tolist() == [[row.get(key, -1) for key in pair] for pair in pairs]
 
 
 @pytest.mark.parametrize("keys", [CLOSE, FAR])
