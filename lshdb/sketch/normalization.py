@@ -58,15 +58,15 @@ def normalise(texts: Sequence[str], shingling: Shingling) -> NormalForms:
 
 def normalise_utf8(encoded: Sequence[bytes], shingling: Shingling) -> NormalForms:
     """Like `normalise`, for texts that `texts.encode` has already encoded."""
-    return _verbatim(encoded) if shingling.kind == "set" else _folded(encoded, np.zeros(len(encoded), np.bool_))
+    return _verbatim(encoded) if shingling.kind == "set" else _folded(encoded, spaced=False)
 
 
 def words_utf8(encoded: Sequence[bytes]) -> NormalForms:
-    """Return forms of texts that have the same words as their normal forms: those in ASCII keep all separators.
+    """Return forms of texts that have the same words as their normal forms, but keep all separators.
 
-    That takes a quarter of the time of a normal form.
+    That takes four fifths of the time of a normal form.
     """
-    return _folded(encoded, _are_ascii(encoded))
+    return _folded(encoded, spaced=True)
 
 
 def digests(forms: NormalForms, version: TableVersion) -> NDArray[np.uint8]:
@@ -107,7 +107,7 @@ def _verbatim(encoded: Sequence[bytes]) -> NormalForms:
     return NormalForms(np.frombuffer(joined, "<u4").astype(np.uint32), row_offsets(lengths))
 
 
-def _folded(encoded: Sequence[bytes], spaced: NDArray[np.bool_]) -> NormalForms:
+def _folded(encoded: Sequence[bytes], *, spaced: bool) -> NormalForms:
     return NormalForms(*kernels.fold(*prepared(encoded), spaced))
 
 
@@ -116,14 +116,10 @@ def prepared(encoded: Sequence[bytes]) -> Prepared:
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     joined, offsets, table = b"".join(encoded), row_offsets(lengths), codepoints.table()
     utf8 = np.frombuffer(joined, np.uint8)
-    spans = kernels.contextual_spans(utf8, offsets, _are_ascii(encoded), table)
+    spans = kernels.contextual_spans(utf8, offsets, table)
     settled = [_settled(joined[start:stop]) for start, stop in spans.tolist()]
     settled_offsets = row_offsets(np.fromiter(map(len, settled), np.int64, len(settled)))
     return utf8, offsets, table, spans, np.frombuffer(b"".join(settled), np.uint8), settled_offsets
-
-
-def _are_ascii(encoded: Sequence[bytes]) -> NDArray[np.bool_]:
-    return np.fromiter((utf8.isascii() for utf8 in encoded), np.bool_, len(encoded))
 
 
 # Most spans are a letter and its mark, so they repeat: 0.1 us for a known one, 2 us for a new one.

@@ -60,7 +60,7 @@ def words(encoded: Sequence[bytes], seed: int) -> Words:
         seed: decides the hashes; see `shingling`.
     """
     folding = prepared(encoded)
-    forms = NormalForms(*kernels.fold(*folding, np.zeros(len(encoded), np.bool_)))
+    forms = NormalForms(*kernels.fold(*folding, False))
     bounds, offsets = kernels.split_words(forms.codepoints, forms.offsets, codepoints.table())
     places, _ = kernels.place_words(*folding)
     return Words(forms, ngrams(forms, 1, seed).hashes, bounds, places, offsets)

@@ -24,6 +24,15 @@ characters = st.one_of(st.sampled_from(TRICKY), st.characters(exclude_categories
 texts = st.text(characters, max_size=60)
 batches = st.lists(texts, max_size=5)
 
+# The kernels take 32 bytes of ASCII together. Here, something else comes just before, at or behind the end of a block.
+ascii_runs = st.builds(
+    lambda unit, size: (unit * size)[:size],
+    st.text(st.characters(max_codepoint=127), min_size=1, max_size=8),
+    st.sampled_from([0, 1, 31, 32, 33, 64]),
+)
+MARKS = "\u0301\u0323\u05b8\u3099\u200d\U0001d165"
+mostly_ascii = st.lists(ascii_runs | st.sampled_from(MARKS) | characters, max_size=6).map("".join)
+
 # A few values, for repeats and ties, and all values, for all bits.
 hashes = st.one_of(st.integers(0, 5), st.integers(0, 2**64 - 1))
 rows = st.lists(st.lists(hashes, max_size=40), max_size=5)

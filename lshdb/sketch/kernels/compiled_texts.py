@@ -21,10 +21,13 @@ LONGEST = np.uint64(LONGEST_CLUSTER)
 
 CODEPOINT_MASK = np.uint32(entries.CODEPOINT_MASK)
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
-SEPARATOR = np.uint32(entries.SEPARATOR << entries.KIND_SHIFT)
+SPACE = np.uint32(0x20)
 DROPPED = np.uint32(entries.DROPPED << entries.KIND_SHIFT)
 CONTEXTUAL = np.uint32(1 << entries.CONTEXTUAL_SHIFT)
 JOIN_SHIFT = np.uint32(entries.JOIN_SHIFT)
+
+# Bytes that are folded together if all are ASCII, as most are in most texts.
+BLOCK = np.uint64(32)
 
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(number) for number in range(5))
 LOW_3, LOW_4, LOW_5, LOW_6 = (np.uint32(2**bits - 1) for bits in (3, 4, 5, 6))
@@ -54,6 +57,15 @@ def decoded(utf8: NDArray[np.uint8], i: np.uint64) -> tuple[np.uint32, np.uint64
 
 
 @kernel
+def _is_ascii(utf8: NDArray[np.uint8], i: np.uint64) -> bool:
+    """Return whether the BLOCK bytes from i on are ASCII. The loop vectorises."""
+    bits = np.uint8(0)
+    for k in range(BLOCK):
+        bits |= utf8[i + k]
+    return bool(bits < 0x80)
+
+
+@kernel
 def _cluster_end(utf8: NDArray[np.uint8], i: np.uint64, stop: np.uint64, table: NDArray[np.uint32]) -> np.uint64:
     """Return the first byte from i to `stop` at which a code point does not join the one before it."""
     while i < stop and utf8[i] >= 0x80:
@@ -77,29 +89,34 @@ def _find_spans(
     """Put the spans in bytes [i, stop) into `spans` from row `count` on; return the new count."""
     start, last_join = i, NO_JOIN
     while i < stop:
-        if utf8[i] < 0x80:
-            start, last_join = i, NO_JOIN
-            i += ONE
-            continue
-        codepoint, after = _decode(utf8, i)
-        entry = table[codepoint]
-        join, dropped = entry >> JOIN_SHIFT, entry & KIND_MASK == DROPPED
-        if (join == NO_JOIN and not dropped) or i - start >= LONGEST:
-            start, last_join = i, NO_JOIN
-        if entry & CONTEXTUAL != 0 or (join != NO_JOIN and join < last_join):
-            i = _cluster_end(utf8, after, min(stop, start + LONGEST), table)
-            spans[count, 0], spans[count, 1] = start, i
-            count += ONE
-            start, last_join = i, NO_JOIN
-        else:
-            last_join = last_join if dropped else join
-            i = after
+        block = min(i + BLOCK, stop)
+        if block - i == BLOCK and _is_ascii(utf8, i):
+            start, last_join = block - ONE, NO_JOIN
+            i = block
+        while i < block:
+            if utf8[i] < 0x80:
+                start, last_join = i, NO_JOIN
+                i += ONE
+                continue
+            codepoint, after = _decode(utf8, i)
+            entry = table[codepoint]
+            join, dropped = entry >> JOIN_SHIFT, entry & KIND_MASK == DROPPED
+            if (join == NO_JOIN and not dropped) or i - start >= LONGEST:
+                start, last_join = i, NO_JOIN
+            if entry & CONTEXTUAL != 0 or (join != NO_JOIN and join < last_join):
+                i = _cluster_end(utf8, after, min(stop, start + LONGEST), table)
+                spans[count, 0], spans[count, 1] = start, i
+                count += ONE
+                start, last_join = i, NO_JOIN
+            else:
+                last_join = last_join if dropped else join
+                i = after
     return count
 
 
 @kernel
 def contextual_spans(
-    utf8: NDArray[np.uint8], offsets: NDArray[np.int64], skip: NDArray[np.bool_], table: NDArray[np.uint32]
+    utf8: NDArray[np.uint8], offsets: NDArray[np.int64], table: NDArray[np.uint32]
 ) -> NDArray[np.int64]:
     """Return the spans that cannot be folded one code point at a time: bytes [start, stop), int64, shape (m, 2).
 
@@ -107,15 +124,23 @@ def contextual_spans(
     single code points only if one is contextual or out of canonical order. A cluster longer than LONGEST_CLUSTER bytes
     is split there.
 
-    Args: utf8, offsets: n texts; skip: bool, shape (n,): True for texts known to have no spans.
+    Args: utf8, offsets: n texts; table: the code-point table.
     Source: Unicode Standard Annex 15, section 9 (quick check) and section 8 (stable code points).
     """
     spans = np.empty((len(utf8) // 2 + 1, 2), np.int64)  # a span has at least one code point of at least two bytes
     count = ZERO
     for text in range(len(offsets) - 1):
-        if not skip[text]:
-            count = _find_spans(utf8, np.uint64(offsets[text]), np.uint64(offsets[text + 1]), table, spans, count)
+        count = _find_spans(utf8, np.uint64(offsets[text]), np.uint64(offsets[text + 1]), table, spans, count)
     return spans[:count].copy()
+
+
+@kernel
+def _advance(last: np.uint32, codepoint: np.uint32) -> np.uint64:
+    """Return 0 if two folded code points are spaces, so that the next one overwrites the second; 1 otherwise.
+
+    No branch, because word ends are unpredictable. No folded code point is 0.
+    """
+    return np.uint64(last | codepoint != SPACE)
 
 
 @kernel
@@ -124,33 +149,40 @@ def _fold_run(
     i: np.uint64,
     stop: np.uint64,
     table: NDArray[np.uint32],
+    spaced: bool,
     codepoints: NDArray[np.uint32],
     end: np.uint64,
-    after_separator: np.uint64,
-) -> tuple[np.uint64, np.uint64]:
-    """Fold bytes [i, stop) into `codepoints` from `end` on; return the new end, and 1 if it follows a separator."""
+    last: np.uint32,
+) -> tuple[np.uint64, np.uint32]:
+    """Fold bytes [i, stop) into `codepoints` from `end` on; return the new end, and the last code point.
+
+    Args: spaced: whether to keep every separator; last: the code point before.
+    """
     while i < stop:
-        if utf8[i] < 0x80:
-            entry = table[utf8[i]]
-            i += ONE
-        else:
-            codepoint, i = _decode(utf8, i)
+        block = min(i + BLOCK, stop)
+        if block - i == BLOCK and _is_ascii(utf8, i):
+            if spaced:
+                # No byte depends on another, so the loop vectorises.
+                for k in range(BLOCK):
+                    codepoints[end + k] = table[utf8[i + k]] & CODEPOINT_MASK
+                end += BLOCK
+            else:
+                for k in range(BLOCK):
+                    codepoint = table[utf8[i + k]] & CODEPOINT_MASK
+                    codepoints[end] = codepoint
+                    end += _advance(last, codepoint)
+                    last = codepoint
+            i = block
+        while i < block:
+            codepoint, i = decoded(utf8, i)
             entry = table[codepoint]
             if entry & KIND_MASK == DROPPED:
                 continue
-        codepoints[end] = entry & CODEPOINT_MASK
-        # No branch, because word ends are unpredictable: the next code point overwrites a second separator.
-        separator = np.uint64(entry & KIND_MASK == SEPARATOR)
-        end += ONE - (separator & after_separator)
-        after_separator = separator
-    return end, after_separator
-
-
-@kernel
-def _fold_bytes(utf8: NDArray[np.uint8], table: NDArray[np.uint32], codepoints: NDArray[np.uint32]) -> None:
-    """Fold each byte of a text in ASCII into a code point. No byte depends on another, so the loop vectorises."""
-    for i in range(len(utf8)):
-        codepoints[i] = table[utf8[i]] & CODEPOINT_MASK
+            codepoint = entry & CODEPOINT_MASK
+            codepoints[end] = codepoint
+            end += ONE if spaced else _advance(last, codepoint)
+            last = codepoint
+    return end, last
 
 
 @kernel
@@ -161,35 +193,30 @@ def fold(
     spans: NDArray[np.int64],
     settled: NDArray[np.uint8],
     settled_offsets: NDArray[np.int64],
-    spaced: NDArray[np.bool_],
+    spaced: bool,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,).
 
     Args:
         utf8, offsets: the texts.
         spans: bytes to replace, in order; settled, settled_offsets: the replacements.
-        spaced: bool, shape (n,): True for texts in ASCII that keep every separator, as a space.
+        spaced: whether to keep every separator, as a space.
     """
     codepoints = np.empty(len(utf8) + len(settled) + 1, np.uint32)
     ends = np.zeros(len(offsets), np.int64)
     end, span = ZERO, 0
     for text in range(len(offsets) - 1):
         i, stop = np.uint64(offsets[text]), np.uint64(offsets[text + 1])
-        start, after_separator = end, ONE
-        if spaced[text]:
-            end += stop - i
-            _fold_bytes(utf8[i:stop], table, codepoints[start:end])
-            ends[text + 1] = end
-            continue
+        start, last = end, SPACE
         while span < len(spans) and np.uint64(spans[span, 0]) < stop:
             cut = np.uint64(spans[span, 0])
-            end, after_separator = _fold_run(utf8, i, cut, table, codepoints, end, after_separator)
-            first, last = np.uint64(settled_offsets[span]), np.uint64(settled_offsets[span + 1])
-            end, after_separator = _fold_run(settled, first, last, table, codepoints, end, after_separator)
+            end, last = _fold_run(utf8, i, cut, table, spaced, codepoints, end, last)
+            first, after = np.uint64(settled_offsets[span]), np.uint64(settled_offsets[span + 1])
+            end, last = _fold_run(settled, first, after, table, spaced, codepoints, end, last)
             i = np.uint64(spans[span, 1])
             span += 1
-        end, after_separator = _fold_run(utf8, i, stop, table, codepoints, end, after_separator)
-        if end > start:
-            end -= after_separator
+        end, last = _fold_run(utf8, i, stop, table, spaced, codepoints, end, last)
+        if end > start and last == SPACE and not spaced:
+            end -= ONE
         ends[text + 1] = end
     return codepoints[:end], ends

@@ -60,12 +60,13 @@ __all__ = [
 
 
 def contextual_spans(
-    utf8: NDArray[np.uint8], offsets: NDArray[np.int64], skip: NDArray[np.bool_], table: NDArray[np.uint32]
+    utf8: NDArray[np.uint8], offsets: NDArray[np.int64], table: NDArray[np.uint32]
 ) -> NDArray[np.int64]:
     """Return the spans that cannot be folded one code point at a time: bytes [start, stop), int64, shape (m, 2)."""
     spans: list[tuple[int, int]] = []
-    for (start, stop), skipped in zip(pairwise(offsets.tolist()), skip.tolist(), strict=True):
-        for cluster in [] if skipped else _clusters(_decoded(utf8[start:stop]), table):
+    for start, stop in pairwise(offsets.tolist()):
+        text = _decoded(utf8[start:stop])
+        for cluster in [] if text.isascii() else _clusters(text, table):
             end = start + len(cluster.encode("utf-8", "surrogatepass"))
             if _is_contextual(cluster, table):
                 spans.append((start, end))
@@ -107,21 +108,21 @@ def fold(
     spans: NDArray[np.int64],
     settled: NDArray[np.uint8],
     settled_offsets: NDArray[np.int64],
-    spaced: NDArray[np.bool_],
+    spaced: bool,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the normal forms of n texts: code points uint32, shape (C,), and offsets int64, shape (n + 1,).
 
-    Texts in ASCII that are `spaced` keep every separator.
+    Texts that are `spaced` keep every separator.
     """
     content, forms = utf8.tobytes(), list[str]()
     replacements = [settled.tobytes()[start:stop] for start, stop in pairwise(settled_offsets.tolist())]
-    for (start, stop), is_spaced in zip(pairwise(offsets.tolist()), spaced.tolist(), strict=True):
+    for start, stop in pairwise(offsets.tolist()):
         text, at = b"", start
         for (first, last), replacement in zip(spans.tolist(), replacements, strict=True):
             if start <= first < stop:
                 text, at = text + content[at:first] + replacement, last
         folded = _folded((text + content[at:stop]).decode("utf-8", "surrogatepass"), table)
-        forms.append(folded if is_spaced else " ".join(run for run in folded.split(" ") if run))
+        forms.append(folded if spaced else " ".join(run for run in folded.split(" ") if run))
     joined = "".join(forms).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, "<u4").astype(np.uint32), offsets_of([len(form) for form in forms])
 
