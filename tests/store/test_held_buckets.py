@@ -15,7 +15,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
-from lshdb.store.schema import band_bucket
+from lshdb.store.schema import DIGEST_BAND, band_bucket
 from lshdb.store.store import Store
 from lshdb.store.tables import documents, generations, identities, lookups
 from lshdb.store.tables.held_buckets import HeldBuckets
@@ -59,6 +59,21 @@ def test_a_load_that_fills_a_generation_has_a_filter_at_once(store: Store, monke
         assert {number for number, _, _ in lookups.possible(transaction, unknown)} == {young}
         digests = identities.as_digests([bytes(16)])
         assert {number for number, _, _ in lookups.possible(transaction, identities.buckets_of(digests))} == {young}
+
+
+def test_a_first_load_puts_its_buckets_behind_its_digests(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "MANY_ROWS", 6)
+    monkeypatch.setattr(generations, "FAN_OUT", 3)
+    for contents in ({"a": (1, 2, 3), "b": (4, 2, 6)}, {"c": (1, 8, 9), "d": (4, 8, 6)}):
+        with store.writing() as transaction:
+            held = HeldBuckets()
+            put_held(transaction, contents, held)
+            held.write(transaction)
+    found = {(generation, band == DIGEST_BAND, key) for generation, band, _, key in rows(store)}
+    # The second load is not large, compared with the first.
+    assert found == {(0, True, 1), (0, True, 2), (1, False, 1), (1, False, 2)} | {
+        (0, is_digest, key) for is_digest in (True, False) for key in (3, 4)
+    }
 
 
 def test_loads_that_share_a_generation_leave_it_without_a_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

