@@ -263,7 +263,9 @@ def _divided(task: Task, options: ReadOptions, budgets: Budgets, is_given_up: Ca
     has_parts = False
     # Where a part begins in the items of a file is known only when those before it were read.
     if task.part is None and task.position == 0 and not task.source.is_stdin:
-        for part in line_parts(task.source, options, budgets.chunk_bytes):
+        # Of equal size, so that the workers end at about the same time.
+        num_parts = -(-task.source.size // budgets.chunk_bytes)
+        for part in line_parts(task.source, options, -(-task.source.size // num_parts)):
             has_parts = True
             yield Files((Task(task.source, part=part),))
             if is_given_up(task.source.uri):

@@ -77,12 +77,15 @@ def test_a_large_file_is_cut_into_ranges_of_records(tmp_path: Path) -> None:
     assert [work.progress.ended for work in ranges if isinstance(work, Records)] == [False] * 4 + [True]
 
 
-def test_uncompressed_lines_are_cut_into_parts_of_so_many_bytes(tmp_path: Path) -> None:
+def test_uncompressed_lines_are_cut_into_parts_of_equal_size(tmp_path: Path) -> None:
     task = write_records(tmp_path / "a.jsonl", 45)
     parts = [work.tasks[0].part for work in works([task]) if isinstance(work, Files) and len(work.tasks) == 1]
     sizes = [part.num_bytes for part in parts if part is not None]
     assert sum(sizes) == task.source.size
-    assert all(SMALL.chunk_bytes <= size < 2 * SMALL.chunk_bytes for size in sizes[:-1])
+    longest = max(map(len, task.source.path.read_bytes().splitlines(keepends=True)))
+    assert len(sizes) == -(-task.source.size // SMALL.chunk_bytes)
+    # A part ends with the line in which its bytes end, and the last part has fewer for that.
+    assert all(0 <= size - task.source.size / len(sizes) <= longest for size in sizes[:-1])
     made, whole = chunks([task]), chunks([task], Budgets())
     assert len(made) > len(parts) > 1
     assert max(len(chunk.documents) for chunk in made) == SMALL.chunk_items

@@ -188,11 +188,15 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
     hashes = signed_hashes(band_keys)
     bands, count = hashes.shape
     numbers = np.arange(band_keys.first_band, band_keys.first_band + bands, dtype=np.int16)
-    # A stable sort keeps the contents of one bucket in the order of their keys.
-    order = np.argsort(hashes, axis=1, kind="stable")
+    order = np.argsort(hashes, axis=1)
+    ordered = np.take_along_axis(hashes, order, axis=1)
+    # The contents of a bucket in the order of their keys. A stable sort would take four times as long.
+    rank = np.zeros_like(order)
+    np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1, out=rank[:, 1:])
+    order = np.sort(count * rank + order, axis=1) - count * rank
     return {
         "band": np.repeat(numbers, count),
-        "bucket_hash": np.take_along_axis(hashes, order, axis=1).ravel(),
+        "bucket_hash": ordered.ravel(),
         "content_key": content_keys[order].ravel(),
     }
 
