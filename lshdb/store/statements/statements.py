@@ -88,8 +88,8 @@ def shared_buckets() -> Rows:
     """Select (bucket_hash, num_contents, contents) of the buckets of ``:band`` with two or more contents.
 
     The contents are one string of keys with commas, in any order, because a driver takes longer to make a row than a
-    database to read one. ``:generations`` lists all generations. As values, not as a subquery: if there is only one,
-    SQLite sorts nothing.
+    database to read one. ``:generations`` lists those that have the band. As values, not as a subquery: if there is
+    only one, SQLite sorts nothing.
     """
     contents = func.aggregate_strings(cast(band_bucket.c.content_key, String), ",")
     return (

@@ -18,7 +18,7 @@ from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
-from lshdb.store.tables import generations, lookups
+from lshdb.store.tables import filters, generations, lookups
 from lshdb.store.tables.buckets import bucket_rows, buckets_of, contents_at
 from lshdb.store.transaction import FETCH_ROWS, Transaction
 
@@ -120,7 +120,9 @@ def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.i
 
     No bucket is in two blocks.
     """
-    parameters = {"band": band, "generations": generations.numbers(transaction)}
+    # Only those that have the band: if there is one, SQLite sorts nothing. The digests of a first load are in another.
+    having = [one for one in generations.numbers(transaction) if filters.next_band(transaction, one, band - 1) == band]
+    parameters = {"band": band, "generations": having}
     found: list[tuple[int, int, str]] = []
     num_rows = 0
     for buckets in transaction.stream_rows(statements.shared_buckets(), parameters, FETCHED_BUCKETS):
