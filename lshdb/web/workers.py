@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, NoReturn
 
 from lshdb.errors import WorkerLost
 
@@ -18,6 +18,8 @@ __all__ = ["supervise"]
 
 # A process that ends sooner would end again at once.
 MIN_SECONDS: Final = 5.0
+# The signals that end a process in order.
+ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 def supervise(number: int, work: Callable[[], None], min_seconds: float = MIN_SECONDS) -> None:
@@ -50,11 +52,22 @@ def supervise(number: int, work: Callable[[], None], min_seconds: float = MIN_SE
 
 def _started(work: Callable[[], None]) -> int:
     """Return the id of a new process that does the work."""
-    if pid := os.fork():
-        return pid
+    # A signal that came before the new process can end by it would run the handler of this process there, which raises.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        if pid := os.fork():
+            return pid
+        _end_after(work, before)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_after(work: Callable[[], None], mask: set[int | signal.Signals]) -> NoReturn:
+    """Do the work in a new process, and end it. Args: mask: the signals to block."""
     # The service handles signals itself. Before it does, and after it has ended, there is nothing to put in order.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     status = 1
     try:
         work()

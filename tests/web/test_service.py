@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -64,3 +65,20 @@ def test_an_address_in_use_and_a_missing_index_are_one_line(tmp_path: Path) -> N
 def test_a_process_that_dies_at_once_ends_the_service() -> None:
     with pytest.raises(WorkerLost, match="ended soon after it began, with status 1"):
         supervise(2, lambda: sys.exit(1))
+
+
+def test_a_signal_that_comes_before_a_process_works_ends_that_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork = os.fork
+
+    def signalled() -> int:
+        if not (pid := fork()):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return pid
+
+    monkeypatch.setattr(os, "fork", signalled)
+    before = signal.signal(signal.SIGTERM, lambda *_: os._exit(3))  # must not run in the new process
+    try:
+        with pytest.raises(WorkerLost, match=f"ended soon after it began, with status -{signal.SIGTERM:d}"):
+            supervise(1, lambda: None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
