@@ -30,6 +30,7 @@ __all__ = [
     "KIND_SHIFT",
     "SEPARATOR",
     "SOLO",
+    "SPACE",
     "WORD",
     "table",
 ]
@@ -38,6 +39,8 @@ SEPARATOR: Final = 0  # separates tokens; becomes a space
 WORD: Final = 1  # letters, numbers, combining marks, underscore
 SOLO: Final = 2  # forms a token alone: Han, kana, Thai, Lao, Khmer, Myanmar
 DROPPED: Final = 3  # soft hyphen, joiners, variation selectors, byte order mark
+
+SPACE: Final = 0x20  # what separators become
 
 CODEPOINT_MASK: Final = 0x1FFFFF
 KIND_SHIFT: Final = 21
@@ -54,6 +57,6 @@ def table() -> NDArray[np.uint32]:
     folded: NDArray[np.uint32] = np.arange(len(entries), dtype=np.uint32)
     folded += entries
     folded &= mask
-    folded[entries >> np.uint32(KIND_SHIFT) & np.uint32(3) == SEPARATOR] = 0x20
+    folded[entries >> np.uint32(KIND_SHIFT) & np.uint32(3) == SEPARATOR] = SPACE
     folded |= entries & ~mask
     return folded

@@ -28,7 +28,7 @@ __all__ = [
     "shingle_words",
 ]
 
-SPACE = np.uint32(0x20)
+SPACE = np.uint32(entries.SPACE)
 LINE_FEED = np.uint32(0x0A)
 FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)

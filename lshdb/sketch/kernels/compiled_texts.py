@@ -21,7 +21,7 @@ LONGEST = np.uint64(LONGEST_CLUSTER)
 
 CODEPOINT_MASK = np.uint32(entries.CODEPOINT_MASK)
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
-SPACE = np.uint32(0x20)
+SPACE = np.uint32(entries.SPACE)
 DROPPED = np.uint32(entries.DROPPED << entries.KIND_SHIFT)
 CONTEXTUAL = np.uint32(1 << entries.CONTEXTUAL_SHIFT)
 JOIN_SHIFT = np.uint32(entries.JOIN_SHIFT)

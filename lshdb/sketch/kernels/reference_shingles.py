@@ -109,7 +109,7 @@ def _words(text: list[int], table: NDArray[np.uint32]) -> list[list[int]]:
     spaced: list[int] = []
     for codepoint in text:
         solo = kind_of(chr(codepoint), table) == entries.SOLO
-        spaced += [-1, codepoint, -1] if solo else [-1] if codepoint == 0x20 else [codepoint]
+        spaced += [-1, codepoint, -1] if solo else [-1] if codepoint == entries.SPACE else [codepoint]
     return _split(spaced, -1)
 
 

@@ -39,8 +39,8 @@ __all__ = [
     "delete_band",
     "drop",
     "ends_of",
+    "has_band",
     "label",
-    "next_band",
     "positions_of",
     "put",
     "read_all",
@@ -223,12 +223,17 @@ def rows_from(
     if num_rows == count:
         return entries, int(found[-1])
     # The band has no more rows.
-    following_band = next_band(transaction, generation, band)
+    following_band = _next_band(transaction, generation, band)
     last = LAST_POSITION if following_band is None else (following_band - LEAST_BAND << PLACE_BITS) - 1
     return entries, last
 
 
-def next_band(transaction: Transaction, generation: int, band: int) -> int | None:
+def has_band(transaction: Transaction, generation: int, band: int) -> bool:
+    """Return whether a generation has rows of a band."""
+    return _next_band(transaction, generation, band - 1) == band
+
+
+def _next_band(transaction: Transaction, generation: int, band: int) -> int | None:
     """Return the first band after this one of which a generation has rows."""
     found = transaction.execute(_NEXT_BAND, {"generation": generation, "band": band}).scalar_one_or_none()
     return None if found is None else int(found)

@@ -121,7 +121,7 @@ def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.i
     No bucket is in two blocks.
     """
     # Only those that have the band: if there is one, SQLite sorts nothing. The digests of a first load are in another.
-    having = [one for one in generations.numbers(transaction) if filters.next_band(transaction, one, band - 1) == band]
+    having = [one for one in generations.numbers(transaction) if filters.has_band(transaction, one, band)]
     parameters = {"band": band, "generations": having}
     found: list[tuple[int, int, str]] = []
     num_rows = 0

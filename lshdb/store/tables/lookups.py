@@ -30,8 +30,8 @@ from lshdb.store.tables.filters import (
     PART_ENTRIES,
     PLACE_BITS,
     ends_of,
+    has_band,
     label,
-    next_band,
     positions_of,
     read_parts,
     rows_from,
@@ -154,7 +154,7 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
         for generation, num_rows in known.young.items():
             if num_rows < ROWS_A_LOOKUP * len(buckets):
                 found(begin + _in_pass(transaction, generation, band, hashes), generation)
-            elif next_band(transaction, generation, band - 1) == band:
+            elif has_band(transaction, generation, band):
                 found(np.arange(begin, begin + len(hashes)), generation)
         positions.append(positions_of(hashes, band, known.scheme))
     asked = np.concatenate(positions)
