@@ -21,7 +21,7 @@ from lshdb.linking.comparison import promising
 from lshdb.model.arrays import PairPlaces, distinct
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, VerifiedPairs
-from lshdb.store.tables import bands, clusters, graph
+from lshdb.store.tables import bands, clusters, graph, shared_buckets
 from lshdb.store.transaction import Transaction
 
 __all__ = ["all_contents", "missing_faults", "missing_pairs"]
@@ -48,7 +48,7 @@ def missing_pairs(snapshot: Transaction, content_keys: NDArray[np.int64], params
     unlinked = graph.unlinked_keys(snapshot)
     with Occurrences(int(content_keys.max(initial=0))) as occurrences:
         for band in params.banding.numbers:
-            for rows in graph.shared_buckets(snapshot, band):
+            for rows in shared_buckets.of_band(snapshot, band):
                 some = rows[with_any(rows, content_keys)]
                 for keys in expand(some, np.isin(some[:, 1], content_keys), snapshot.expansion):
                     occurrences.add(keys[~np.isin(keys, unlinked).any(axis=1)])

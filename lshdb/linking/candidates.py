@@ -88,15 +88,24 @@ class Occurrences:
         Hubs of hot buckets are on the left of many pairs, so in this order a part has few distinct contents. You may
         call it again until you add more pairs.
         """
-        self._compact()
-        runs = [self._run(begin, end) for begin, end in self._runs] + self._held
+        runs = self._sorted_runs()
         places, total = [0] * len(runs), max(1, sum(map(len, runs)))
         while any(place < len(run) for place, run in zip(places, runs, strict=True)):
             ends = _ends(runs, places)
             taken = [run[place:end] for run, place, end in zip(runs, places, ends, strict=True)]
             places = ends
             self.share = sum(places) / total
-            yield CandidatePairs(_unpacked(distinct(np.concatenate(taken))))
+            yield CandidatePairs(_unpacked(distinct(np.concatenate(taken), in_runs=True)))
+
+    def blocks(self) -> Iterator[NDArray[np.int64]]:
+        """Yield every pair at least once, left < right, int64, shape (m, 2): unlike `parts`, without merging runs."""
+        for run in self._sorted_runs():
+            for begin in range(0, len(run), PART_PAIRS):
+                yield _unpacked(run[begin : begin + PART_PAIRS])
+
+    def _sorted_runs(self) -> list[NDArray[Any]]:
+        self._compact()
+        return [self._run(begin, end) for begin, end in self._runs] + self._held
 
     def _compact(self) -> None:
         if self._held:
@@ -186,9 +195,9 @@ def _by_family(candidates: Occurrences) -> tuple[NDArray[np.int64], NDArray[np.i
     Returns: two arrays int64, shape (n,).
     """
     is_there = np.zeros(candidates.last_key + 1, dtype=np.bool_)
-    for part in candidates.parts():
-        is_there[part.keys] = True
+    for pairs in candidates.blocks():
+        is_there[pairs] = True
     keys = np.flatnonzero(is_there)
-    families = components(Rows(keys), len(keys), (part.keys for part in candidates.parts()))
+    families = components(Rows(keys), len(keys), candidates.blocks())
     order = np.argsort(families, kind="stable")
     return keys[order], np.searchsorted(families[order], families[order])

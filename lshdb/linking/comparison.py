@@ -72,12 +72,17 @@ def compare(
     Args: spool: the texts; None takes those that the index keeps.
     """
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
-    for begin, end in groups(contents.num_shingles, contents.rows(pairs.keys)):
-        group = pairs.keys[begin:end]
-        keys, encoded = encoded_texts(transaction, distinct(group), spool)
-        rows = Rows(keys).of(group)
-        known = (rows >= 0).all(axis=1)
-        similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), *rows[known].T)
+    rows, size = contents.rows(pairs.keys), len(contents.keys)
+    for begin, end in groups(contents.num_shingles, rows):
+        group = rows[begin:end]
+        # With a place at the end for contents that do not exist, whose row is -1.
+        asked, places = np.zeros(size + 1, dtype=np.bool_), np.full(size + 1, -1)
+        asked[group] = True
+        keys, encoded = encoded_texts(transaction, contents.keys[asked[:-1]], spool)
+        places[contents.rows(keys)] = np.arange(len(keys))
+        sides = places[group]
+        known = (sides >= 0).all(axis=1)
+        similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), *sides[known].T)
         exact[begin:end][known] = True
     return VerifiedPairs(pairs.keys, similarity, exact)
 

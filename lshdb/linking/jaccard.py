@@ -127,6 +127,9 @@ def groups(
         pairs: int64, shape (m, 2), of rows of `num_shingles`.
     """
     ranges = [(0, len(pairs))] if len(pairs) else []
+    if num_shingles.sum() <= most:
+        yield from ranges
+        return
     while ranges:
         begin, end = ranges.pop()
         if end - begin == 1 or num_shingles[distinct(pairs[begin:end])].sum() <= most:

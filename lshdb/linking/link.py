@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.linking.buckets import Piece, expand
-from lshdb.linking.calls import calls_ahead, num_cores
+from lshdb.linking.calls import ahead, calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.delta import Delta
@@ -29,7 +29,7 @@ from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.store.dialect import Part
 from lshdb.store.merging import unite_filters
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, constraints, generations, graph
+from lshdb.store.tables import bands, constraints, generations, graph, shared_buckets
 from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.transaction import Transaction
 
@@ -59,6 +59,9 @@ STORED_SHARE: Final = 1 / 4
 FIRST_PAIRS: Final = 100_000
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
+
+# Blocks of a band that are read while others are expanded.
+BLOCKS_AHEAD: Final = 4
 
 # Parts that are computed while others are stored: 2.5 MB each.
 PARTS_AHEAD: Final = 32
@@ -143,9 +146,10 @@ class Linking:
         """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
         for number, band in enumerate(self._params.banding.numbers):
             self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
-            for rows in graph.shared_buckets(snapshot, band):
-                yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
-                self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
+            with closing(ahead(shared_buckets.of_band(snapshot, band), BLOCKS_AHEAD)) as blocks:
+                for rows in blocks:
+                    yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
+                    self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Store the candidates that reach the floor, and return the increase in the number of pairs."""

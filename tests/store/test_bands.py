@@ -15,7 +15,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import Document
 from lshdb.store.schema import DIGEST_BAND, band_bucket, index_params, oversized_bucket, pair, unlinked
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, documents, graph
+from lshdb.store.tables import bands, documents, graph, shared_buckets
 from lshdb.tuning.reband import Rebanding
 from tests.store.conftest import PARAMS, Minima, add, content_key_of, count, link, linked_pairs, sketches_of
 
@@ -172,10 +172,10 @@ def test_who_opened_the_index_before_can_neither_write_nor_ask_by_the_old_bands(
 
 def test_a_reader_that_began_before_sees_the_old_bands_to_its_end(filled: Store) -> None:
     with filled.reading() as snapshot:
-        before = [rows.tolist() for rows in graph.shared_buckets(snapshot, 0)]
+        before = [rows.tolist() for rows in shared_buckets.of_band(snapshot, 0)]
         with Store.open(filled._address.render_as_string(hide_password=False)) as other:
             rebanding(other).reband()
-        assert [rows.tolist() for rows in graph.shared_buckets(snapshot, 0)] == before
+        assert [rows.tolist() for rows in shared_buckets.of_band(snapshot, 0)] == before
         assert len(before[0]) == 3
 
 

@@ -21,7 +21,7 @@ from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import oversized_bucket, pair
 from lshdb.store.statements import statements
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, buckets, documents, graph
+from lshdb.store.tables import answers, buckets, documents, graph, shared_buckets
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
@@ -192,11 +192,11 @@ def test_both_ways_find_the_same_when_old_contents_are_many(
 
 def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ways: list[str] = []
-    for module, name in ((buckets, "shared_among"), (graph, "shared_buckets")):
+    for module, name in ((buckets, "shared_among"), (shared_buckets, "of_band")):
         monkeypatch.setattr(module, name, counting(getattr(module, name), ways, name))
     add(store, crowd(90))
     link(store)
-    assert set(ways) == {"shared_buckets"}
+    assert set(ways) == {"of_band"}
     ways.clear()
     add(store, crowd(3, start=200))
     link(store)
@@ -204,7 +204,7 @@ def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypat
     ways.clear()
     add(store, crowd(4, start=300))
     link(store)
-    assert set(ways) == {"shared_buckets"}
+    assert set(ways) == {"of_band"}
 
 
 def counting(function: Callable[..., object], calls: list[str], name: str) -> Callable[..., object]:

@@ -48,7 +48,8 @@ def first_documents_pairs(*, chosen: bool = False) -> Rows:
 def expanded_pairs(*, chosen: bool = False) -> Rows:
     """Select every pair of documents of each pair at ``:min_sim`` or more. Args: chosen: as above."""
     left, right = _aliases()
-    return _at_least(_of_all_documents(_named(left, right), pair, left, right, chosen=chosen))
+    statement = _at_least(_of_all_documents(_named(left, right), pair, left, right, chosen=chosen))
+    return statement.order_by(left.c.doc_key, right.c.doc_key)
 
 
 def given_documents_pairs(*, expand: bool = False, chosen: bool = False) -> Rows:

@@ -50,12 +50,14 @@ __all__ = [
     "NO_LIMIT",
     "Rows",
     "bucket_members",
+    "bucket_slice",
     "content_digests",
     "content_documents",
     "contents_at",
     "existing_contents",
     "filter_parts",
     "first_in_bucket",
+    "hash_limits",
     "hashes_of_band",
     "in_bucket",
     "is_settled",
@@ -88,17 +90,43 @@ def shared_buckets() -> Rows:
     """Select (bucket_hash, num_contents, contents) of the buckets of ``:band`` with two or more contents.
 
     The contents are one string of keys with commas, in any order, because a driver takes longer to make a row than a
-    database to read one. ``:generations`` lists those that have the band. As values, not as a subquery: if there is
-    only one, SQLite sorts nothing.
+    database to read one.
     """
-    contents = func.aggregate_strings(cast(band_bucket.c.content_key, String), ",")
     return (
-        select(band_bucket.c.bucket_hash, func.count(), contents)
-        .where(_among(), band_bucket.c.band == bindparam("band"))
+        select(band_bucket.c.bucket_hash, func.count(), _as_text(band_bucket.c.content_key))
+        .where(in_use(), band_bucket.c.band == bindparam("band"))
         .group_by(band_bucket.c.bucket_hash)
         .having(func.count() > 1)
         .order_by(band_bucket.c.bucket_hash)
     )
+
+
+@cache
+def hash_limits() -> Rows:
+    """Select the least and the greatest bucket_hash of ``:band`` in each generation; NULL if it does not have it."""
+    limits = (
+        select(limit(band_bucket.c.bucket_hash))
+        .where(band_bucket.c.generation == bucket_generation.c.generation, band_bucket.c.band == bindparam("band"))
+        .scalar_subquery()
+        for limit in (func.min, func.max)
+    )
+    return select(*limits).select_from(bucket_generation)
+
+
+@cache
+def bucket_slice() -> Rows:
+    """Select the buckets of ``:band`` from ``:first`` to ``:last``: two strings with commas, of hashes and of contents.
+
+    Both have the same order; NULL if there are no rows.
+    """
+    hashes = band_bucket.c.bucket_hash.between(bindparam("first"), bindparam("last"))
+    return select(_as_text(band_bucket.c.bucket_hash), _as_text(band_bucket.c.content_key)).where(
+        in_use(), band_bucket.c.band == bindparam("band"), hashes
+    )
+
+
+def _as_text(keys: ColumnElement[int]) -> ColumnElement[str]:
+    return func.aggregate_strings(cast(keys, String), ",")
 
 
 @cache
@@ -157,11 +185,6 @@ def _is_given() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in the given bucket."""
     same = (band_bucket.c[name] == given_bucket.c[name] for name in ("band", "bucket_hash"))
     return and_(in_use(), *same)
-
-
-def _among() -> ColumnElement[bool]:
-    """Return the condition that a row of the table is in one of the generations ``:generations``."""
-    return band_bucket.c.generation.in_(bindparam("generations", expanding=True))
 
 
 @cache

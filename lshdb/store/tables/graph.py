@@ -18,9 +18,9 @@ from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
-from lshdb.store.tables import filters, generations, lookups
+from lshdb.store.tables import lookups
 from lshdb.store.tables.buckets import bucket_rows, buckets_of, contents_at
-from lshdb.store.transaction import FETCH_ROWS, Transaction
+from lshdb.store.transaction import Transaction
 
 __all__ = [
     "OversizedBuckets",
@@ -41,7 +41,6 @@ __all__ = [
     "put_pairs",
     "relink_oversized",
     "sampled_pairs",
-    "shared_buckets",
     "signatures",
     "stored_signatures",
     "texts",
@@ -52,8 +51,6 @@ __all__ = [
 
 # Pairs inserted at a time. On their way into the table they are Python objects, which take much memory.
 INSERTED_PAIRS: Final = 100_000
-# Buckets read at a time. Each may have any number of contents.
-FETCHED_BUCKETS: Final = 1_000
 
 _UNLINKED: Final = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
 _FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
@@ -115,36 +112,6 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
     return transaction.integers(statement, None if count is None else {"count": count})[:, 0]
 
 
-def shared_buckets(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
-    """Yield all buckets with two or more contents in sorted blocks of (bucket_hash, content_key), int64, shape (n, 2).
-
-    No bucket is in two blocks.
-    """
-    # Only those that have the band: if there is one, SQLite sorts nothing. The digests of a first load are in another.
-    having = [one for one in generations.numbers(transaction) if filters.has_band(transaction, one, band)]
-    parameters = {"band": band, "generations": having}
-    found: list[tuple[int, int, str]] = []
-    num_rows = 0
-    for buckets in transaction.stream_rows(statements.shared_buckets(), parameters, FETCHED_BUCKETS):
-        found += buckets
-        num_rows += sum(size for _hash, size, _contents in buckets)
-        if num_rows >= FETCH_ROWS:
-            yield _unfolded(found)
-            found, num_rows = [], 0
-    if found:
-        yield _unfolded(found)
-
-
-def _unfolded(buckets: Sequence[tuple[int, int, str]]) -> NDArray[np.int64]:
-    """Return rows of (bucket_hash, number of contents, their keys with commas) as a row for each content, sorted."""
-    hashes, sizes, contents = zip(*buckets, strict=True)
-    keys = np.fromstring(",".join(contents), np.int64, sep=",")
-    rows = np.column_stack([np.repeat(np.asarray(hashes, np.int64), sizes), keys])
-    # The buckets are sorted, and in SQLite the contents of each, too, if there is one generation.
-    is_sorted = (rows[1:, 1] > rows[:-1, 1]) | (rows[1:, 0] != rows[:-1, 0])
-    return rows if is_sorted.all() else rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-
-
 def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | None = None) -> NDArray[np.int64]:
     """Return the contents that share a bucket with one sketch, int64, ascending.
 
@@ -172,18 +139,14 @@ def contents_in(transaction: Transaction, band_keys: BandKeys) -> Iterator[NDArr
 
 def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:
     """Return the given contents that exist."""
-    return stored_signatures(
-        [row for block in transaction.keyed(statements.signatures(), content_keys) for row in block]
-    )
+    parts = transaction.parts(content_keys)
+    return stored_signatures([row for part in parts for row in transaction.rows(statements.signatures(), part)])
 
 
-def stored_signatures(rows: Sequence[Row[*tuple[Any, ...]]]) -> StoredSignatures:
+def stored_signatures(rows: Sequence[Sequence[Any]]) -> StoredSignatures:
     """Return rows of (content_key, num_shingles, signature) as arrays."""
-    return StoredSignatures(
-        keys=np.asarray([row[0] for row in rows], dtype=np.int64),
-        num_shingles=np.asarray([row[1] for row in rows], dtype=np.int64),
-        signatures=b"".join(row[2] for row in rows),
-    )
+    keys, num_shingles, signatures = zip(*rows, strict=True) if rows else ((), (), ())
+    return StoredSignatures(np.asarray(keys, np.int64), np.asarray(num_shingles, np.int64), b"".join(signatures))
 
 
 def texts(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:

@@ -23,7 +23,7 @@ from lshdb.store.schema import DIGEST_BAND, band_bucket, content
 from lshdb.store.staging import staged_digest
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import filters, generations, graph
+from lshdb.store.tables import filters, generations, graph, shared_buckets
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
 from lshdb.store.transaction import Transaction
 
@@ -104,7 +104,7 @@ def of_contents(transaction: Transaction, content_keys: NDArray[np.int64]) -> di
 
 def twins(transaction: Transaction) -> Iterator[tuple[int, int]]:
     """Yield the contents whose digest an earlier content has, each with that content."""
-    for rows in graph.shared_buckets(transaction, DIGEST_BAND):
+    for rows in shared_buckets.of_band(transaction, DIGEST_BAND):
         stored, first = of_contents(transaction, np.unique(rows[:, 1])), dict[bytes, int]()
         for key in rows[:, 1].tolist():
             if key in stored and first.setdefault(stored[key], key) != key:

@@ -8,4 +8,4 @@ WHERE left_document.collection_key + %(collection_key_1)s::INTEGER = (SELECT col
 FROM collection
 WHERE collection.name = %(left_collection)s::VARCHAR COLLATE "C") AND right_document.collection_key + %(collection_key_2)s::INTEGER = (SELECT collection.collection_key
 FROM collection
-WHERE collection.name = %(right_collection)s::VARCHAR COLLATE "C") AND pair.similarity >= %(min_sim)s ORDER BY pair.left_key, pair.right_key
+WHERE collection.name = %(right_collection)s::VARCHAR COLLATE "C") AND pair.similarity >= %(min_sim)s ORDER BY pair.left_key, pair.right_key, left_document.doc_key, right_document.doc_key

@@ -8,4 +8,4 @@ WHERE left_document.collection_key + ? = (SELECT collection.collection_key
 FROM collection
 WHERE collection.name = ?) AND right_document.collection_key + ? = (SELECT collection.collection_key
 FROM collection
-WHERE collection.name = ?) AND pair.similarity >= ? ORDER BY pair.left_key, pair.right_key
+WHERE collection.name = ?) AND pair.similarity >= ? ORDER BY pair.left_key, pair.right_key, left_document.doc_key, right_document.doc_key

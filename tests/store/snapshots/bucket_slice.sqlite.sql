@@ -1,0 +1,3 @@
+SELECT group_concat(CAST(band_bucket.bucket_hash AS VARCHAR), __[POSTCOMPILE_aggregate_strings_2]) AS aggregate_strings_1, group_concat(CAST(band_bucket.content_key AS VARCHAR), __[POSTCOMPILE_aggregate_strings_4]) AS aggregate_strings_3
+FROM band_bucket
+WHERE (band_bucket.generation IN (SELECT generation FROM bucket_generation)) AND band_bucket.band = ? AND band_bucket.bucket_hash BETWEEN ? AND ?

@@ -1,0 +1,83 @@
+"""All buckets of a band with two or more contents, whatever their hashes and generations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from lshdb.store.schema import band_bucket, bucket_generation
+from lshdb.store.store import Store
+from lshdb.store.tables import shared_buckets
+from lshdb.store.transaction import Transaction
+
+BAND = 3
+LIMITS = np.iinfo(np.int64)
+
+
+def put(transaction: Transaction, hashes: np.ndarray, generations: np.ndarray, band: int = BAND) -> None:
+    """Store the buckets of contents 1, 2, ... in a band."""
+    rows = {
+        "generation": generations.astype(np.int16),
+        "band": np.full(len(hashes), band, np.int16),
+        "bucket_hash": hashes,
+        "content_key": np.arange(1, len(hashes) + 1),
+    }
+    transaction.bulk_insert(band_bucket, rows)
+
+
+@pytest.fixture
+def generations(store: Store) -> Store:
+    with store.writing() as transaction:
+        numbers = np.arange(3, dtype=np.int16)
+        there = transaction.execute(bucket_generation.select()).all()
+        assert not there
+        transaction.bulk_insert(bucket_generation, {"generation": numbers, "num_rows": np.full(3, 100)})
+    return store
+
+
+@pytest.mark.parametrize("rows_at_a_time", [2, 30, 50_000])
+@pytest.mark.parametrize(
+    "hashes",
+    [
+        pytest.param([], id="no row"),
+        pytest.param([5], id="one row"),
+        pytest.param([5, 5], id="one bucket"),
+        pytest.param([LIMITS.min, LIMITS.max, LIMITS.min, 0, LIMITS.max, -1], id="the extremes"),
+        pytest.param([2**47 - 1 - n // 3 for n in range(300)], id="dense at one end"),
+        pytest.param([*range(2_000), *[2**46] * 500, *range(0, 2_000, 3), 2**46 + 1], id="a large bucket"),
+    ],
+)
+def test_every_shared_bucket_is_in_one_block_with_all_of_its_contents_in_order(
+    generations: Store, hashes: list[int], rows_at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_buckets, "FETCH_ROWS", rows_at_a_time)
+    chance = np.random.default_rng(1)
+    values = np.asarray(hashes, np.int64)
+    with generations.writing() as transaction:
+        put(transaction, values, chance.integers(0, 3, len(values)))
+        put(transaction, np.full(9, 5), chance.integers(0, 3, 9), BAND + 1)
+    contents = defaultdict(list)
+    for key, value in enumerate(hashes, 1):
+        contents[value].append(key)
+    expected = [[value, key] for value in sorted(contents) if len(contents[value]) > 1 for key in contents[value]]
+    with generations.reading() as transaction:
+        blocks = list(shared_buckets.of_band(transaction, BAND))
+    assert [row for block in blocks for row in block.tolist()] == expected
+    assert all(len(block) for block in blocks)
+
+
+def test_a_slice_has_about_as_many_rows_as_are_read_at_a_time(
+    generations: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_buckets, "FETCH_ROWS", 100)
+    values = np.repeat(np.random.default_rng(2).integers(0, 2**47, 2_000), 2)
+    with generations.writing() as transaction:
+        put(transaction, values, np.arange(len(values)) % 3)
+    with generations.reading() as transaction:
+        sizes = [len(block) for block in shared_buckets.of_band(transaction, BAND)]
+    assert sum(sizes) == 4_000
+    if generations.dialect.is_local:
+        assert max(sizes) < 250
+        assert len(sizes) < 60
