@@ -20,8 +20,8 @@ class Rows:
         self._keys = keys
         self._first = int(keys[0]) if len(keys) else 0
         spread = int(keys[-1]) - self._first + 1 if len(keys) else 0
-        is_small = spread <= min(SMALL_SPREAD * len(keys), SMALL_TABLE)
-        self._table = np.full(spread if is_small or spread <= MAX_SPREAD * len(keys) else 0, -1, dtype=np.int32)
+        may_be_table = spread <= min(MAX_SPREAD * len(keys), max(SMALL_TABLE, DENSE_SPREAD * len(keys)))
+        self._table = np.full(spread if may_be_table else 0, -1, dtype=np.int32)
         if len(self._table):
             self._table[keys - self._first] = np.arange(len(keys))
 
@@ -54,10 +54,10 @@ def components(rows: Rows, num_contents: int, blocks: Iterable[NDArray[np.int64]
     return parents
 
 
-# Keys are assigned in sequence, so a table of all keys is small and 20 times faster than a search: 17 s for 10 million
-# pairs. If most contents were deleted, the table would be too large for the rest, and the keys are searched.
-MAX_SPREAD: Final = 8
-# A table of up to 16 MB takes less time than a search even if few of the keys have a row, as in a link whose families
-# have grown over many ingests: 0.1 instead of 1.7 ms for 13,000 pairs of 2,000 contents among a million.
+# Keys are assigned in sequence, so a table of all of them is small and 20 times faster than a search. If most contents
+# were deleted, or most are not asked for, it would be too large for the rest, and the keys are searched. A table of up
+# to 16 MB takes less time even if few of its keys have a row, as in a part of a link whose families have grown over
+# many ingests: 0.1 instead of 1.7 ms for 13,000 pairs of 2,000 contents among a million.
+MAX_SPREAD: Final = 1_000
+DENSE_SPREAD: Final = 32
 SMALL_TABLE: Final = 1 << 22
-SMALL_SPREAD: Final = 1_000

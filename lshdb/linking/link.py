@@ -21,6 +21,7 @@ from lshdb.linking.buckets import Piece, expand
 from lshdb.linking.calls import ahead, calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
+from lshdb.linking.components import Rows
 from lshdb.linking.delta import Delta
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
@@ -60,8 +61,8 @@ FIRST_PAIRS: Final = 100_000
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
 
-# Blocks of a band that are read while others are expanded.
-BLOCKS_AHEAD: Final = 4
+# Blocks of bands that are read while others are expanded or sorted: up to 0.8 MB each.
+BLOCKS_AHEAD: Final = 64
 
 # Parts that are computed while others are stored: 2.5 MB each.
 PARTS_AHEAD: Final = 32
@@ -144,12 +145,15 @@ class Linking:
 
     def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
-        for number, band in enumerate(self._params.banding.numbers):
-            self._progress.advanced("link", SEARCH_SHARE * number / self._params.bands)
-            with closing(ahead(shared_buckets.of_band(snapshot, band), BLOCKS_AHEAD)) as blocks:
-                for rows in blocks:
-                    yield from expand(rows, np.isin(rows[:, 1], keys), self._expansion)
-                    self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
+        new = Rows(keys)
+        read = (
+            (band, rows) for band in self._params.banding.numbers for rows in shared_buckets.of_band(snapshot, band)
+        )
+        with closing(ahead(read, BLOCKS_AHEAD)) as blocks:
+            for band, rows in blocks:
+                self._progress.advanced("link", SEARCH_SHARE * (band - self._params.first_band) / self._params.bands)
+                yield from expand(rows, new.of(rows[:, 1]) >= 0, self._expansion)
+                self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Store the candidates that reach the floor, and return the increase in the number of pairs."""
