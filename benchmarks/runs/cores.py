@@ -47,7 +47,6 @@ from lshdb.readers import extraction
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
 from lshdb.store.tables import graph
-from lshdb.store.transaction import Transaction
 
 CORES: Final = (1, 2, 4, 8, 16, 64)
 REAL_WORKERS: Final = (1, 2)
@@ -123,9 +122,9 @@ class Stages(NamedTuple):
 class Timed(Linking):
     """A link that does one thing after the other, and notes what each takes."""
 
-    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> bool:
+    def _scan(self, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
         with timed() as self.searching:
-            return super()._search(snapshot, keys, occurrences)
+            super()._scan(keys, occurrences)
 
     def _compute(self, occurrences: Occurrences) -> int:
         with timed() as self.ordering, closing(by_family(occurrences, self._computed)) as candidates:

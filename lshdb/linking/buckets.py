@@ -29,7 +29,9 @@ def with_any(rows: NDArray[np.int64], content_keys: NDArray[np.int64]) -> NDArra
 
 def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each bucket of sorted (bucket_hash, content_key) rows starts, and how many rows it has."""
-    starts = np.flatnonzero(np.r_[True, rows[1:, 0] != rows[:-1, 0]])
+    is_first = np.ones(len(rows), dtype=np.bool_)
+    is_first[1:] = rows[1:, 0] != rows[:-1, 0]
+    starts = np.flatnonzero(is_first)
     return starts, np.diff(np.append(starts, len(rows)))
 
 

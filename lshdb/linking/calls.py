@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
-from itertools import repeat, takewhile
 from typing import TypeVar
 
-__all__ = ["ahead", "calls_ahead", "num_cores"]
+__all__ = ["calls_ahead", "num_cores"]
 
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
@@ -42,9 +40,3 @@ def calls_ahead(
         finally:
             for call in waiting:
                 call.cancel()
-
-
-def ahead(values: Iterator[_Made], count: int) -> Generator[_Made, None, None]:
-    """Yield the values, up to `count` of them made by a thread before the caller takes them. Close the generator."""
-    with closing(calls_ahead(lambda _: next(values, None), repeat(None), 1, count)) as made:
-        yield from takewhile(lambda value: value is not None, made)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.linking.buckets import Piece, expand
-from lshdb.linking.calls import ahead, calls_ahead, num_cores
+from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows
@@ -47,7 +47,7 @@ DELTA_CONTENTS: Final = 100_000
 # And a log that the ingest of more contents has left is not a small one.
 MANY_CONTENTS: Final = 10_000
 
-# Threads that compute pairs. Each holds up to jaccard.GROUP_SHINGLES shingles, about 150 MB.
+# Threads that read buckets, and then compute pairs. Each holds up to jaccard.GROUP_SHINGLES shingles, about 150 MB.
 MAX_THREADS: Final = 4
 
 # Most pairs stored in one transaction: 50 MB. They arrive family by family, but the table is ordered by the left
@@ -61,11 +61,11 @@ FIRST_PAIRS: Final = 100_000
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
 
-# Blocks of bands that are read while others are expanded or sorted: up to 0.8 MB each.
-BLOCKS_AHEAD: Final = 64
+# Slices of bands that are read while others are expanded or sorted: up to 0.8 MB each.
+SLICES_AHEAD: Final = 64
 
-# Parts that are computed while others are stored: 2.5 MB each.
-PARTS_AHEAD: Final = 32
+# Parts that are computed while others are stored: up to 2.5 MB each.
+PARTS_AHEAD: Final = 64
 
 # The search for candidates as a share of the displayed progress. The rest is computing them.
 SEARCH_SHARE: Final = 0.3
@@ -84,6 +84,7 @@ class Linking:
         self._expansion = store.expansion
         self._run_key = run_key
         self._progress = progress
+        self._threads = min(num_cores(), MAX_THREADS)
 
     def link(self, *, wait: bool = True) -> int:
         """Compute and store the pairs of the unlinked contents, and return the number of pairs stored.
@@ -108,7 +109,10 @@ class Linking:
         if are_many := len(keys) > MANY_CONTENTS:
             constraints.put_off(self._store, constraints.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
-            are_few = self._store.read(lambda snapshot: self._search(snapshot, keys, occurrences))
+            if are_few := self._store.read(lambda snapshot: self._are_few(snapshot, keys)):
+                self._store.read(lambda snapshot: self._look_up(snapshot, keys, occurrences))
+            else:
+                self._scan(keys, occurrences)
             num_pairs = self._compute(occurrences)
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(constraints.FIRST_LINK)
@@ -122,45 +126,42 @@ class Linking:
     def _ensure(self, parts: tuple[Part, ...]) -> None:
         constraints.ensure(self._store, parts, partial(self._progress.advanced, "index"))
 
-    def _search(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> bool:
-        """Collect the candidates of the unlinked contents. Calling it again may add some of them twice.
-
-        Returns: whether the contents are few, compared with all others.
-        """
+    def _are_few(self, snapshot: Transaction, keys: NDArray[np.int64]) -> bool:
+        """Return whether the unlinked contents are few, compared with all others."""
         # A row for each band, and one for the digest. Counting the contents of a large index would take seconds.
-        num_contents = generations.num_rows(snapshot) // (self._params.bands + 1)
-        are_few = num_contents > SCANNED_CONTENTS * len(keys)
-        for block in self._joined(snapshot, keys) if are_few else self._scanned(snapshot, keys):
-            occurrences.add(block)
-        return are_few
+        return generations.num_rows(snapshot) // (self._params.bands + 1) > SCANNED_CONTENTS * len(keys)
 
-    def _joined(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Yield occurrences of the candidates of a few new contents."""
+    def _look_up(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
+        """Collect the candidates of a few new contents. Calling it again may add some of them twice."""
         for begin in range(0, len(keys), DELTA_CONTENTS):
             self._progress.advanced("link", SEARCH_SHARE * begin / len(keys))
             contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
             delta = Delta.of(snapshot, contents, self._params)
-            yield from delta.candidates()
+            for block in delta.candidates():
+                occurrences.add(block)
             self._record_oversized(delta.hot)
 
-    def _scanned(self, snapshot: Transaction, keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Yield occurrences of the candidates of many new contents, from one ordered scan of each band."""
-        new = Rows(keys)
-        read = (
-            (band, rows) for band in self._params.banding.numbers for rows in shared_buckets.of_band(snapshot, band)
-        )
-        with closing(ahead(read, BLOCKS_AHEAD)) as blocks:
-            for band, rows in blocks:
-                self._progress.advanced("link", SEARCH_SHARE * (band - self._params.first_band) / self._params.bands)
-                yield from expand(rows, new.of(rows[:, 1]) >= 0, self._expansion)
-                self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, band, axis=1))
+    def _scan(self, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
+        """Collect the candidates of many new contents, from one scan of each band."""
+        new, numbers = Rows(keys), self._params.banding.numbers
+        slices = self._store.read(lambda snapshot: list(shared_buckets.slices(snapshot, numbers)))
+        with closing(calls_ahead(self._shared, slices, self._threads, SLICES_AHEAD)) as found:
+            for done, (one, rows) in enumerate(zip(slices, found, strict=True)):
+                self._progress.advanced("link", SEARCH_SHARE * done / len(slices))
+                for block in expand(rows, new.of(rows[:, 1]) >= 0, self._expansion):
+                    occurrences.add(block)
+                self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, one.band, axis=1))
+
+    def _shared(self, one: shared_buckets.Slice) -> NDArray[np.int64]:
+        # A transaction of its own. A merge of generations meanwhile moves rows, but leaves them in their slice.
+        return self._store.read(lambda snapshot: shared_buckets.of_slice(snapshot, one))
 
     def _compute(self, occurrences: Occurrences) -> int:
         """Store the candidates that reach the floor, and return the increase in the number of pairs."""
-        num_pairs, threads = 0, min(num_cores(), MAX_THREADS)
+        num_pairs = 0
         with (
             closing(by_family(occurrences, self._computed)) as candidates,
-            closing(calls_ahead(self._verified, candidates, threads, PARTS_AHEAD)) as parts,
+            closing(calls_ahead(self._verified, candidates, self._threads, PARTS_AHEAD)) as parts,
         ):
             for pairs in _together(parts):
                 # `put_pairs` looks the contents up, each only once. Runs are never deleted.

@@ -192,11 +192,11 @@ def test_both_ways_find_the_same_when_old_contents_are_many(
 
 def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ways: list[str] = []
-    for module, name in ((buckets, "shared_among"), (shared_buckets, "of_band")):
+    for module, name in ((buckets, "shared_among"), (shared_buckets, "of_slice")):
         monkeypatch.setattr(module, name, counting(getattr(module, name), ways, name))
     add(store, crowd(90))
     link(store)
-    assert set(ways) == {"of_band"}
+    assert set(ways) == {"of_slice"}
     ways.clear()
     add(store, crowd(3, start=200))
     link(store)
@@ -204,7 +204,7 @@ def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypat
     ways.clear()
     add(store, crowd(4, start=300))
     link(store)
-    assert set(ways) == {"of_band"}
+    assert set(ways) == {"of_slice"}
 
 
 def counting(function: Callable[..., object], calls: list[str], name: str) -> Callable[..., object]:

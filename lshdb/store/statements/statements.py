@@ -87,14 +87,14 @@ SAMPLE_PRIME: Final = 2**31 - 1
 
 @cache
 def shared_buckets() -> Rows:
-    """Select (bucket_hash, num_contents, contents) of the buckets of ``:band`` with two or more contents.
+    """Select (bucket_hash, num_contents, contents) of the buckets of a slice with two or more contents.
 
     The contents are one string of keys with commas, in any order, because a driver takes longer to make a row than a
     database to read one.
     """
     return (
         select(band_bucket.c.bucket_hash, func.count(), _as_text(band_bucket.c.content_key))
-        .where(in_use(), band_bucket.c.band == bindparam("band"))
+        .where(*_in_slice())
         .group_by(band_bucket.c.bucket_hash)
         .having(func.count() > 1)
         .order_by(band_bucket.c.bucket_hash)
@@ -115,14 +115,17 @@ def hash_limits() -> Rows:
 
 @cache
 def bucket_slice() -> Rows:
-    """Select the buckets of ``:band`` from ``:first`` to ``:last``: two strings with commas, of hashes and of contents.
+    """Select the rows of a slice as two strings with commas, of hashes and of contents; NULL if there are no rows.
 
-    Both have the same order; NULL if there are no rows.
+    Both have the same order.
     """
+    return select(_as_text(band_bucket.c.bucket_hash), _as_text(band_bucket.c.content_key)).where(*_in_slice())
+
+
+def _in_slice() -> tuple[ColumnElement[bool], ...]:
+    """Return the condition that a row of the table is in ``:band``, from the hash ``:first`` to ``:last``."""
     hashes = band_bucket.c.bucket_hash.between(bindparam("first"), bindparam("last"))
-    return select(_as_text(band_bucket.c.bucket_hash), _as_text(band_bucket.c.content_key)).where(
-        in_use(), band_bucket.c.band == bindparam("band"), hashes
-    )
+    return in_use(), band_bucket.c.band == bindparam("band"), hashes
 
 
 def _as_text(keys: ColumnElement[int]) -> ColumnElement[str]:
