@@ -109,7 +109,7 @@ class Linking:
         if are_many := len(keys) > MANY_CONTENTS:
             constraints.put_off(self._store, constraints.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
-            if are_few := self._store.read(lambda snapshot: self._are_few(snapshot, keys)):
+            if are_few := self._store.read(generations.num_contents) > SCANNED_CONTENTS * len(keys):
                 self._store.read(lambda snapshot: self._look_up(snapshot, keys, occurrences))
             else:
                 self._scan(keys, occurrences)
@@ -125,11 +125,6 @@ class Linking:
 
     def _ensure(self, parts: tuple[Part, ...]) -> None:
         constraints.ensure(self._store, parts, partial(self._progress.advanced, "index"))
-
-    def _are_few(self, snapshot: Transaction, keys: NDArray[np.int64]) -> bool:
-        """Return whether the unlinked contents are few, compared with all others."""
-        # A row for each band, and one for the digest. Counting the contents of a large index would take seconds.
-        return generations.num_rows(snapshot) // (self._params.bands + 1) > SCANNED_CONTENTS * len(keys)
 
     def _look_up(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
         """Collect the candidates of a few new contents. Calling it again may add some of them twice."""

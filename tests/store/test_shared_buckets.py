@@ -9,17 +9,17 @@ import pytest
 
 from lshdb.store.schema import band_bucket, bucket_generation
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, shared_buckets
+from lshdb.store.tables import generations, shared_buckets
 from lshdb.store.transaction import Transaction
 
 BAND = 3
 LIMITS = np.iinfo(np.int64)
 
 
-def put(transaction: Transaction, hashes: np.ndarray, generations: np.ndarray, band: int = BAND) -> None:
+def put(transaction: Transaction, hashes: np.ndarray, numbers: np.ndarray, band: int = BAND) -> None:
     """Store the buckets of contents 1, 2, ... in a band."""
     rows = {
-        "generation": generations.astype(np.int16),
+        "generation": numbers.astype(np.int16),
         "band": np.full(len(hashes), band, np.int16),
         "bucket_hash": hashes,
         "content_key": np.arange(1, len(hashes) + 1),
@@ -30,11 +30,11 @@ def put(transaction: Transaction, hashes: np.ndarray, generations: np.ndarray, b
 def divide(num_contents: int, rows_at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make slices of about so many rows of an index that has no rows of contents."""
     monkeypatch.setattr(shared_buckets, "FETCH_ROWS", rows_at_a_time)
-    monkeypatch.setattr(bands, "last_content", lambda _transaction: num_contents)
+    monkeypatch.setattr(generations, "num_contents", lambda _transaction: num_contents)
 
 
 @pytest.fixture
-def generations(store: Store) -> Store:
+def divided(store: Store) -> Store:
     with store.writing() as transaction:
         numbers = np.arange(3, dtype=np.int16)
         there = transaction.execute(bucket_generation.select()).all()
@@ -56,31 +56,29 @@ def generations(store: Store) -> Store:
     ],
 )
 def test_every_shared_bucket_is_in_one_block_with_all_of_its_contents_in_order(
-    generations: Store, hashes: list[int], rows_at_a_time: int, monkeypatch: pytest.MonkeyPatch
+    divided: Store, hashes: list[int], rows_at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = np.asarray(hashes, np.int64)
     divide(len(values), rows_at_a_time, monkeypatch)
     chance = np.random.default_rng(1)
-    with generations.writing() as transaction:
+    with divided.writing() as transaction:
         put(transaction, values, chance.integers(0, 3, len(values)))
         put(transaction, np.full(9, 5), chance.integers(0, 3, 9), BAND + 1)
     contents = defaultdict(list)
     for key, value in enumerate(hashes, 1):
         contents[value].append(key)
     expected = [[value, key] for value in sorted(contents) if len(contents[value]) > 1 for key in contents[value]]
-    with generations.reading() as transaction:
+    with divided.reading() as transaction:
         blocks = list(shared_buckets.of_band(transaction, BAND))
     assert [row for block in blocks for row in block.tolist()] == expected
 
 
-def test_a_slice_has_about_as_many_rows_as_are_read_at_a_time(
-    generations: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slice_has_about_as_many_rows_as_are_read_at_a_time(divided: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.repeat(np.random.default_rng(2).integers(0, 2**47, 2_000), 2)
     divide(len(values), 100, monkeypatch)
-    with generations.writing() as transaction:
+    with divided.writing() as transaction:
         put(transaction, values, np.arange(len(values)) % 3)
-    with generations.reading() as transaction:
+    with divided.reading() as transaction:
         sizes = [len(block) for block in shared_buckets.of_band(transaction, BAND)]
     assert sum(sizes) == 4_000
     assert max(sizes) < 150

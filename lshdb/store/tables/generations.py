@@ -19,7 +19,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
 
-from lshdb.store.schema import band_bucket, bucket_generation
+from lshdb.store.schema import band_bucket, bucket_generation, index_params
 from lshdb.store.statements.statements import NO_LIMIT
 from lshdb.store.tables import filter_merges, filters
 from lshdb.store.tables.generation_list import Generation, following, generations
@@ -31,7 +31,7 @@ __all__ = [
     "fills_one",
     "lacks_key",
     "merge_some",
-    "num_rows",
+    "num_contents",
     "num_rows_by_number",
     "numbers",
     "unite_filters",
@@ -52,6 +52,7 @@ MAX_SOURCES: Final = 100
 
 _PLACE: Final = (band_bucket.c.band, band_bucket.c.bucket_hash)
 _PLACES: Final = select(*_PLACE).order_by(*_PLACE)
+_BANDS: Final = select(index_params.c.bands).where(index_params.c.params_key == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,11 @@ def num_rows_by_number(transaction: Transaction) -> dict[int, int]:
     return {one.number: one.num_rows for one in generations(transaction)}
 
 
-def num_rows(transaction: Transaction) -> int:
-    """Return the number of rows, with those that were deleted since the last merge."""
-    return sum(num_rows_by_number(transaction).values())
+def num_contents(transaction: Transaction) -> int:
+    """Return about how many contents the rows belong to. Counting the contents of a large index would take seconds."""
+    bands: int = transaction.execute(_BANDS).scalar_one()
+    # A row for each band, and one for the digest.
+    return sum(num_rows_by_number(transaction).values()) // (bands + 1)
 
 
 def fills_one(transaction: Transaction, num_rows: int) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.store.statements import statements
-from lshdb.store.tables import bands
+from lshdb.store.tables import generations
 from lshdb.store.transaction import FETCH_ROWS, Transaction
 
 __all__ = ["Slice", "of_band", "of_slice", "slices"]
@@ -31,7 +31,7 @@ class Slice:
 
 def slices(transaction: Transaction, numbers: Iterable[int]) -> Iterator[Slice]:
     """Yield the slices of some bands in order. Each has up to FETCH_ROWS rows, or a few more: hashes are uniform."""
-    num_slices = (bands.last_content(transaction) or 0) // FETCH_ROWS + 1
+    num_slices = generations.num_contents(transaction) // FETCH_ROWS + 1
     for band in numbers:
         limits = [row for row in transaction.rows(statements.hash_limits(), {"band": band}) if row[0] is not None]
         if limits:
