@@ -102,10 +102,10 @@ def test_a_large_load_stays_together(store: Store) -> None:
     assert sizes(store) == {0: 80, 1: 4}
 
 
-def test_the_rows_of_all_generations_are_counted(store: Store) -> None:
-    assert store.read(generations.num_rows) == 0
+def test_the_contents_of_all_generations_are_counted(store: Store) -> None:
+    assert store.read(generations.num_contents) == 0
     add_each(store, alike(6))
-    assert store.read(generations.num_rows) == 24
+    assert store.read(generations.num_contents) == 6
 
 
 def test_a_load_that_fills_a_generation_does_not_go_to_another_one(store: Store) -> None:
