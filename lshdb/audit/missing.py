@@ -18,6 +18,7 @@ from lshdb.audit.pairs import recomputed
 from lshdb.linking.buckets import expand, with_any
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import promising
+from lshdb.linking.components import Rows
 from lshdb.model.arrays import PairPlaces, distinct
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, VerifiedPairs
@@ -45,13 +46,14 @@ def missing_pairs(snapshot: Transaction, content_keys: NDArray[np.int64], params
     Args: content_keys: int64, ascending.
     Raises: SpillFailed: the disk is full.
     """
-    unlinked = graph.unlinked_keys(snapshot)
+    sought, unlinked = Rows(content_keys), Rows(graph.unlinked_keys(snapshot))
     with Occurrences(int(content_keys.max(initial=0))) as occurrences:
         for band in params.banding.numbers:
             for rows in shared_buckets.of_band(snapshot, band):
-                some = rows[with_any(rows, content_keys)]
-                for keys in expand(some, np.isin(some[:, 1], content_keys), snapshot.expansion):
-                    occurrences.add(keys[~np.isin(keys, unlinked).any(axis=1)])
+                is_sought = sought.have(rows[:, 1])
+                near = with_any(rows, is_sought)
+                for keys in expand(rows[near], is_sought[near], snapshot.expansion):
+                    occurrences.add(keys[~unlinked.have(keys).any(axis=1)])
         with closing(by_family(occurrences, lambda _share: None)) as parts:
             for part in parts:
                 yield _missing(snapshot, part, params)

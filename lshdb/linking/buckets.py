@@ -17,14 +17,15 @@ __all__ = ["Piece", "expand", "expand_piece", "pieces", "with_any"]
 SLICE_PAIRS: Final = 4_000_000
 
 
-def with_any(rows: NDArray[np.int64], content_keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows are in a bucket that has one of the contents, bool, shape (n,).
+def with_any(rows: NDArray[np.int64], is_sought: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows are in a bucket that has one of the sought contents, bool, shape (n,).
 
     Args:
         rows: (bucket_hash, content_key) of whole buckets, int64, shape (n, 2), sorted.
+        is_sought: bool, shape (n,).
     """
     starts, sizes = _bucket_sizes(rows)
-    return np.repeat(np.logical_or.reduceat(np.isin(rows[:, 1], content_keys), starts), sizes)
+    return np.repeat(np.logical_or.reduceat(is_sought, starts), sizes)
 
 
 def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

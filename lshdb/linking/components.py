@@ -37,6 +37,10 @@ class Rows:
         found = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
         return np.where(self._keys[found] == asked, found, -1)[numbers].reshape(keys.shape)
 
+    def have(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of the keys are known, bool, in the shape of the argument."""
+        return self.of(keys) >= 0
+
 
 def components(rows: Rows, num_contents: int, blocks: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return the component of each content, int64, shape (num_contents,): the smallest row that it is connected with.

@@ -127,12 +127,10 @@ def groups(
         pairs: int64, shape (m, 2), of rows of `num_shingles`.
     """
     ranges = [(0, len(pairs))] if len(pairs) else []
-    if num_shingles.sum() <= most:
-        yield from ranges
-        return
+    all_fit = num_shingles.sum() <= most
     while ranges:
         begin, end = ranges.pop()
-        if end - begin == 1 or num_shingles[distinct(pairs[begin:end])].sum() <= most:
+        if all_fit or end - begin == 1 or num_shingles[distinct(pairs[begin:end])].sum() <= most:
             yield begin, end
         else:
             middle = (begin + end) // 2

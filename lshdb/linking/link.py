@@ -143,7 +143,7 @@ class Linking:
         with closing(calls_ahead(self._shared, slices, self._threads, SLICES_AHEAD)) as found:
             for done, (one, rows) in enumerate(zip(slices, found, strict=True)):
                 self._progress.advanced("link", SEARCH_SHARE * done / len(slices))
-                for block in expand(rows, new.of(rows[:, 1]) >= 0, self._expansion):
+                for block in expand(rows, new.have(rows[:, 1]), self._expansion):
                     occurrences.add(block)
                 self._record_oversized(np.insert(Piece(rows).oversized(self._expansion), 0, one.band, axis=1))
 

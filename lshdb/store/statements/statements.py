@@ -16,10 +16,8 @@ from sqlalchemy import (
     CompoundSelect,
     FromClause,
     Select,
-    String,
     and_,
     bindparam,
-    cast,
     func,
     literal,
     literal_column,
@@ -30,6 +28,7 @@ from sqlalchemy import (
 )
 
 from lshdb.store.given import given, given_bucket, given_row
+from lshdb.store.returned import as_text
 from lshdb.store.schema import (
     POSITION_BITS,
     band_bucket,
@@ -89,11 +88,10 @@ SAMPLE_PRIME: Final = 2**31 - 1
 def shared_buckets() -> Rows:
     """Select (bucket_hash, num_contents, contents) of the buckets of a slice with two or more contents.
 
-    The contents are one string of keys with commas, in any order, because a driver takes longer to make a row than a
-    database to read one.
+    The contents are one text of keys, in any order.
     """
     return (
-        select(band_bucket.c.bucket_hash, func.count(), _as_text(band_bucket.c.content_key))
+        select(band_bucket.c.bucket_hash, func.count(), as_text(band_bucket.c.content_key))
         .where(*_in_slice())
         .group_by(band_bucket.c.bucket_hash)
         .having(func.count() > 1)
@@ -115,21 +113,14 @@ def hash_limits() -> Rows:
 
 @cache
 def bucket_slice() -> Rows:
-    """Select the rows of a slice as two strings with commas, of hashes and of contents; NULL if there are no rows.
-
-    Both have the same order.
-    """
-    return select(_as_text(band_bucket.c.bucket_hash), _as_text(band_bucket.c.content_key)).where(*_in_slice())
+    """Select the rows of a slice as two texts in the same order, of hashes and of contents."""
+    return select(as_text(band_bucket.c.bucket_hash), as_text(band_bucket.c.content_key)).where(*_in_slice())
 
 
 def _in_slice() -> tuple[ColumnElement[bool], ...]:
     """Return the condition that a row of the table is in ``:band``, from the hash ``:first`` to ``:last``."""
     hashes = band_bucket.c.bucket_hash.between(bindparam("first"), bindparam("last"))
     return in_use(), band_bucket.c.band == bindparam("band"), hashes
-
-
-def _as_text(keys: ColumnElement[int]) -> ColumnElement[str]:
-    return func.aggregate_strings(cast(keys, String), ",")
 
 
 @cache

@@ -17,11 +17,12 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import String, bindparam, cast, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.store.dialect import Columns
+from lshdb.store.returned import as_text, integers
 from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, bucket_generation, index_params
 from lshdb.store.tables.generation_list import following, generations, used
 from lshdb.store.transaction import Transaction
@@ -92,8 +93,7 @@ _SOME: Final = (
     .limit(bindparam("count"))
     .subquery("some_rows")
 )
-# As one text: rows of the driver would take twice as long.
-_HASHES: Final = select(func.count(), func.aggregate_strings(cast(_SOME.c.bucket_hash, String), ","))
+_HASHES: Final = select(func.count(), as_text(_SOME.c.bucket_hash))
 
 
 def label(generation: int) -> int:
@@ -218,7 +218,7 @@ def rows_from(
     begin = (position & (1 << PLACE_BITS) - 1) + least << shift
     asked = {"generation": generation, "band": band, "begin": begin, "count": count}
     num_rows, hashes = transaction.execute(_HASHES, asked).one()
-    found = distinct(positions_of(np.fromstring(hashes or "", np.int64, sep=","), band, scheme))
+    found = distinct(positions_of(integers(hashes), band, scheme))
     entries = found << LABEL_BITS | label(generation)
     if num_rows == count:
         return entries, int(found[-1])

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.store.returned import integers
 from lshdb.store.statements import statements
 from lshdb.store.tables import generations
 from lshdb.store.transaction import FETCH_ROWS, Transaction
@@ -43,7 +44,7 @@ def slices(transaction: Transaction, numbers: Iterable[int]) -> Iterator[Slice]:
 
 def of_band(transaction: Transaction, band: int) -> Iterator[NDArray[np.int64]]:
     """Yield the shared buckets of all slices of a band, as `of_slice` returns them."""
-    for one in list(slices(transaction, [band])):
+    for one in slices(transaction, [band]):
         yield of_slice(transaction, one)
 
 
@@ -60,7 +61,7 @@ def of_slice(transaction: Transaction, one: Slice) -> NDArray[np.int64]:
 def _read(transaction: Transaction, one: Slice) -> NDArray[np.int64]:
     """Return what `of_slice` does, sorted by bucket."""
     hashes, keys = transaction.execute(statements.bucket_slice(), asdict(one)).one()
-    rows = np.column_stack([_numbers(hashes or ""), _numbers(keys or "")])
+    rows = np.column_stack([integers(hashes), integers(keys)])
     # Merges the generations.
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     # Whether each row is in the bucket of the row before; with one more at the end.
@@ -74,9 +75,4 @@ def _grouped(transaction: Transaction, one: Slice) -> NDArray[np.int64]:
     buckets = transaction.execute(statements.shared_buckets(), asdict(one)).all()
     sizes = np.asarray([size for _hash, size, _contents in buckets], np.int64)
     hashes = np.repeat(np.asarray([value for value, _size, _contents in buckets], np.int64), sizes)
-    return np.column_stack([hashes, _numbers(",".join(contents for _hash, _size, contents in buckets))])
-
-
-def _numbers(text: str) -> NDArray[np.int64]:
-    """Return numbers with commas between them, int64, shape (n,)."""
-    return np.fromstring(text, np.int64, sep=",")
+    return np.column_stack([hashes, integers(",".join(contents for _hash, _size, contents in buckets))])
