@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.linking.buckets import expand
-from lshdb.linking.comparison import Contents
-from lshdb.model.params import Params
-from lshdb.sketch.banding import band_keys
+from lshdb.linking.components import Rows
+from lshdb.model.values import BandKeys
 from lshdb.store.tables import buckets
 from lshdb.store.transaction import Transaction
 
@@ -20,22 +19,24 @@ __all__ = ["Delta"]
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """New contents, and those of their buckets that have two or more contents.
+    """The buckets of new contents in some bands, and those of them that have two or more contents.
 
-    Args: new: (band, bucket_hash, content_key) of the new contents, int64, shape (n, 3).
+    Args: new: (band, bucket_hash, content_key) of the new contents, int64, shape (n, 3), sorted.
     """
 
     _transaction: Transaction
     new: NDArray[np.int64]
+    rows: Rows
     shared: buckets.SharedBuckets
 
     @classmethod
-    def of(cls, transaction: Transaction, contents: Contents, params: Params) -> Delta:
-        """Look up the buckets of contents."""
-        rows = buckets.bucket_rows(contents.keys, band_keys(contents.signatures, params.banding))
-        new = np.column_stack([np.asarray(values, dtype=np.int64) for values in rows.values()])
-        is_first = np.r_[True, (new[1:, :2] != new[:-1, :2]).any(axis=1)]
-        return cls(transaction, new, buckets.shared_among(transaction, new[is_first, :2]))
+    def of(cls, transaction: Transaction, keys: NDArray[np.int64], band_keys: BandKeys) -> Delta:
+        """Look up buckets of new contents. Args: keys: int64, shape (n,), ascending. band_keys: shape (n, bands)."""
+        columns = buckets.bucket_rows(keys, band_keys)
+        new = np.column_stack([np.asarray(values, dtype=np.int64) for values in columns.values()])
+        is_first = np.ones(len(new), dtype=np.bool_)
+        is_first[1:] = (new[1:, :2] != new[:-1, :2]).any(axis=1)
+        return cls(transaction, new, Rows(keys), buckets.shared_among(transaction, new[is_first, :2]))
 
     @property
     def hot(self) -> NDArray[np.int64]:
@@ -45,7 +46,7 @@ class Delta:
     def candidates(self) -> Iterator[NDArray[np.int64]]:
         """Yield the candidate pairs of the new contents, as `expand` does."""
         for rows in self._rows():
-            yield from expand(rows, np.isin(rows[:, 1], self.new[:, 2]), self._transaction.expansion)
+            yield from expand(rows, self.rows.have(rows[:, 1]), self._transaction.expansion)
 
     @property
     def _is_hot(self) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from lshdb.linking.delta import Delta
 from lshdb.linking.link import oversized
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs
+from lshdb.sketch.banding import band_keys
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
@@ -37,7 +38,7 @@ def link_few(transaction: Transaction, params: Params, run_key: int) -> int | No
     if not len(keys):
         return 0
     contents = contents_of(transaction, keys, params)
-    delta = Delta.of(transaction, contents, params)
+    delta = Delta.of(transaction, contents.keys, band_keys(contents.signatures, params.banding))
     with Occurrences(int(keys[-1])) as occurrences:
         for block in delta.candidates():
             occurrences.add(block)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from functools import partial
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -26,7 +27,8 @@ from lshdb.linking.delta import Delta
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.values import CandidatePairs, VerifiedPairs
+from lshdb.model.values import BandKeys, CandidatePairs, VerifiedPairs
+from lshdb.sketch.banding import band_keys
 from lshdb.store.dialect import Part
 from lshdb.store.merging import unite_filters
 from lshdb.store.store import Store
@@ -42,6 +44,8 @@ SCANNED_CONTENTS: Final = 30
 
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 100_000
+# The buckets of so many are looked up in one transaction; those of more band by band, by several threads.
+ALONE_CONTENTS: Final = 1_000
 
 # A first link of more contents builds what the rows of `pair` refer to, and its indexes, afterwards. That takes 50 ms.
 # And a log that the ingest of more contents has left is not a small one.
@@ -85,6 +89,7 @@ class Linking:
         self._run_key = run_key
         self._progress = progress
         self._threads = min(num_cores(), MAX_THREADS)
+        self._adding = Lock()
 
     def link(self, *, wait: bool = True) -> int:
         """Compute and store the pairs of the unlinked contents, and return the number of pairs stored.
@@ -110,7 +115,7 @@ class Linking:
             constraints.put_off(self._store, constraints.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
             if are_few := self._store.read(generations.num_contents) > SCANNED_CONTENTS * len(keys):
-                self._store.read(lambda snapshot: self._look_up(snapshot, keys, occurrences))
+                self._look_up(keys, occurrences)
             else:
                 self._scan(keys, occurrences)
             num_pairs = self._compute(occurrences)
@@ -126,15 +131,31 @@ class Linking:
     def _ensure(self, parts: tuple[Part, ...]) -> None:
         constraints.ensure(self._store, parts, partial(self._progress.advanced, "index"))
 
-    def _look_up(self, snapshot: Transaction, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
-        """Collect the candidates of a few new contents. Calling it again may add some of them twice."""
+    def _look_up(self, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
+        """Collect the candidates of a few new contents."""
         for begin in range(0, len(keys), DELTA_CONTENTS):
-            self._progress.advanced("link", SEARCH_SHARE * begin / len(keys))
-            contents = contents_of(snapshot, keys[begin : begin + DELTA_CONTENTS], self._params)
-            delta = Delta.of(snapshot, contents, self._params)
+            some = keys[begin : begin + DELTA_CONTENTS]
+            contents = self._store.read(partial(contents_of, keys=some, params=self._params))
+            made = band_keys(contents.signatures, self._params.banding)
+            parts = made.by_band() if len(some) > ALONE_CONTENTS else [made]
+            collected = partial(self._collected, occurrences, contents.keys)
+            with closing(calls_ahead(collected, parts, self._threads)) as found:
+                for done, hot in enumerate(found):
+                    self._progress.advanced("link", SEARCH_SHARE * (begin + len(some) * done / len(parts)) / len(keys))
+                    self._record_oversized(hot)
+
+    def _collected(self, occurrences: Occurrences, keys: NDArray[np.int64], some: BandKeys) -> NDArray[np.int64]:
+        """Collect the candidates of new contents in some bands, and return the hot buckets, as `Delta.hot`."""
+
+        def collected(snapshot: Transaction) -> NDArray[np.int64]:
+            delta = Delta.of(snapshot, keys, some)
+            # If it is repeated, some of them are there twice.
             for block in delta.candidates():
-                occurrences.add(block)
-            self._record_oversized(delta.hot)
+                with self._adding:
+                    occurrences.add(block)
+            return delta.hot
+
+        return self._store.read(collected)
 
     def _scan(self, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
         """Collect the candidates of many new contents, from one scan of each band."""

@@ -186,6 +186,10 @@ class BandKeys:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def by_band(self) -> list[BandKeys]:
+        """Return the hashes of each band, shape (n, 1)."""
+        return [BandKeys(hashes[:, None], self.first_band + place) for place, hashes in enumerate(self.keys.T)]
+
 
 @dataclass(frozen=True, slots=True)
 class Sketches:

@@ -149,6 +149,8 @@ def test_linking_in_increments_equals_linking_at_once(
 ) -> None:
     monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", scanned)
     monkeypatch.setattr("lshdb.linking.link.DELTA_CONTENTS", 7)
+    # Some are looked up band by band, others in all bands at once.
+    monkeypatch.setattr("lshdb.linking.link.ALONE_CONTENTS", 4)
     monkeypatch.setattr("lshdb.linking.candidates.RUN_PAIRS", 11)
     monkeypatch.setattr("lshdb.linking.candidates.PART_PAIRS", 5)
     chance = random.Random(seed)

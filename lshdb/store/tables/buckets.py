@@ -124,7 +124,8 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> Shared
     """
     places = lookups.places(transaction, buckets)
     is_alone = np.bincount(places[:, 0], minlength=len(buckets))[places[:, 0]] == 1
-    in_pass = is_alone & np.isin(places[:, 1], _worth_a_pass(transaction, places))
+    num_bands = len(distinct(buckets[:, 0]))
+    in_pass = is_alone & np.isin(places[:, 1], _worth_a_pass(transaction, places, num_bands))
     sizes = np.zeros(len(places), dtype=np.int64)
     sizes[~in_pass] = _sizes(transaction, buckets, places[~in_pass])
     sizes[in_pass] = _sizes_by_pass(transaction, buckets, places[in_pass])
@@ -137,12 +138,13 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> Shared
     )
 
 
-def _worth_a_pass(transaction: Transaction, places: NDArray[np.int64]) -> list[int]:
-    """Return the generations whose rows take less time to read than the places in them take to look up."""
-    num_places = np.bincount(places[:, 1])
-    num_rows = generations.num_rows_by_number(transaction)
+def _worth_a_pass(transaction: Transaction, places: NDArray[np.int64], num_bands: int) -> list[int]:
+    """Return the generations whose rows of the bands take less time to read than the places in them to look up."""
+    num_rows, num_places = generations.rows_a_band(transaction), np.bincount(places[:, 1])
     return [
-        one for one in np.flatnonzero(num_places).tolist() if num_rows[one] < lookups.ROWS_A_LOOKUP * num_places[one]
+        one
+        for one in np.flatnonzero(num_places).tolist()
+        if num_bands * num_rows[one] < lookups.ROWS_A_LOOKUP * num_places[one]
     ]
 
 

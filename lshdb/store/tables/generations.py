@@ -32,8 +32,8 @@ __all__ = [
     "lacks_key",
     "merge_some",
     "num_contents",
-    "num_rows_by_number",
     "numbers",
+    "rows_a_band",
     "unite_filters",
     "young",
 ]
@@ -74,16 +74,16 @@ def numbers(transaction: Transaction) -> list[int]:
     return [one.number for one in generations(transaction)]
 
 
-def num_rows_by_number(transaction: Transaction) -> dict[int, int]:
-    """Return the number of rows of each generation, with those that were deleted since the last merge."""
-    return {one.number: one.num_rows for one in generations(transaction)}
+def rows_a_band(transaction: Transaction) -> dict[int, float]:
+    """Return about how many rows each generation has in a band, with those that were deleted since the last merge."""
+    bands: int = transaction.execute(_BANDS).scalar_one()
+    # A content has a row in each band, and one for its digest.
+    return {one.number: one.num_rows / (bands + 1) for one in generations(transaction)}
 
 
 def num_contents(transaction: Transaction) -> int:
     """Return about how many contents the rows belong to. Counting the contents of a large index would take seconds."""
-    bands: int = transaction.execute(_BANDS).scalar_one()
-    # A row for each band, and one for the digest.
-    return sum(num_rows_by_number(transaction).values()) // (bands + 1)
+    return round(sum(rows_a_band(transaction).values()))
 
 
 def fills_one(transaction: Transaction, num_rows: int) -> bool:
