@@ -25,8 +25,18 @@ from lshdb.store import whole
 from lshdb.store.merging import Merging, merge, unite_filters
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, documents, filter_merges, filters, generation_list, generations, graph, lookups
-from lshdb.store.tables.buckets import members, members_at, put_rows
+from lshdb.store.tables import (
+    bands,
+    documents,
+    filter_merges,
+    filters,
+    generation_list,
+    generations,
+    graph,
+    identities,
+    lookups,
+)
+from lshdb.store.tables.buckets import buckets_of, members, members_at, put_rows
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
 from tests.store.hearing import heard
 from tests.store.released import restore
@@ -431,6 +441,22 @@ def test_the_places_of_buckets_are_those_that_have_them_and_few_others(store: St
         assert places == sorted(places)
         found = [tuple(row) for block in members(transaction, np.asarray(asked)) for row in block.tolist()]
         assert found == sorted((asked.index((band, key)), content) for band, key, _, content in rows)
+
+
+def test_a_young_generation_with_many_rows_of_one_band_is_not_read_in_order(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As older versions left it: with rows of digests only."""
+    monkeypatch.setattr(lookups, "ROWS_A_LOOKUP", 1)
+    digests = identities.as_digests([bytes([number] * 16) for number in range(9)])
+    asked = identities.buckets_of(digests[[1, 4, 7]])
+    found = list[list[list[int]]]()
+    for some in (digests[:4], digests[4:]):
+        with store.writing() as transaction:
+            put_rows(transaction, identities.rows_of(np.arange(len(some)), some))
+            found.append(lookups.places(transaction, buckets_of(asked)).tolist())
+    # In the first four rows, one of the three is found, and the nine are too many to look for the others.
+    assert found == [[[0, 0]], [[0, 0], [1, 0], [2, 0]]]
 
 
 def test_all_places_of_a_bucket_are_read_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

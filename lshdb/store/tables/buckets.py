@@ -192,10 +192,12 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
     numbers = np.arange(band_keys.first_band, band_keys.first_band + bands, dtype=np.int16)
     order = np.argsort(hashes, axis=1)
     ordered = np.take_along_axis(hashes, order, axis=1)
-    # The contents of a bucket in the order of their keys. A stable sort would take four times as long.
-    rank = np.zeros_like(order)
-    np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1, out=rank[:, 1:])
-    order = np.sort(count * rank + order, axis=1) - count * rank
+    # The contents of a shared bucket in the order of their keys. A stable sort would take four times as long.
+    goes_on = np.zeros((bands, count + 1), dtype=np.bool_)
+    goes_on[:, 1:-1] = ordered[:, 1:] == ordered[:, :-1]
+    is_shared = goes_on[:, 1:] | goes_on[:, :-1]
+    bucket = count * np.cumsum(~goes_on[:, :-1])[is_shared.ravel()]
+    order[is_shared] = np.sort(bucket + order[is_shared]) - bucket
     return {
         "band": np.repeat(numbers, count),
         "bucket_hash": ordered.ravel(),

@@ -79,7 +79,7 @@ def put(
 
     Args:
         sketches: of the documents, in the same order.
-        held: collects the buckets of new contents. The caller must write them before the transaction ends.
+        held: collects the buckets and digests of new contents. The caller must write them before the transaction ends.
 
     Raises: IdConflict: two sources bring one id, and `place` calls that an error.
     """
@@ -198,7 +198,7 @@ def _put_contents(
     """Return the content_key of each sketch (None if it is empty), and the number of new contents."""
     filled = np.flatnonzero(sketches.num_shingles)
     digests, first, which = np.unique(_as_bytes(sketches.digests[filled]), return_index=True, return_inverse=True)
-    keys = identities.known(transaction, digests)
+    keys = identities.known(transaction, digests, held)
     fresh = np.flatnonzero(keys == 0)
     # In reading order, so that keys ascend in the order of reading and not of the digests.
     fresh = fresh[np.argsort(first[fresh])]
@@ -238,15 +238,12 @@ def _insert_contents(
         )
     made = replace(sketches.band_keys, keys=sketches.band_keys.keys[rows])
     prints = None if sketches.fingerprints is None else sketches.fingerprints.chosen(rows)
-    # Never held, because the next batch of a transaction has to find these contents.
-    named = identities.rows_of(keys, digests)
-    if held is None:
-        put_rows(transaction, joined(bucket_rows(keys, made), named))
+    if held is not None:
+        held.add(keys, made, identities.buckets_of(digests), prints)
+    else:
+        put_rows(transaction, joined(bucket_rows(keys, made), identities.rows_of(keys, digests)))
         if prints is not None:
             fingerprints.put(transaction, keys, prints)
-    else:
-        put_rows(transaction, named)
-        held.add(keys, made, prints)
     transaction.bulk_insert(unlinked, {"content_key": keys})
 
 

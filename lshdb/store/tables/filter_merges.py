@@ -131,7 +131,9 @@ class _Inputs:
             found.append(entries & -LABELS | label(target))
             last = min(last, end)
         entries = distinct(np.concatenate(found), in_runs=True)
-        return entries[: np.searchsorted(entries, (last + 1) * LABELS)], last
+        # The first part of a filter may begin before the position.
+        begin, end = np.searchsorted(entries, (position * LABELS, (last + 1) * LABELS))
+        return entries[begin:end], last
 
 
 def _extend(transaction: Transaction, number: int, inputs: _Inputs) -> bool:

@@ -42,8 +42,6 @@ __all__ = [
 YOUNG_ROWS: Final = 2_000_000
 # docs/design.md has the arithmetic of both.
 FAN_OUT: Final = 8
-# A load of fewer rows than these 5,000 contents of 20 bands never becomes a generation.
-MANY_ROWS: Final = 100_000
 # Moved in one transaction, for which other writers wait: 0.15 s in SQLite, 0.5 s in Postgres.
 STEP_ROWS: Final = 100_000
 LAST_HASH: Final = 2**63 - 1
@@ -96,7 +94,7 @@ def young(transaction: Transaction, num_rows: int) -> int:
     known = generations(transaction)
     idle = _idle(known)
     takers = [one for one in idle if one.num_rows < YOUNG_ROWS]
-    if fills_one(transaction, num_rows) or _outnumbers(num_rows, takers):
+    if fills_one(transaction, num_rows):
         takers = []
     # Until the first ingest of Postgres builds the key, there is one generation, which the key will order.
     if not takers and idle and lacks_key(transaction):
@@ -203,14 +201,6 @@ def _idle(known: Sequence[Generation]) -> list[Generation]:
     """Return the generations that take no part in a merge."""
     targets = {one.merges_into for one in known}
     return [one for one in known if one.merges_into is None and one.number not in targets]
-
-
-def _outnumbers(num_rows: int, takers: Sequence[Generation]) -> bool:
-    """Return whether a load has so many rows that it becomes a new generation, although others have room for it.
-
-    In the generation of its digests, the buckets of a first load would not be at the end of the table.
-    """
-    return num_rows >= MANY_ROWS and all(num_rows >= FAN_OUT * one.num_rows for one in takers)
 
 
 def _create(transaction: Transaction, known: Sequence[Generation]) -> int:

@@ -15,6 +15,7 @@ from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
+from lshdb.store.returned import as_text, integers
 from lshdb.store.schema import content, document, oversized_bucket, pair, unlinked
 from lshdb.store.staging import staged_bucket, staged_key, staged_pair
 from lshdb.store.statements import statements
@@ -31,6 +32,7 @@ __all__ = [
     "contents_in",
     "delete_pairs",
     "existing",
+    "existing_between",
     "mark_linked",
     "mark_unlinked",
     "num_contents",
@@ -52,6 +54,9 @@ __all__ = [
 # Pairs inserted at a time. On their way into the table they are Python objects, which take much memory.
 INSERTED_PAIRS: Final = 100_000
 
+_BETWEEN: Final = select(as_text(content.c.content_key)).where(
+    content.c.content_key.between(bindparam("first"), bindparam("last"))
+)
 _UNLINKED: Final = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
 _FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
 _MARK_LINKED: Final = delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key)))
@@ -210,6 +215,11 @@ def existing(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArr
     """Return the given contents that exist, int64, ascending. Args: content_keys: int64, ascending."""
     blocks = transaction.keyed(statements.existing_contents(), content_keys)
     return np.asarray([key for block in blocks for (key,) in block], dtype=np.int64)
+
+
+def existing_between(transaction: Transaction, first: int, last: int) -> NDArray[np.int64]:
+    """Return the contents from one key to another, both included, int64, in any order."""
+    return integers(transaction.execute(_BETWEEN, {"first": first, "last": last}).scalar_one())
 
 
 def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:

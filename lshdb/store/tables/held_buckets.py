@@ -1,11 +1,14 @@
-"""Buckets and fingerprints of new contents, held in memory until their transaction ends.
+"""Buckets, digests and fingerprints of new contents, held in memory until their transaction ends.
 
-The buckets of a content are spread over the young generation, so writing a few of them writes most of its pages. The
-more contents are written together, the fewer pages each of them costs. So it is with the fingerprints of its passages.
-A bucket takes 8 bytes of memory, a fingerprint 4.
+The buckets of a content are spread over all hashes, so writing a few of them to a young generation writes most of its
+pages. The more contents are written together, the fewer pages each of them costs, and many fill a generation of their
+own. So it is with their digests, and with the fingerprints of their passages. A bucket takes 8 bytes of memory, a
+digest 24, a fingerprint 4.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,48 +16,73 @@ from numpy.typing import NDArray
 from lshdb.model.values import BandKeys, Fingerprints
 from lshdb.store.tables import filters, fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
-from lshdb.store.tables.graph import existing
+from lshdb.store.tables.graph import existing_between
 from lshdb.store.transaction import Transaction
 
 __all__ = ["HeldBuckets"]
 
 
 class HeldBuckets:
-    """Collects buckets and fingerprints of contents and writes them together."""
+    """Collects buckets, digests and fingerprints of contents and writes them together."""
 
     def __init__(self) -> None:
-        self._held: list[tuple[NDArray[np.int64], BandKeys]] = []
+        self._keys: list[NDArray[np.int64]] = []
+        self._bands: list[Sequence[BandKeys]] = []
+        self._digests: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
         self._prints: list[Fingerprints] = []
 
-    def add(self, content_keys: NDArray[np.int64], band_keys: BandKeys, prints: Fingerprints | None = None) -> None:
+    def add(
+        self,
+        content_keys: NDArray[np.int64],
+        band_keys: BandKeys,
+        digests: BandKeys,
+        prints: Fingerprints | None = None,
+    ) -> None:
         """Hold the buckets of n contents.
 
         Args:
             content_keys: int64, shape (n,), greater than those held.
             band_keys: shape (n, bands).
+            digests: as `identities.buckets_of` returns them.
             prints: the fingerprints of their passages, if the index has passages.
         """
         if len(content_keys):
-            self._held.append((content_keys, band_keys))
+            self._keys.append(content_keys)
+            self._bands.append([*band_keys.by_band(), digests])
+            order = np.argsort(digests.keys[:, 0])
+            self._digests.append((digests.keys[order, 0], content_keys[order]))
             if prints is not None:
                 self._prints.append(prints)
 
+    def with_digests(self, digests: BandKeys) -> Iterator[NDArray[np.int64]]:
+        """Yield (row of `digests`, content_key) of the held contents that have one of them, int64, shape (n, 2).
+
+        Args: digests: as `identities.buckets_of` returns them.
+        """
+        for hashes, keys in self._digests:
+            first, after = (np.searchsorted(hashes, digests.keys[:, 0], side=side) for side in ("left", "right"))
+            rows = np.flatnonzero(first < after)
+            for place in range(int((after - first).max(initial=0))):
+                rows = rows[first[rows] + place < after[rows]]
+                yield np.column_stack([rows, keys[first[rows] + place]])
+
     def write(self, transaction: Transaction) -> None:
         """Write the rows of the contents that still exist, and forget them."""
-        if not self._held:
+        if not self._keys:
             return
-        keys = np.concatenate([content_keys for content_keys, _ in self._held])
-        is_there = np.isin(keys, existing(transaction, keys), assume_unique=True)
-        keys, bands, first_band = keys[is_there], self._held[0][1].keys.shape[1], self._held[0][1].first_band
-        num_rows = bands * len(keys)
+        keys = np.concatenate(self._keys)
+        is_there = np.isin(keys, existing_between(transaction, int(keys[0]), int(keys[-1])), assume_unique=True)
+        keys = keys[is_there]
+        num_rows = len(self._bands[0]) * len(keys)
         generation = generations.young(transaction, num_rows)
         number = filters.begin(transaction, generation) if generations.fills_one(transaction, num_rows) else None
-        for band in range(first_band, first_band + bands):
-            hashes = np.concatenate([band_keys.keys[:, band - first_band] for _, band_keys in self._held])[is_there]
-            rows = bucket_rows(keys, BandKeys(hashes[:, None], band))
+        for parts in zip(*self._bands, strict=True):
+            band = parts[0].first_band
+            hashes = np.concatenate([part.keys for part in parts])[is_there]
+            rows = bucket_rows(keys, BandKeys(hashes, band))
             put_rows(transaction, rows, generation)
             if number is not None:
                 filters.build(transaction, number, generation, band, np.asarray(rows["bucket_hash"]))
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
-        self._held, self._prints = [], []
+        self._keys, self._bands, self._digests, self._prints = [], [], [], []

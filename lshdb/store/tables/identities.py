@@ -25,6 +25,7 @@ from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
 from lshdb.store.tables import filters, generations, graph, shared_buckets
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
+from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -72,15 +73,21 @@ def content_with(transaction: Transaction, digest: bytes) -> int | None:
     return next((key for key, found in of_contents(transaction, candidates).items() if found == digest), None)
 
 
-def known(transaction: Transaction, digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return the content_key of each digest, int64, shape (n,); 0 if it is new. Args: digests: V16, shape (n,)."""
+def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets | None = None) -> NDArray[np.int64]:
+    """Return the content_key of each digest, int64, shape (n,); 0 if it is new.
+
+    Args:
+        digests: V16, shape (n,).
+        held: the digests of contents that this transaction has added already.
+    """
     keys = np.zeros(len(digests), dtype=np.int64)
     if generations.lacks_key(transaction):
         transaction.stage(staged_digest, {"ordinal": np.arange(len(digests)), "digest": digests})
         for ordinal, key in transaction.execute(_STAGED):
             keys[ordinal] = key
     else:
-        found = np.concatenate([np.empty((0, 2), dtype=np.int64), *_candidates(transaction, digests)])
+        candidates = [*_candidates(transaction, digests), *(held.with_digests(buckets_of(digests)) if held else ())]
+        found = np.concatenate([np.empty((0, 2), dtype=np.int64), *candidates])
         stored = of_contents(transaction, np.unique(found[:, 1]))
         for place, key in found.tolist():
             if stored.get(key) == digests[place].tobytes():

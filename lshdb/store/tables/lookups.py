@@ -171,10 +171,16 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _in_pass(transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return which buckets of a band a generation has: their places in `hashes`, int64. Reads all rows of the band."""
-    asked = {"generation": generation, "band": band}
+    """Return which buckets of a band a generation has: their places in `hashes`, int64.
+
+    Reads all rows of the band. If they are more than expected, each bucket may have one: a young generation of older
+    versions has rows of digests only.
+    """
+    asked, num_rows = {"generation": generation, "band": band}, 0
     found = [np.empty(0, dtype=np.int64)]
     for block in transaction.stream_integers(statements.hashes_of_band(), asked):
+        if (num_rows := num_rows + len(block)) > 2 * ROWS_A_LOOKUP * len(hashes):
+            return np.arange(len(hashes))
         rows = np.searchsorted(block[:, 0], hashes)
         found.append(np.flatnonzero(block[np.minimum(rows, len(block) - 1), 0] == hashes))
     return distinct(np.concatenate(found))
