@@ -5,6 +5,7 @@ Only for different sequences of operations. SQLAlchemy takes care of everything 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -55,6 +56,8 @@ class Dialect(ABC):
     sizes: ClassVar[Sizes]
     # Whether tables do without some of their constraints and indexes while they are filled.
     puts_off: ClassVar[bool] = False
+    # From so many new rows on, a temporary table is truncated before it is filled again.
+    truncated_rows: ClassVar[float] = math.inf
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
     growth: ClassVar[Growth] = Growth(1 / 40, 4.0)

@@ -42,13 +42,13 @@ _LAST_KEY = select(key_counter.c.last_key).where(_IS_COUNTED)
 
 
 @cache
-def _emptying(table: Table, dialect: SqlDialect) -> tuple[str, str]:
-    """Return the statements that create a temporary table and empty it.
+def _emptying(table: Table, dialect: SqlDialect) -> tuple[str, str, str]:
+    """Return the statements that create a temporary table, and that empty it by deleting or truncating.
 
     They are compiled once. Compiling them each time would take a tenth of a short query.
     """
     made, emptied = CreateTable(table, if_not_exists=True), delete(table)
-    return str(made.compile(dialect=dialect)), str(emptied.compile(dialect=dialect))
+    return str(made.compile(dialect=dialect)), str(emptied.compile(dialect=dialect)), f"TRUNCATE {table.name}"
 
 
 class _Compiled:
@@ -171,7 +171,9 @@ class Transaction:
 
     def stage(self, table: Table, columns: Columns) -> None:
         """Replace the rows of a temporary table."""
-        for statement in _emptying(table, self.connection.dialect):
+        made, deleted, truncated = _emptying(table, self.connection.dialect)
+        num_rows = len(next(iter(columns.values())))
+        for statement in (made, truncated if num_rows >= self.dialect.truncated_rows else deleted):
             self.connection.exec_driver_sql(statement)
         self.bulk_insert(table, columns)
         self.dialect.analyse(self.connection, table)

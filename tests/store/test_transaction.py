@@ -1,13 +1,16 @@
-"""Rows that are streamed in blocks."""
+"""Rows that are streamed in blocks, and temporary tables."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from lshdb.store.staging import staged_key
 from lshdb.store.store import Store
+from tests.store.conftest import PARAMS
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 50])
@@ -20,3 +23,16 @@ def test_streamed_integers_are_all_rows_in_order(count: int, store: Store) -> No
     assert [len(block) for block in blocks] == [min(7, count - begin) for begin in range(0, count, 7)]
     assert all(block.dtype == np.int64 and block.shape[1] == 2 for block in blocks)
     assert [row for block in blocks for row in block.tolist()] == [[number, 10 * number] for number in range(count)]
+
+
+@pytest.mark.postgres
+def test_a_temporary_table_that_is_filled_again_does_not_grow(new_postgres_url: Callable[[], str]) -> None:
+    sizes = list[int]()
+    with Store.create(new_postgres_url(), PARAMS, "0") as store:
+        for count in (2_000, 2_000, 3, 2_000):
+            with store.writing() as transaction:
+                transaction.stage(staged_key, {"staged_key": np.arange(count)})
+                found = transaction.execute(select(staged_key.c.staged_key).order_by(staged_key.c.staged_key))
+                assert found.scalars().all() == list(range(count))
+                sizes.append(transaction.execute(text("SELECT pg_relation_size('staged_key')")).scalar_one())
+    assert len(set(sizes)) == 1
