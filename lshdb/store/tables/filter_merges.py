@@ -29,7 +29,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["FAN_OUT", "go_on"]
 
 # docs/design.md has the arithmetic.
-FAN_OUT: Final = 3
+FAN_OUT: Final = 6
 # Read or deleted in one transaction, for which other writers wait: 0.2 s.
 STEP_PARTS: Final = 6_000
 STEP_ROWS: Final = 200_000

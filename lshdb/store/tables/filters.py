@@ -36,10 +36,10 @@ __all__ = [
     "PART_ENTRIES",
     "PLACE_BITS",
     "begin",
-    "build",
     "delete_band",
     "drop",
     "ends_of",
+    "entries_of",
     "has_band",
     "label",
     "positions_of",
@@ -47,6 +47,7 @@ __all__ = [
     "read_all",
     "read_parts",
     "rows_from",
+    "scheme_of",
     "stored",
     "unpacked",
 ]
@@ -116,7 +117,7 @@ def drop(transaction: Transaction, generation: int) -> None:
 
 
 def begin(transaction: Transaction, generation: int) -> int:
-    """Give a generation an empty filter, and return its number. `build` must follow in the same transaction."""
+    """Give a generation an empty filter, and return its number. Its entries must follow in the same transaction."""
     number = following(stored(transaction) | used(generations(transaction)))
     _set(transaction, generation, filter=number)
     return number
@@ -127,10 +128,15 @@ def _set(transaction: Transaction, generation: int, **values: int | None) -> Non
     transaction.execute(update(bucket_generation).where(mine).values(**values))
 
 
-def build(transaction: Transaction, number: int, generation: int, band: int, hashes: NDArray[np.int64]) -> None:
-    """Add all hashes of a band of a generation to a filter. Args: hashes: int64, shape (n,)."""
-    scheme = transaction.execute(_SCHEME).scalar_one()
-    put(transaction, number, distinct(positions_of(hashes, band, scheme) << LABEL_BITS | label(generation)))
+def scheme_of(transaction: Transaction) -> Scheme:
+    """Return the scheme of the index, on which positions depend."""
+    scheme: Scheme = transaction.execute(_SCHEME).scalar_one()
+    return scheme
+
+
+def entries_of(hashes: NDArray[np.int64], band: int, scheme: Scheme, generation: int) -> NDArray[np.int64]:
+    """Return the entries of a generation's rows of a band, as `put` takes them. Args: hashes: int64, shape (n,)."""
+    return distinct(positions_of(hashes, band, scheme) << LABEL_BITS | label(generation))
 
 
 def delete_band(transaction: Transaction, band: int) -> None:
@@ -213,15 +219,14 @@ def rows_from(
 
     Returns: whole positions with labels, int64, shape (n,), ascending, distinct; empty if there are no more rows.
     """
-    scheme, band = transaction.execute(_SCHEME).scalar_one(), (position >> PLACE_BITS) + LEAST_BAND
+    scheme, band = scheme_of(transaction), (position >> PLACE_BITS) + LEAST_BAND
     shift, least = _scale(band, scheme)
     begin = (position & (1 << PLACE_BITS) - 1) + least << shift
     asked = {"generation": generation, "band": band, "begin": begin, "count": count}
     num_rows, hashes = transaction.execute(_HASHES, asked).one()
-    found = distinct(positions_of(integers(hashes), band, scheme))
-    entries = found << LABEL_BITS | label(generation)
+    entries = entries_of(integers(hashes), band, scheme, generation)
     if num_rows == count:
-        return entries, int(found[-1])
+        return entries, int(entries[-1]) >> LABEL_BITS
     # The band has no more rows.
     following_band = _next_band(transaction, generation, band)
     last = LAST_POSITION if following_band is None else (following_band - LEAST_BAND << PLACE_BITS) - 1

@@ -9,11 +9,13 @@ digest 24, a fingerprint 4.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys, Fingerprints
+from lshdb.store.dialect import Columns
 from lshdb.store.tables import filters, fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing_between
@@ -74,15 +76,28 @@ class HeldBuckets:
         is_there = np.isin(keys, existing_between(transaction, int(keys[0]), int(keys[-1])), assume_unique=True)
         keys = keys[is_there]
         num_rows = len(self._bands[0]) * len(keys)
-        generation = generations.young(transaction, num_rows)
+        generation, scheme = generations.young(transaction, num_rows), filters.scheme_of(transaction)
         number = filters.begin(transaction, generation) if generations.fills_one(transaction, num_rows) else None
-        for parts in zip(*self._bands, strict=True):
-            band = parts[0].first_band
-            hashes = np.concatenate([part.keys for part in parts])[is_there]
+
+        def made(parts: Sequence[BandKeys]) -> tuple[Columns, NDArray[np.int64] | None]:
+            """Return the rows of a band, and the entries that its filter has of them."""
+            band, hashes = parts[0].first_band, np.concatenate([part.keys for part in parts])[is_there]
             rows = bucket_rows(keys, BandKeys(hashes, band))
-            put_rows(transaction, rows, generation)
-            if number is not None:
-                filters.build(transaction, number, generation, band, np.asarray(rows["bucket_hash"]))
+            if number is None:
+                return rows, None
+            return rows, filters.entries_of(np.asarray(rows["bucket_hash"]), band, scheme, generation)
+
+        # A thread sorts the next band while the database writes this one.
+        with ThreadPoolExecutor(1, thread_name_prefix="lshdb-sort") as thread:
+            bands = list(zip(*self._bands, strict=True))
+            following = thread.submit(made, bands[0])
+            for after in [*bands[1:], None]:
+                rows, entries = following.result()
+                if after is not None:
+                    following = thread.submit(made, after)
+                put_rows(transaction, rows, generation)
+                if number is not None and entries is not None:
+                    filters.put(transaction, number, entries)
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
         self._keys, self._bands, self._digests, self._prints = [], [], [], []

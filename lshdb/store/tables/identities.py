@@ -86,7 +86,10 @@ def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets
         for ordinal, key in transaction.execute(_STAGED):
             keys[ordinal] = key
     else:
-        candidates = [*_candidates(transaction, digests), *(held.with_digests(buckets_of(digests)) if held else ())]
+        candidates = [
+            *_candidates(transaction, digests),
+            *(() if held is None else held.with_digests(buckets_of(digests))),
+        ]
         found = np.concatenate([np.empty((0, 2), dtype=np.int64), *candidates])
         stored = of_contents(transaction, np.unique(found[:, 1]))
         for place, key in found.tolist():
