@@ -1,6 +1,6 @@
 """Simulate a pipeline on any number of cores: one thread reads chunks, workers make them, one thread writes them.
 
-The rules are those of `lshdb.ingest.workers` and `lshdb.linking.calls`: the reader is a few chunks ahead of the
+The rules are those of `lshdb.ingest.workers` and `lshdb.model.calls`: the reader is a few chunks ahead of the
 workers, results keep their order, a few of them wait, and the writer collects them to batches. If more is to do than
 there are cores, everything slows down alike.
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.answers.query import Match
-from lshdb.linking.calls import calls_ahead
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard, min_agreement
 from lshdb.model.arrays import distinct
+from lshdb.model.calls import calls_ahead
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys, Document, Sketches
 from lshdb.sketch import kernels

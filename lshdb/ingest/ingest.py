@@ -32,7 +32,7 @@ from lshdb.ingest.rejected import Reasons, RejectedSources
 from lshdb.ingest.removal import expire, prune
 from lshdb.ingest.workers import Ahead, are_started, in_processes
 from lshdb.ingest.write import Writer, Written
-from lshdb.linking.calls import num_cores
+from lshdb.model.calls import num_cores
 from lshdb.model.progress import Progress
 from lshdb.model.values import Conflicts, Counts
 from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri

@@ -23,7 +23,7 @@ from threading import Event, Lock, Thread
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from lshdb.errors import LshdbError, WorkerLost
-from lshdb.linking.calls import calls_ahead, num_cores
+from lshdb.model.calls import calls_ahead, num_cores
 from lshdb.sketch.compiled import are_compiled
 
 __all__ = ["Ahead", "are_started", "in_processes", "start_early"]

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.linking.buckets import Piece, expand
-from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.candidates import Occurrences, by_family
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows
 from lshdb.linking.delta import Delta
+from lshdb.model.calls import calls_ahead, num_cores
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress

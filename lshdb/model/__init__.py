@@ -1,1 +1,4 @@
-"""Frozen values that pass between the packages: documents, signatures, parameters, reports. No I/O, no SQL."""
+"""Frozen values that pass between the packages (documents, signatures, parameters, reports), and helpers that all use.
+
+No I/O, no SQL.
+"""

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from lshdb.linking.calls import calls_ahead, num_cores
 from lshdb.linking.rereading import read_again
+from lshdb.model.calls import calls_ahead, num_cores
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.overlap.probing import BATCH_BYTES, Probe, Probed, batches, joined

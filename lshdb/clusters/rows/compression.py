@@ -18,7 +18,7 @@ from typing import BinaryIO, Final, TypeAlias, cast
 
 import zstandard
 
-from lshdb.linking.calls import num_cores
+from lshdb.model.calls import num_cores
 from lshdb.readers.bytes.compression import Compression
 
 __all__ = ["Write", "compressing", "usual_level"]

@@ -94,7 +94,7 @@ _SOME: Final = (
     .limit(bindparam("count"))
     .subquery("some_rows")
 )
-_HASHES: Final = select(func.count(), as_text(_SOME.c.bucket_hash))
+_HASHES: Final = select(as_text(_SOME.c.bucket_hash))
 
 
 def label(generation: int) -> int:
@@ -223,9 +223,9 @@ def rows_from(
     shift, least = _scale(band, scheme)
     begin = (position & (1 << PLACE_BITS) - 1) + least << shift
     asked = {"generation": generation, "band": band, "begin": begin, "count": count}
-    num_rows, hashes = transaction.execute(_HASHES, asked).one()
-    entries = entries_of(integers(hashes), band, scheme, generation)
-    if num_rows == count:
+    hashes = integers(transaction.execute(_HASHES, asked).scalar_one())
+    entries = entries_of(hashes, band, scheme, generation)
+    if len(hashes) == count:
         return entries, int(entries[-1]) >> LABEL_BITS
     # The band has no more rows.
     following_band = _next_band(transaction, generation, band)

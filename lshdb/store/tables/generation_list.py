@@ -11,7 +11,7 @@ from sqlalchemy import select
 from lshdb.store.schema import bucket_generation
 from lshdb.store.transaction import Transaction
 
-__all__ = ["LAST_NUMBER", "Generation", "following", "generations", "used"]
+__all__ = ["LAST_NUMBER", "Generation", "following", "generations", "in_a_band", "used"]
 
 # Generations and filters have numbers of 15 bits.
 LAST_NUMBER: Final = 2**15 - 1
@@ -38,6 +38,11 @@ def generations(transaction: Transaction) -> list[Generation]:
 def used(known: Iterable[Generation]) -> set[int]:
     """Return the filters that generations have, or will have."""
     return {number for one in known for number in (one.filter, one.next_filter) if number is not None}
+
+
+def in_a_band(num_rows: int, bands: int) -> float:
+    """Return about how many of a generation's rows are in a band. A content has one in each, and one for its digest."""
+    return num_rows / (bands + 1)
 
 
 def following(taken: set[int]) -> int:

@@ -22,7 +22,7 @@ from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, tru
 from lshdb.store.schema import band_bucket, bucket_generation, index_params
 from lshdb.store.statements.statements import NO_LIMIT
 from lshdb.store.tables import filter_merges, filters
-from lshdb.store.tables.generation_list import Generation, following, generations
+from lshdb.store.tables.generation_list import Generation, following, generations, in_a_band
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -75,8 +75,7 @@ def numbers(transaction: Transaction) -> list[int]:
 def rows_a_band(transaction: Transaction) -> dict[int, float]:
     """Return about how many rows each generation has in a band, with those that were deleted since the last merge."""
     bands: int = transaction.execute(_BANDS).scalar_one()
-    # A content has a row in each band, and one for its digest.
-    return {one.number: one.num_rows / (bands + 1) for one in generations(transaction)}
+    return {one.number: in_a_band(one.num_rows, bands) for one in generations(transaction)}
 
 
 def num_contents(transaction: Transaction) -> int:

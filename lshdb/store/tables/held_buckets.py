@@ -9,11 +9,12 @@ digest 24, a fingerprint 4.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.model.calls import calls_ahead
 from lshdb.model.values import BandKeys, Fingerprints
 from lshdb.store.dialect import Columns
 from lshdb.store.tables import filters, fingerprints, generations
@@ -88,13 +89,8 @@ class HeldBuckets:
             return rows, filters.entries_of(np.asarray(rows["bucket_hash"]), band, scheme, generation)
 
         # A thread sorts the next band while the database writes this one.
-        with ThreadPoolExecutor(1, thread_name_prefix="lshdb-sort") as thread:
-            bands = list(zip(*self._bands, strict=True))
-            following = thread.submit(made, bands[0])
-            for after in [*bands[1:], None]:
-                rows, entries = following.result()
-                if after is not None:
-                    following = thread.submit(made, after)
+        with closing(calls_ahead(made, zip(*self._bands, strict=True), threads=1)) as bands:
+            for rows, entries in bands:
                 put_rows(transaction, rows, generation)
                 if number is not None and entries is not None:
                     filters.put(transaction, number, entries)

@@ -86,10 +86,8 @@ def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets
         for ordinal, key in transaction.execute(_STAGED):
             keys[ordinal] = key
     else:
-        candidates = [
-            *_candidates(transaction, digests),
-            *(() if held is None else held.with_digests(buckets_of(digests))),
-        ]
+        named = buckets_of(digests)
+        candidates = [*_candidates(transaction, named), *(() if held is None else held.with_digests(named))]
         found = np.concatenate([np.empty((0, 2), dtype=np.int64), *candidates])
         stored = of_contents(transaction, np.unique(found[:, 1]))
         for place, key in found.tolist():
@@ -98,9 +96,12 @@ def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets
     return keys
 
 
-def _candidates(transaction: Transaction, digests: NDArray[np.void]) -> Iterator[NDArray[np.int64]]:
-    """Yield (place of a digest, content_key) of the contents with the same first 8 bytes, int64, shape (n, 2)."""
-    hashes = buckets_of(digests).keys[:, 0].view(np.int64)
+def _candidates(transaction: Transaction, named: BandKeys) -> Iterator[NDArray[np.int64]]:
+    """Yield (place of a digest, content_key) of the contents with the same first 8 bytes, int64, shape (n, 2).
+
+    Args: named: as `buckets_of` returns them.
+    """
+    hashes = named.keys[:, 0].view(np.int64)
     order = np.argsort(hashes)
     for rows in members(transaction, np.column_stack([np.full(len(order), DIGEST_BAND), hashes[order]])):
         yield np.column_stack([order[rows[:, 0]], rows[:, 1]])

@@ -36,7 +36,7 @@ from lshdb.store.tables.filters import (
     read_parts,
     rows_from,
 )
-from lshdb.store.tables.generation_list import LAST_NUMBER, generations
+from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Transaction
 
 __all__ = ["ROWS_A_LOOKUP", "by_band", "places", "possible", "wrong"]
@@ -109,8 +109,7 @@ class _Members:
         # Without generations, there is nothing to look up.
         self.scheme: Scheme = "fss2"
         for number, generation, num_rows, bands, self.scheme in transaction.rows(_MEMBERS):
-            # And the band of the digests.
-            in_band = num_rows / (bands + 1)
+            in_band = in_a_band(num_rows, bands)
             if number is None:
                 self.young[generation] = in_band
             else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lshdb.linking.calls import calls_ahead
+from lshdb.model.calls import calls_ahead
 
 
 def test_results_come_in_the_order_of_what_was_given() -> None:
