@@ -77,7 +77,14 @@ def index_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["dupes"], ["query", "--id", "a"], ["stats", "--json"], ["upgrade"]], ids=" ".join
+    "arguments",
+    [
+        ["dupes", "--min-sim", "0.8", "--limit", "5", "--format", "jsonl"],
+        ["query", "--id", "a"],
+        ["stats", "--json"],
+        ["upgrade"],
+    ],
+    ids=" ".join,
 )
 def test_an_answer_from_the_tables_loads_no_compiler_and_no_other_driver(
     index_file: Path, arguments: list[str]
