@@ -57,7 +57,6 @@ __all__ = [
     "filter_parts",
     "first_in_bucket",
     "hash_limits",
-    "hashes_of_band",
     "in_bucket",
     "is_settled",
     "kept_texts",
@@ -69,7 +68,6 @@ __all__ = [
     "pair_sample",
     "place_contents",
     "place_sizes",
-    "repeated_buckets",
     "shared_buckets",
     "signatures",
     "stored_mates",
@@ -128,23 +126,6 @@ def bucket_members() -> Rows:
     """Select (position in ``:given``, content_key) of the contents in the given buckets, sorted."""
     members = select(given_bucket.c.key, band_bucket.c.content_key).join_from(given_bucket, band_bucket, _is_given())
     return members.order_by(given_bucket.c.key, band_bucket.c.content_key)
-
-
-@cache
-def hashes_of_band() -> Rows:
-    """Select (bucket_hash) of the rows of ``:band`` in ``:generation``, ascending."""
-    return select(band_bucket.c.bucket_hash).where(*_in_band()).order_by(band_bucket.c.bucket_hash)
-
-
-@cache
-def repeated_buckets() -> Rows:
-    """Select (bucket_hash, num_contents) of the buckets of ``:band`` with two or more contents in ``:generation``."""
-    grouped = select(band_bucket.c.bucket_hash, func.count()).where(*_in_band()).group_by(band_bucket.c.bucket_hash)
-    return grouped.having(func.count() > 1).order_by(band_bucket.c.bucket_hash)
-
-
-def _in_band() -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    return band_bucket.c.generation == bindparam("generation"), band_bucket.c.band == bindparam("band")
 
 
 @cache

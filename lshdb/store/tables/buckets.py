@@ -123,12 +123,9 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> Shared
     up all buckets, most of which have one content.
     """
     places = lookups.places(transaction, buckets)
-    is_alone = np.bincount(places[:, 0], minlength=len(buckets))[places[:, 0]] == 1
-    num_bands = len(distinct(buckets[:, 0]))
-    in_pass = is_alone & np.isin(places[:, 1], _worth_a_pass(transaction, places, num_bands))
-    sizes = np.zeros(len(places), dtype=np.int64)
-    sizes[~in_pass] = _sizes(transaction, buckets, places[~in_pass])
-    sizes[in_pass] = _sizes_by_pass(transaction, buckets, places[in_pass])
+    sizes = _sizes_by_pass(transaction, buckets, places)
+    is_unknown = sizes < 0
+    sizes[is_unknown] = _sizes(transaction, buckets, places[is_unknown])
     totals = np.bincount(places[:, 0], sizes, len(buckets)).astype(np.int64)
     shared = np.flatnonzero(totals > 1)
     having = places[(sizes > 0) & (totals[places[:, 0]] > 1)]
@@ -161,16 +158,14 @@ def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray
 def _sizes_by_pass(
     transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return what `_sizes` does, but 1 also for a place that has none: it is not known which of them have one."""
-    sizes = np.ones(len(places), dtype=np.int64)
-    for generation in distinct(places[:, 1]).tolist():
+    """Return what `_sizes` does, but -1 for the places of a generation that takes longer to read than to look up."""
+    sizes = np.full(len(places), -1, dtype=np.int64)
+    for generation in _worth_a_pass(transaction, places, len(distinct(buckets[:, 0]))):
         mine = np.flatnonzero(places[:, 1] == generation)
         for begin, band, hashes in lookups.by_band(buckets[places[mine, 0]]):
-            asked = {"band": band, "generation": generation}
-            for block in transaction.stream_integers(statements.repeated_buckets(), asked):
-                rows = np.minimum(np.searchsorted(hashes, block[:, 0]), len(hashes) - 1)
-                is_asked = hashes[rows] == block[:, 0]
-                sizes[mine[begin + rows[is_asked]]] = block[is_asked, 1]
+            found = lookups.sizes_in_pass(transaction, generation, band, hashes)
+            if found is not None:
+                sizes[mine[begin : begin + len(hashes)]] = found
     return sizes
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "LABELS",
     "LABEL_BITS",
     "LAST_POSITION",
+    "LEAST_HASH",
     "LOW_BITS",
     "PART_ENTRIES",
     "PLACE_BITS",
@@ -41,6 +42,7 @@ __all__ = [
     "ends_of",
     "entries_of",
     "has_band",
+    "hashes_from",
     "label",
     "positions_of",
     "put",
@@ -222,8 +224,7 @@ def rows_from(
     scheme, band = scheme_of(transaction), (position >> PLACE_BITS) + LEAST_BAND
     shift, least = _scale(band, scheme)
     begin = (position & (1 << PLACE_BITS) - 1) + least << shift
-    asked = {"generation": generation, "band": band, "begin": begin, "count": count}
-    hashes = integers(transaction.execute(_HASHES, asked).scalar_one())
+    hashes = hashes_from(transaction, generation, band, begin, count)
     entries = entries_of(hashes, band, scheme, generation)
     if len(hashes) == count:
         return entries, int(entries[-1]) >> LABEL_BITS
@@ -231,6 +232,12 @@ def rows_from(
     following_band = _next_band(transaction, generation, band)
     last = LAST_POSITION if following_band is None else (following_band - LEAST_BAND << PLACE_BITS) - 1
     return entries, last
+
+
+def hashes_from(transaction: Transaction, generation: int, band: int, begin: int, count: int) -> NDArray[np.int64]:
+    """Return the hashes of the next rows that a generation has of a band, int64, shape (n,), ascending, n <= count."""
+    asked = {"generation": generation, "band": band, "begin": begin, "count": count}
+    return integers(transaction.execute(_HASHES, asked).scalar_one())
 
 
 def has_band(transaction: Transaction, generation: int, band: int) -> bool:

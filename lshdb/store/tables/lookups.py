@@ -26,11 +26,13 @@ from lshdb.store.tables.filters import (
     LABEL_BITS,
     LABELS,
     LAST_POSITION,
+    LEAST_HASH,
     LOW_BITS,
     PART_ENTRIES,
     PLACE_BITS,
     ends_of,
     has_band,
+    hashes_from,
     label,
     positions_of,
     read_parts,
@@ -39,7 +41,7 @@ from lshdb.store.tables.filters import (
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Transaction
 
-__all__ = ["ROWS_A_LOOKUP", "by_band", "places", "possible", "wrong"]
+__all__ = ["ROWS_A_LOOKUP", "by_band", "places", "possible", "sizes_in_pass", "wrong"]
 
 # Looking a bucket up takes as long as reading so many rows.
 ROWS_A_LOOKUP: Final = 6
@@ -155,8 +157,11 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
     for begin, band, hashes in by_band(buckets):
         num_bands += 1
         for generation, num_rows in known.young.items():
+            sizes = None
             if num_rows < ROWS_A_LOOKUP * len(hashes):
-                found(begin + _in_pass(transaction, generation, band, hashes), generation)
+                sizes = sizes_in_pass(transaction, generation, band, hashes)
+            if sizes is not None:
+                found(begin + np.flatnonzero(sizes), generation)
             elif has_band(transaction, generation, band):
                 found(np.arange(begin, begin + len(hashes)), generation)
         positions.append(positions_of(hashes, band, known.scheme))
@@ -169,20 +174,19 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
     return np.column_stack(np.divmod(np.sort(np.concatenate(codes), kind="stable"), LAST_NUMBER + 1))
 
 
-def _in_pass(transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return which buckets of a band a generation has: their places in `hashes`, int64.
+def sizes_in_pass(
+    transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return how many contents each bucket of a band has in a generation, int64, shape (n,). Reads all its rows.
 
-    Reads all rows of the band. If they are more than expected, each bucket may have one: a young generation of older
-    versions has rows of digests only.
+    Returns: None if there are more rows than it takes to look the buckets up: a generation does not have the same
+        number of rows in each band, and a young one of older versions has digests only.
     """
-    asked, num_rows = {"generation": generation, "band": band}, 0
-    found = [np.empty(0, dtype=np.int64)]
-    for block in transaction.stream_integers(statements.hashes_of_band(), asked):
-        if (num_rows := num_rows + len(block)) > 2 * ROWS_A_LOOKUP * len(hashes):
-            return np.arange(len(hashes))
-        rows = np.searchsorted(block[:, 0], hashes)
-        found.append(np.flatnonzero(block[np.minimum(rows, len(block) - 1), 0] == hashes))
-    return distinct(np.concatenate(found))
+    most = 2 * ROWS_A_LOOKUP * len(hashes)
+    found = hashes_from(transaction, generation, band, LEAST_HASH, most + 1)
+    if len(found) > most:
+        return None
+    return np.searchsorted(found, hashes, side="right") - np.searchsorted(found, hashes)
 
 
 def by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
