@@ -40,6 +40,8 @@ class Batches:
         taken: is called with each of them.
         num_contents: returns the approximate number of contents in the index; a larger index gets larger batches.
         growth: how far batches grow; a fact of the database.
+        eager: do not let the writer wait until a batch has grown. If nothing more is made yet, a batch is complete as
+            soon as it would be in a small index.
     """
 
     def __init__(
@@ -49,12 +51,14 @@ class Batches:
         num_contents: Callable[[], int],
         budgets: Budgets,
         growth: Growth,
+        eager: bool = False,
     ) -> None:
         self._ahead = ahead
         self._taken = taken
         self._num_contents = num_contents
         self._budgets = budgets
         self._growth = growth
+        self._eager = eager
         self._values: list[Plan | Chunk] = []
         self._num_bytes = self._num_documents = 0
         self._late_at = math.inf
@@ -63,11 +67,12 @@ class Batches:
         """Return the next batch; None if it is not complete within `seconds`, or if there are no more batches."""
         deadline = time.monotonic() + seconds
         while not self._is_complete():
-            waits = min(deadline, self._late_at) - time.monotonic()
+            is_enough = self._eager and self._has(1.0)
+            waits = 0.0 if is_enough else min(deadline, self._late_at) - time.monotonic()
             value = self._ahead.take(None if waits == math.inf else max(waits, 0.0))
             if value is not None:
                 self._add(value)
-            elif self._ahead.ended:
+            elif self._ahead.ended or is_enough:
                 break
             elif time.monotonic() >= deadline and not self._is_complete():
                 return None
@@ -86,11 +91,13 @@ class Batches:
 
     def _is_complete(self) -> bool:
         times = self._growth.share * self._num_contents() / self._budgets.batch_documents
-        times = min(self._growth.most, max(1.0, times))
+        return self._has(min(self._growth.most, max(1.0, times))) or time.monotonic() >= self._late_at
+
+    def _has(self, times: float) -> bool:
+        """Return whether there are so many times the bytes or documents of a batch of a small index."""
         return (
             self._num_bytes >= min(times, MAX_BYTES_TIMES) * self._budgets.batch_bytes
             or self._num_documents >= times * self._budgets.batch_documents
-            or time.monotonic() >= self._late_at
         )
 
     def _complete(self) -> Batch:

@@ -150,7 +150,9 @@ class Ingestion:
 
     def _write(self, ahead: Ahead[Plan | Chunk], load_seconds: float) -> None:
         growth = self._store.dialect.growth
-        batches = Batches(ahead, self._took, self._num_contents, self._options.budgets, growth)
+        # The buckets of a load are written together, however many batches it has.
+        eager = load_seconds > 0
+        batches = Batches(ahead, self._took, self._num_contents, self._options.budgets, growth, eager)
         writer = Writer(self._store, self._run_key, self._options, self._wrote)
         merging = Merging(self._store)
         is_first, started = True, time.monotonic()

@@ -108,6 +108,26 @@ def test_a_batch_that_takes_long_is_complete_however_little_is_in_it() -> None:
     assert sizes([chunk(1, 1)] * 3, budgets=Budgets(batch_seconds=-1.0)) == [1, 1, 1]
 
 
+def test_the_writer_of_a_load_waits_for_no_batch_to_grow() -> None:
+    is_taken = threading.Event()
+
+    def make(put: Put) -> None:
+        for _ in range(3):
+            put(chunk(5, 1))
+        is_taken.wait(20)
+        put(chunk(5, 1))
+
+    with Ahead[Plan | Chunk](make) as ahead:
+        batches = Batches(ahead, lambda _value: None, lambda: 10**9, SMALL, Dialect.growth, eager=True)
+        first = batches.next()
+        is_taken.set()
+        second = batches.next()
+    assert first is not None
+    assert second is not None
+    assert 2 <= len(first.chunks) <= 3
+    assert len(first.chunks) + len(second.chunks) == 4
+
+
 def test_slow_files_hold_back_neither_a_load_nor_a_batch() -> None:
     is_over = threading.Event()
 
