@@ -94,7 +94,7 @@ class Batches:
         return self._has(min(self._growth.most, max(1.0, times))) or time.monotonic() >= self._late_at
 
     def _has(self, times: float) -> bool:
-        """Return whether there are so many times the bytes or documents of a batch of a small index."""
+        """Return whether it has `times` times the bytes or the documents of a batch of a small index."""
         return (
             self._num_bytes >= min(times, MAX_BYTES_TIMES) * self._budgets.batch_bytes
             or self._num_documents >= times * self._budgets.batch_documents
