@@ -66,11 +66,12 @@ def _require_one_answer(output: Output, *, json: bool, rejected: bool, hot: bool
 
 def _lines(stats: Stats) -> list[str]:
     params, figures = stats.params, stats.figures
+    kept = "texts kept" if params.keep_text else "texts not kept"
     rows = {
         "index": stats.url,
         "size": f"{figures.num_bytes / 1e6:,.1f} MB",
         "documents": f"{figures.num_documents:,} ({figures.num_empty:,} empty) from {figures.num_sources:,} sources",
-        "contents": f"{figures.num_contents:,} ({figures.num_texts:,} texts kept, {figures.num_unlinked:,} not linked)",
+        "contents": f"{figures.num_contents:,} ({kept}, {figures.num_unlinked:,} not linked)",
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
         "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
         **_passages(stats),

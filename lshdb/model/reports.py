@@ -268,10 +268,8 @@ class Figures:
     num_documents: int
     num_empty: int
     num_contents: int
-    num_texts: int
     num_sources: int
     num_unlinked: int
-    num_buckets: int
     num_pairs: int
     num_estimated_pairs: int
     num_hot_buckets: int

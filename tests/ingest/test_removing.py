@@ -189,7 +189,7 @@ def test_pairs_of_removed_documents_are_gone_and_the_texts_that_others_have_stay
         (folder / f"{name}.txt").unlink()
     assert index.ingest(folder, PRUNED).counts.num_removed == 2
     figures = index.stats().figures
-    assert (figures.num_contents, figures.num_texts, figures.num_pairs, figures.num_sources) == (2, 2, 1, 2)
+    assert (figures.num_contents, figures.num_pairs, figures.num_sources) == (2, 1, 2)
     assert contradictions(index.url) == {}
 
 

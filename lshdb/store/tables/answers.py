@@ -16,10 +16,6 @@ from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import BandKeys, Rejection, VerifiedPairs
 from lshdb.store.schema import (
-    DIGEST_BAND,
-    band_bucket,
-    content,
-    content_text,
     document,
     oversized_bucket,
     pair,
@@ -240,11 +236,9 @@ def figures(transaction: Transaction) -> Figures:
     return Figures(
         num_documents=_count(transaction, document),
         num_empty=_count(transaction, document, document.c.content_key.is_(None)),
-        num_contents=_count(transaction, content),
-        num_texts=_count(transaction, content_text),
+        num_contents=identities.num_contents(transaction),
         num_sources=_count(transaction, source),
         num_unlinked=_count(transaction, unlinked),
-        num_buckets=_count(transaction, band_bucket, band_bucket.c.band < DIGEST_BAND),
         num_pairs=_count(transaction, pair),
         num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
         num_hot_buckets=_count(transaction, oversized_bucket),

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
@@ -33,6 +33,7 @@ __all__ = [
     "buckets_of",
     "content_with",
     "known",
+    "num_contents",
     "of_contents",
     "rewrite",
     "rows_by_key",
@@ -65,6 +66,12 @@ def rows_of(content_keys: NDArray[np.int64], digests: NDArray[np.void]) -> Colum
 def rows_by_key(digests: Mapping[int, bytes]) -> Columns:
     """Return the rows of contents in DIGEST_BAND, sorted. Args: digests: by content key."""
     return rows_of(np.asarray(list(digests), dtype=np.int64), as_digests(list(digests.values())))
+
+
+def num_contents(transaction: Transaction) -> int:
+    """Return the number of contents. Their digests take a tenth of the bytes of the contents."""
+    statement = select(func.count()).select_from(band_bucket).where(in_use(), band_bucket.c.band == DIGEST_BAND)
+    return int(transaction.execute(statement).scalar_one())
 
 
 def content_with(transaction: Transaction, digest: bytes) -> int | None:
