@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lshdb.model.arrays import row_offsets
 from lshdb.model.choices import Comparing
 
-__all__ = ["Clusters", "Ranked", "arrange", "repeated"]
+__all__ = ["Clusters", "Ranked", "arrange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +73,6 @@ class Ranked:
     doc_keys: NDArray[np.int64]
     ranks: NDArray[np.int64]
     best: NDArray[np.int64]
-
-
-def repeated(labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which contents are in a component of two or more documents, bool, shape (n,), and their renumbered
-    components.
-
-    Args: labels: as `components` returns them. sizes: int64, shape (n,); the number of documents of each content.
-    """
-    # Sums of counts are exact in float64 up to 2**53.
-    is_repeated = np.bincount(labels, weights=sizes)[labels] >= 2
-    rows = np.cumsum(is_repeated) - 1
-    return is_repeated, rows[labels[is_repeated]]
 
 
 def arrange(

@@ -1,7 +1,7 @@
 """Find the clusters of an index and the document to keep from each.
 
-Reads one snapshot and writes nothing. Memory is about 32 bytes per content and 40 per document of a cluster. Pairs are
-streamed.
+Reads one snapshot and writes nothing. Memory is about 32 bytes per content and 40 per document of a cluster, and a byte
+per content of the index. Pairs beyond some millions wait in a temporary file.
 
 With single linkage, a cluster is a connected component. With complete-to-keep, every document of a cluster is similar
 to the kept document itself. Pairs that are not stored, because linking skipped them in a hot bucket or missed them, are
@@ -24,19 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.clusters import keep
-from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
+from lshdb.clusters.arrange import Clusters, Ranked, arrange
 from lshdb.clusters.containers import containers
 from lshdb.clusters.overrides import Overrides
 from lshdb.errors import UsageError
+from lshdb.linking.candidates import Occurrences, connected
 from lshdb.linking.comparison import compare, contents_of, promising
-from lshdb.linking.components import Rows, components
-from lshdb.model.arrays import PairPlaces
+from lshdb.linking.components import Rows
+from lshdb.model.arrays import PairPlaces, distinct
 from lshdb.model.choices import Comparing, Keep, Linkage
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.passages.containment import ContainedPairs, contained_contents
-from lshdb.store.tables import clusters, graph
+from lshdb.store.tables import bands, clusters, graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["ClusterOptions", "Deduplication", "similarities"]
@@ -101,6 +102,7 @@ class Deduplication:
         self._patterns = keep.compiled(options.prefer)
         self._progress = progress
         self._overrides = Overrides.of(snapshot)
+        self._there = None if options.within is None else Rows(clusters.contents(snapshot, options.within))
 
     def clusters(self) -> Clusters:
         """Return the clusters, the largest first."""
@@ -121,29 +123,36 @@ class Deduplication:
 
     def _contained(self) -> Clusters:
         """Return the clusters of kept documents and those that they contain."""
-        keys, num_documents = clusters.content_sizes(self._snapshot, self._options.within).T.copy()
         parts = contained_contents(self._snapshot, self._min_sim, self._params, self._progress)
         found = ContainedPairs.joined(parts)
-        pairs = found.chosen(self._overrides.counts(found.keys)).of_rows(Rows(keys))
-        is_shown = num_documents >= 2
-        is_shown[pairs.keys] = True
-        keys, pairs = keys[is_shown], replace(pairs, keys=(np.cumsum(is_shown) - 1)[pairs.keys])
+        pairs = found.chosen(self._counts(found.keys))
+        keys = self._with_repeated(pairs.keys.ravel())
         documents = self._ranked(keys)
-        return self._arranged(containers(pairs, documents.best), keys, documents)
+        return self._arranged(containers(pairs.of_rows(Rows(keys)), documents.best), keys, documents)
 
     def _clustered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the keys and components of the contents that are in a component of two or more documents."""
-        keys, sizes = clusters.content_sizes(self._snapshot, self._options.within).T.copy()
-        labels = components(Rows(keys), len(keys), self._pairs())
-        is_repeated, labels = repeated(labels, sizes)
-        return keys[is_repeated], labels
-
-    def _pairs(self) -> Iterator[NDArray[np.int64]]:
         total, seen = max(1, graph.num_pairs(self._snapshot)), 0
-        for block in clusters.near_pairs(self._snapshot, self._min_sim):
-            yield block[self._overrides.counts(block)]
-            seen += len(block)
-            self._progress.advanced("cluster", seen / total)
+        with Occurrences(bands.last_content(self._snapshot) or 0) as pairs:
+            for block in clusters.near_pairs(self._snapshot, self._min_sim):
+                pairs.add(block[self._counts(block)])
+                seen += len(block)
+                self._progress.advanced("cluster", seen / total)
+            paired, first = connected(pairs)
+        keys = self._with_repeated(paired)
+        labels, rows = np.arange(len(keys)), np.searchsorted(keys, paired)
+        labels[rows] = rows[first]
+        return keys, labels
+
+    def _with_repeated(self, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the keys of these contents, and of those of two or more documents, int64, shape (n,), ascending."""
+        repeated = clusters.repeated_contents(self._snapshot, self._options.within)
+        return distinct(np.concatenate([content_keys, repeated]))
+
+    def _counts(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which pairs of contents count: both are in the collection, and nobody decided that they differ."""
+        counts = self._overrides.counts(pairs)
+        return counts if self._there is None else counts & self._there.have(pairs).all(axis=1)
 
     def _ranked(self, keys: NDArray[np.int64]) -> Ranked:
         """Return the documents of the contents, in the order of preference."""

@@ -26,6 +26,7 @@ from lshdb.model.values import CandidatePairs
 __all__ = [
     "Occurrences",
     "by_family",
+    "connected",
 ]
 
 # Occurrences held before they become a run: 64 MB, and as much again while they are sorted.
@@ -175,7 +176,11 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
     Args: given: receives the share of the pairs that was yielded so far.
     Raises: SpillFailed: the disk is full.
     """
-    keys, first = _by_family(candidates)
+    keys, families = connected(candidates)
+    by_family = np.argsort(families, kind="stable")
+    keys, families = keys[by_family], families[by_family]
+    # Where the family of each content begins.
+    first = np.searchsorted(families, families)
     part_texts = max(LEAST_TEXTS, min(PART_TEXTS, len(keys) // NUM_PARTS))
     order = np.argsort(keys)
     rows = Rows(keys[order])
@@ -189,15 +194,13 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
             given(ranked.share)
 
 
-def _by_family(candidates: Occurrences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the contents of the pairs family by family, ascending within each, and where the family of each begins.
+def connected(pairs: Occurrences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the contents of the pairs, ascending, and for each the first row that it is connected with.
 
     Returns: two arrays int64, shape (n,).
     """
-    is_there = np.zeros(candidates.last_key + 1, dtype=np.bool_)
-    for pairs in candidates.blocks():
-        is_there[pairs] = True
+    is_there = np.zeros(pairs.last_key + 1, dtype=np.bool_)
+    for block in pairs.blocks():
+        is_there[block] = True
     keys = np.flatnonzero(is_there)
-    families = components(Rows(keys), len(keys), candidates.blocks())
-    order = np.argsort(families, kind="stable")
-    return keys[order], np.searchsorted(families[order], families[order])
+    return keys, components(Rows(keys), len(keys), pairs.blocks())

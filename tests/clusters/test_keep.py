@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lshdb.clusters import keep
-from lshdb.clusters.arrange import Ranked, arrange, repeated
+from lshdb.clusters.arrange import Ranked, arrange
 from lshdb.errors import UsageError
 
 
@@ -65,13 +65,6 @@ def test_a_sweep_leaves_what_is_settled() -> None:
     kept = numbers(0, 0, -1, -1)
     keep.sweep(kept, [(1, [3]), (2, [0, 1])])
     assert kept.tolist() == [0, 0, 2, -1]
-
-
-def test_components_of_one_document_are_left_out_and_the_others_renumbered() -> None:
-    """Contents 1 and 3 are a component, 4 has two documents, 0 and 2 are alone."""
-    is_repeated, labels = repeated(numbers(0, 1, 2, 1, 4), numbers(1, 1, 1, 1, 2))
-    assert is_repeated.tolist() == [False, True, False, True, True]
-    assert labels.tolist() == [0, 0, 2]
 
 
 # Contents 0 and 1 are a cluster that keeps 1. 2 has two documents, 3 has one.

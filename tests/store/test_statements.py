@@ -102,6 +102,8 @@ FUNCTIONS = {
 OF_COLLECTIONS = {
     f"{function.__name__}_of_collections": partial(function, chosen=True)
     for function in (
+        cluster_statements.contents,
+        cluster_statements.repeated_contents,
         document_pairs.expanded_pairs,
         document_pairs.first_documents_pairs,
         document_pairs.given_documents_pairs,

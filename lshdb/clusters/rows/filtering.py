@@ -114,7 +114,7 @@ class Filtering:
         least, params = self._options.without_boilerplate, self._store.params
         if least is None:
             return None
-        every = clusters.content_sizes(snapshot, self._options.clusters.within)[:, 0]
+        every = clusters.contents(snapshot, self._options.clusters.within)
         kept = np.setdiff1d(every, dropped.content_keys, assume_unique=True)
         return FrequentPassages(frequent_ngrams(snapshot, params, kept, least, self._progress), params)
 

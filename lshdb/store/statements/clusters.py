@@ -16,7 +16,7 @@ from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
-    "content_sizes",
+    "contents",
     "contents_there",
     "dates",
     "document_counts",
@@ -29,19 +29,22 @@ __all__ = [
     "merits",
     "names",
     "near_pairs",
+    "repeated_contents",
     "scope",
 ]
 
 
-@cache
-def content_sizes() -> Rows:
-    """Select (content_key, number of documents) of every content that has documents, ascending."""
-    return (
-        select(document.c.content_key, func.count().label("num_documents"))
-        .where(document.c.content_key.is_not(None), _within())
-        .group_by(document.c.content_key)
-        .order_by(document.c.content_key)
-    )
+def contents(*, chosen: bool = False) -> Rows:
+    """Select the content_key of every content that has documents, ascending. Args: chosen: in the collection."""
+    statement = select(document.c.content_key).where(document.c.content_key.is_not(None))
+    # A condition of its own, so that the index of the collection has all that is read.
+    mine = statement.where(document.c.collection_key == bound_key("within")) if chosen else statement
+    return mine.group_by(document.c.content_key).order_by(document.c.content_key)
+
+
+def repeated_contents(*, chosen: bool = False) -> Rows:
+    """Select the content_key of every content that has two or more documents, ascending. Args: chosen: as above."""
+    return contents(chosen=chosen).having(func.count() > 1)
 
 
 @cache

@@ -19,7 +19,7 @@ __all__ = [
     "DocumentCounts",
     "DocumentRow",
     "Merits",
-    "content_sizes",
+    "contents",
     "contents_there",
     "dates",
     "document_counts",
@@ -31,6 +31,7 @@ __all__ = [
     "merits",
     "names",
     "near_pairs",
+    "repeated_contents",
     "scope",
 ]
 
@@ -63,10 +64,14 @@ class DocumentCounts:
     num_full: int
 
 
-def content_sizes(transaction: Transaction, within: str | None) -> NDArray[np.int64]:
-    """Return (content_key, number of documents) of contents that have documents, int64, shape (n, 2), ascending."""
-    blocks = transaction.stream_integers(statements.content_sizes(), {"within": within})
-    return np.concatenate([*blocks, np.empty((0, 2), dtype=np.int64)])
+def contents(transaction: Transaction, within: str | None) -> NDArray[np.int64]:
+    """Return the keys of the contents that have documents, int64, shape (n,), ascending."""
+    return transaction.integers(statements.contents(chosen=within is not None), {"within": within})[:, 0]
+
+
+def repeated_contents(transaction: Transaction, within: str | None) -> NDArray[np.int64]:
+    """Return the keys of the contents that have two or more documents, int64, shape (n,), ascending."""
+    return transaction.integers(statements.repeated_contents(chosen=within is not None), {"within": within})[:, 0]
 
 
 def near_pairs(transaction: Transaction, min_sim: float) -> Iterator[NDArray[np.int64]]:

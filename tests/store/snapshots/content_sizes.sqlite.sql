@@ -1,5 +1,0 @@
-SELECT document.content_key, count(*) AS num_documents
-FROM document
-WHERE document.content_key IS NOT NULL AND (? IS NULL OR document.collection_key = (SELECT collection.collection_key
-FROM collection
-WHERE collection.name = ?)) GROUP BY document.content_key ORDER BY document.content_key

@@ -1,0 +1,3 @@
+SELECT document.content_key
+FROM document
+WHERE document.content_key IS NOT NULL GROUP BY document.content_key ORDER BY document.content_key
