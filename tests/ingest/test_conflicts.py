@@ -14,8 +14,10 @@ from lshdb import Conflicts, Document, IdConflict, Index, IngestOptions
 from lshdb.ingest.options import Budgets
 from lshdb.model.choices import OnConflict
 from lshdb.readers import ReadOptions
+from lshdb.store.schema import content, content_text
 from lshdb.store.store import Store
 from lshdb.store.tables.collections import document_pages
+from tests.store.conftest import counts
 
 NewUrl = Callable[[], str]
 TEXT = "the quick brown fox jumps over the lazy dog and {} of them run away"
@@ -236,7 +238,7 @@ def test_text_that_is_left_out_leaves_nothing_behind(new_url: NewUrl, tmp_path: 
     first, second = write(tmp_path / "a.jsonl", {"1": "ten"}), write(tmp_path / "b.jsonl", {"1": "six"})
     with Index.create(new_url()) as index:
         ingest(index, first, second, on_conflict="keep")
-        assert (index.stats().figures.num_contents, index.stats().figures.num_texts) == (1, 1)
+        assert counts(index.url, content, content_text) == [1, 1]
 
 
 @pytest.mark.postgres

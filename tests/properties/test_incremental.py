@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 
 from lshdb import Document, Index, IngestOptions, Params
+from lshdb.store.schema import band_bucket, content_text
+from tests.store.conftest import counts
 
 WORDS = [f"word{number}" for number in range(60)]
 SEQUENCES = 12
@@ -80,8 +82,8 @@ def answers(url: str, folder: Path) -> tuple[object, ...]:
         ids = sorted(str(path) for path in folder.rglob("*.txt"))
         neighbours = [sorted((match.id, match.similarity) for match in index.query_id(one, 0.5)) for one in ids]
         clusters = {frozenset(cluster.members) for s in (0.5, 0.7, 0.9) for cluster in index.clusters(s)}
-    counted = (figures.num_documents, figures.num_empty, figures.num_contents, figures.num_buckets, figures.num_pairs)
-    return pairs, clusters, counted, neighbours, figures.num_texts, figures.num_unlinked
+    counted = (figures.num_documents, figures.num_empty, figures.num_contents, figures.num_pairs, figures.num_unlinked)
+    return pairs, clusters, counted, neighbours, counts(url, content_text, band_bucket)
 
 
 class Editor:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from lshdb import Index, IngestOptions, Params
+from lshdb.store.schema import band_bucket
 from tests.properties.test_incremental import Editor
+from tests.store.conftest import counts
 
 PROMISES = ((0.5, 0.9), (0.5, 0.999), (0.3, 0.9), (0.9, 0.99))
 
@@ -51,8 +53,8 @@ def answers(index: Index) -> tuple[object, ...]:
     counted = (
         figures.num_documents,
         figures.num_contents,
-        figures.num_buckets,
         figures.num_pairs,
         figures.num_unlinked,
+        counts(index.url, band_bucket),
     )
     return pairs, matches, counted

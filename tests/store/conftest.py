@@ -130,6 +130,12 @@ def count(transaction: Transaction, table: Table) -> int:
     return int(transaction.execute(rows).scalar_one())
 
 
+def counts(url: str, *tables: Table) -> list[int]:
+    """The numbers of rows of tables, as `count` returns them."""
+    with Store.open(url) as store, store.reading() as transaction:
+        return [count(transaction, table) for table in tables]
+
+
 def content_key_of(transaction: Transaction, doc_id: str) -> int | None:
     """Return the content of a document."""
     is_there, key = answers.content_of(transaction, "default", doc_id)
