@@ -18,8 +18,8 @@ from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pickle import PicklingError
-from queue import Empty, Full, Queue, SimpleQueue
-from threading import Event, Lock, Thread
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Semaphore, Thread
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from lshdb.errors import LshdbError, WorkerLost
@@ -31,9 +31,9 @@ __all__ = ["Ahead", "are_started", "in_processes", "start_early"]
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
-# Values that wait for the caller: the chunks that are made while the buckets of a load are written, which takes 3 s. A
-# chunk takes about 2 MB, because its texts are compressed. With 16 of them, workers waited, and a GB of JSON lines took
-# 4 % longer.
+# Places for values that wait for the caller: the chunks that are made while the buckets of a load are written, which
+# takes 3 s. A chunk of long texts takes one, and about 2 MB, because its texts are compressed. With 16 places, workers
+# waited, and a GB of JSON lines took 4 % longer.
 WAITING: Final = 32
 POLL_SECONDS: Final = 0.1
 # How long an interrupted caller waits for the thread, which may be making a chunk, or blocked in reading a file.
@@ -49,13 +49,24 @@ PRELOADED: Final = (KERNELS, "lshdb.ingest.make")
 class Ahead(Generic[_Made]):
     """A thread that makes values before the caller takes them. A context manager that ends the thread.
 
-    Args: make: runs in the thread, and passes every value to the function that it receives.
+    Args:
+        make: runs in the thread, and passes every value to the function that it receives.
+        waiting: the number of places for values that wait.
+        num_places: returns how many of them a value takes. One that takes all waits alone.
     """
 
-    def __init__(self, make: Callable[[Callable[[_Made], None]], None], waiting: int = WAITING) -> None:
+    def __init__(
+        self,
+        make: Callable[[Callable[[_Made], None]], None],
+        waiting: int = WAITING,
+        num_places: Callable[[_Made], int] = lambda _made: 1,
+    ) -> None:
         self.ended = False
         self._make = make
-        self._made: Queue[tuple[_Made | None, BaseException | None]] = Queue(waiting)
+        self._most = waiting
+        self._num_places = num_places
+        self._free = Semaphore(waiting)
+        self._made: SimpleQueue[tuple[_Made | None, BaseException | None, int]] = SimpleQueue()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="lshdb-make", daemon=True)
 
@@ -75,9 +86,10 @@ class Ahead(Generic[_Made]):
         if self.ended:
             return None
         try:
-            made, error = self._made.get(timeout=seconds)
+            made, error, num_places = self._made.get(timeout=seconds)
         except Empty:
             return None
+        self._free.release(num_places)
         if error is not None:
             raise error
         self.ended = made is None
@@ -94,11 +106,14 @@ class Ahead(Generic[_Made]):
 
     def _put(self, made: _Made | None, error: BaseException | None) -> None:
         """Raises: _Stopped: the caller takes no more values."""
-        while not self._stopped.is_set():
-            with suppress(Full):
-                self._made.put((made, error), timeout=POLL_SECONDS)
-                return
-        raise _Stopped
+        num_places = 1 if made is None else min(self._num_places(made), self._most)
+        for _ in range(num_places):
+            is_mine = False
+            while not is_mine:
+                if self._stopped.is_set():
+                    raise _Stopped
+                is_mine = self._free.acquire(timeout=POLL_SECONDS)
+        self._made.put((made, error, num_places))
 
 
 class _Stopped(Exception):

@@ -57,7 +57,10 @@ def test_values_come_in_their_order_and_then_no_more() -> None:
         assert ahead.ended
 
 
-def test_no_more_is_made_than_may_wait() -> None:
+@pytest.mark.parametrize(
+    ("waiting", "num_places", "expected"), [(3, 1, [0, 1, 2, 3, 4]), (4, 2, [0, 1, 2, 3]), (4, 9, [0, 1, 2])]
+)
+def test_no_more_is_made_than_may_wait(waiting: int, num_places: int, expected: list[int]) -> None:
     made: list[int] = []
 
     def make(put: Put) -> None:
@@ -65,10 +68,10 @@ def test_no_more_is_made_than_may_wait() -> None:
             made.append(value)
             put(value)
 
-    with Ahead[int](make, waiting=3) as ahead:
+    with Ahead[int](make, waiting, lambda _value: num_places) as ahead:
         assert ahead.take() == 0
         time.sleep(0.2)
-        assert made == [0, 1, 2, 3, 4]
+        assert made == expected
 
 
 def test_a_value_that_does_not_come_in_time_is_none_and_comes_later() -> None:
