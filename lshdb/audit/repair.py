@@ -112,7 +112,8 @@ class Repairing:
         """Repair faults that do not belong to single rows."""
         if self._kinds & _PARTS:
             repairs.make_indexes(transaction)
-        if "filter-wrong" in self._kinds:
+        # A filter may deny a row that another program wrote, too, and rows are deleted where filters allow them.
+        if self._kinds & (_BUCKETS | {"filter-wrong"}):
             for number in generations.numbers(transaction):
                 filters.drop(transaction, number)
         if "view-missing" in self._kinds:

@@ -1,6 +1,7 @@
 """Remove documents from the index, and then the contents that no document has any more, with their buckets and pairs.
 
-The cost depends only on the number of removed documents, because signatures identify the bucket rows to delete.
+The cost depends only on the number of removed documents: signatures identify the bucket rows to delete, and filters the
+generations that may have them.
 """
 
 from __future__ import annotations

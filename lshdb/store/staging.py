@@ -28,6 +28,7 @@ __all__ = [
     "staged_name",
     "staged_pair",
     "staged_range",
+    "staged_row",
     "staged_source",
 ]
 
@@ -104,6 +105,18 @@ staged_bucket = Table(
     Column("bucket_hash", BigInteger, nullable=False),
     Column("content_key", BigInteger, nullable=False),
     PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
+    prefixes=_TEMPORARY,
+    sqlite_with_rowid=False,
+)
+
+staged_row = Table(
+    "staged_row",
+    _metadata,
+    Column("generation", SmallInteger, nullable=False),
+    Column("band", SmallInteger, nullable=False),
+    Column("bucket_hash", BigInteger, nullable=False),
+    Column("content_key", BigInteger, nullable=False),
+    PrimaryKeyConstraint("generation", "band", "bucket_hash", "content_key"),
     prefixes=_TEMPORARY,
     sqlite_with_rowid=False,
 )

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import Table, select, text, update
 
 from lshdb import Document, Index, Params
 from lshdb.ingest.removal import retire
@@ -22,8 +22,10 @@ from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys
 from lshdb.sketch.banding import band_keys
 from lshdb.store import whole
+from lshdb.store.dialect import Columns
 from lshdb.store.merging import Merging, merge, unite_filters
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
+from lshdb.store.staging import staged_row
 from lshdb.store.store import Store
 from lshdb.store.tables import (
     bands,
@@ -37,6 +39,7 @@ from lshdb.store.tables import (
     lookups,
 )
 from lshdb.store.tables.buckets import buckets_of, members, members_at, put_rows
+from lshdb.store.transaction import Transaction
 from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
 from tests.store.hearing import heard
 from tests.store.released import restore
@@ -412,6 +415,33 @@ def test_a_filter_tells_which_generation_has_a_bucket(store: Store, monkeypatch:
         with_label = {one for one in range(17) if one % 16 == number // 4 % 16}
         assert number // 4 in having
         assert having <= with_label
+
+
+@pytest.mark.parametrize("number", [0, 20, 67])
+def test_rows_are_deleted_where_they_are_and_looked_up_nearly_nowhere_else(
+    number: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generations, "FAN_OUT", 100)
+    for start in range(0, 4 * 17, 4):
+        add(store, {f"d{one}": (one, one, one) for one in range(start, start + 4)})
+    merge(store)
+    before, looked_up = buckets(store), []
+    stage = Transaction.stage
+
+    def staging(transaction: Transaction, table: Table, columns: Columns) -> None:
+        if table is staged_row:
+            looked_up.extend(columns["generation"])
+        stage(transaction, table, columns)
+
+    monkeypatch.setattr(Transaction, "stage", staging)
+    key = np.asarray([number + 1])
+    with store.writing() as transaction:
+        transaction.execute(update(document).where(document.c.content_key == number + 1).values(content_key=None))
+        retire(transaction, key, store.params)
+    assert buckets(store) == [row for row in before if row[-1] != number + 1]
+    # Its generation, and the one that has the same label, for three bands and a digest.
+    assert set(looked_up) <= {one for one in range(17) if one % 16 == number // 4 % 16}
+    assert 4 <= len(looked_up) <= 2 * 4
 
 
 @pytest.fixture(params=["in order", "one by one"])

@@ -14,9 +14,8 @@ from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import band_bucket
-from lshdb.store.staging import staged_bucket
+from lshdb.store.staging import staged_row
 from lshdb.store.statements import statements
-from lshdb.store.statements.generations import in_use
 from lshdb.store.tables import generations, lookups
 from lshdb.store.transaction import GIVEN_KEYS, Transaction
 
@@ -50,11 +49,17 @@ def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -
 
 
 def delete_rows(transaction: Transaction, rows: Columns) -> None:
-    """Delete rows from all generations. Rows that do not exist are ignored."""
-    transaction.stage(staged_bucket, rows)
+    """Delete rows from the generations that may have them. Rows that do not exist are ignored.
+
+    Args: rows: sorted by (band, bucket_hash), as `bucket_rows` returns them.
+    """
+    known = {name: np.asarray(values) for name, values in rows.items()}
+    buckets = np.column_stack([known["band"], known["bucket_hash"]]).astype(np.int64)
+    row, generation = lookups.places(transaction, buckets).T
+    there = {name: values[row] for name, values in known.items()}
+    transaction.stage(staged_row, {"generation": generation.astype(np.int16), **there})
     # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
-    mine = tuple_(band_bucket.c.band, band_bucket.c.bucket_hash, band_bucket.c.content_key).in_(select(staged_bucket))
-    transaction.execute(delete(band_bucket).where(in_use(), mine))
+    transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key).in_(select(staged_row))))
 
 
 def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
