@@ -728,7 +728,7 @@ class Index:
         """Return the clusters of near-duplicates, the largest first, each with the document to keep.
 
         Args: min_sim: the least similarity; the index's own by default.
-        Raises: BelowFloor, CollectionUnknown.
+        Raises: BelowFloor, CollectionUnknown; SpillFailed: no disk space for the pairs.
         """
         from lshdb.clusters.clusters import ClusterOptions
         from lshdb.clusters.members import named

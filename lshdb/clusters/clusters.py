@@ -105,7 +105,7 @@ class Deduplication:
         self._there = None if options.within is None else Rows(clusters.contents(snapshot, options.within))
 
     def clusters(self) -> Clusters:
-        """Return the clusters, the largest first."""
+        """Return the clusters, the largest first. Raises: SpillFailed: no disk space for the pairs."""
         if self._options.measure == "containment":
             return self._contained()
         keys, labels = self._clustered()

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, n
 from lshdb.model.choices import Keep
 from lshdb.store.given import given, given_pair
 from lshdb.store.schema import collection, content, document, pair, source
-from lshdb.store.statements.collections import bound_key, name_of
+from lshdb.store.statements.collections import bound_key, contents_of, name_of, repeated_contents_of
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
@@ -36,15 +36,12 @@ __all__ = [
 
 def contents(*, chosen: bool = False) -> Rows:
     """Select the content_key of every content that has documents, ascending. Args: chosen: in the collection."""
-    statement = select(document.c.content_key).where(document.c.content_key.is_not(None))
-    # A condition of its own, so that the index of the collection has all that is read.
-    mine = statement.where(document.c.collection_key == bound_key("within")) if chosen else statement
-    return mine.group_by(document.c.content_key).order_by(document.c.content_key)
+    return contents_of(bound_key("within") if chosen else None).order_by(document.c.content_key)
 
 
 def repeated_contents(*, chosen: bool = False) -> Rows:
     """Select the content_key of every content that has two or more documents, ascending. Args: chosen: as above."""
-    return contents(chosen=chosen).having(func.count() > 1)
+    return repeated_contents_of(bound_key("within") if chosen else None).order_by(document.c.content_key)
 
 
 @cache

@@ -6,7 +6,7 @@ WHERE collection.collection_key = right_document.collection_key) AS right_collec
 FROM document AS right_document JOIN document AS left_document ON left_document.doc_key = (SELECT min(first.doc_key) AS min_1
 FROM document AS first
 WHERE first.content_key = right_document.content_key)
-WHERE right_document.content_key IN (SELECT one.content_key
-FROM document AS one
-WHERE one.content_key IS NOT NULL GROUP BY one.content_key
+WHERE right_document.content_key IN (SELECT document.content_key
+FROM document
+WHERE document.content_key IS NOT NULL GROUP BY document.content_key
 HAVING count(*) > %(count_1)s::INTEGER) AND right_document.doc_key != left_document.doc_key ORDER BY right_document.content_key, right_document.doc_key

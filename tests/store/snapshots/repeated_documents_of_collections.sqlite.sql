@@ -8,11 +8,11 @@ FROM document AS first
 WHERE first.content_key = right_document.content_key AND first.collection_key = (SELECT collection.collection_key
 FROM collection
 WHERE collection.name = ?))
-WHERE right_document.content_key IN (SELECT one.content_key
-FROM document AS one
-WHERE one.content_key IS NOT NULL AND one.collection_key = (SELECT collection.collection_key
+WHERE right_document.content_key IN (SELECT document.content_key
+FROM document
+WHERE document.content_key IS NOT NULL AND document.collection_key = (SELECT collection.collection_key
 FROM collection
-WHERE collection.name = ?) GROUP BY one.content_key
+WHERE collection.name = ?) GROUP BY document.content_key
 HAVING count(*) > ?) AND right_document.doc_key != left_document.doc_key AND right_document.collection_key = (SELECT collection.collection_key
 FROM collection
 WHERE collection.name = ?) ORDER BY right_document.content_key, right_document.doc_key
