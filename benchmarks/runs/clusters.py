@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.runs.ingest import machine
-from lshdb.clusters.arrange import Clusters, Ranked, arrange, repeated
+from lshdb.clusters.arrange import Clusters, Ranked, arrange
 from lshdb.clusters.keep import best_of_component, ranks
-from lshdb.linking.components import Rows, components
+from lshdb.linking.candidates import Occurrences, connected
 from lshdb.model.params import Params
 from lshdb.store.schema import pair
 from lshdb.store.store import Store
@@ -69,10 +69,10 @@ def synthetic_pairs(num_pairs: int, num_contents: int) -> NDArray[np.int64]:
 
 def clustered(num_contents: int, blocks: Iterator[NDArray[np.int64]]) -> Clusters:
     """Do what `lshdb clusters` does between the database and the names."""
-    keys = np.arange(1, num_contents + 1)
-    labels = components(Rows(keys), num_contents, blocks)
-    is_repeated, labels = repeated(labels, np.ones(num_contents, dtype=np.int64))
-    keys = keys[is_repeated]
+    with Occurrences(num_contents) as pairs:
+        for block in blocks:
+            pairs.add(block)
+        keys, labels = connected(pairs)
     none = np.zeros(len(keys), dtype=np.int64)
     rank = ranks(none, none, keys)
     kept = best_of_component(labels, rank)
@@ -104,7 +104,8 @@ def fill(num_pairs: int, num_contents: int, folder: Path) -> None:
         for begin in range(0, len(pairs), BLOCK_PAIRS):
             left, right = pairs[begin : begin + BLOCK_PAIRS].T
             others = {"similarity": np.full(len(left), 0.9), "exact": np.ones(len(left), dtype=np.bool_)}
-            with store.writing() as transaction:
+            # There are no contents that they could refer to.
+            with store.writing(refers_safely=True) as transaction:
                 transaction.bulk_insert(pair, {"left_key": left, "right_key": right, **others})
 
 

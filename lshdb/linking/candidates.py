@@ -78,7 +78,7 @@ class Occurrences:
         self._held.append(_packed(keys, self._dtype))
         self._num_held += len(keys)
         if self._num_held >= RUN_PAIRS:
-            self._compact()
+            self.compact()
             # If most occurrences were repeats, there is room for more.
             if self._num_held > RUN_PAIRS // 2:
                 self._spill()
@@ -89,7 +89,8 @@ class Occurrences:
         Hubs of hot buckets are on the left of many pairs, so in this order a part has few distinct contents. You may
         call it again until you add more pairs.
         """
-        runs = self._sorted_runs()
+        self.compact()
+        runs = self._runs_so_far()
         places, total = [0] * len(runs), max(1, sum(map(len, runs)))
         while any(place < len(run) for place, run in zip(places, runs, strict=True)):
             ends = _ends(runs, places)
@@ -99,19 +100,20 @@ class Occurrences:
             yield CandidatePairs(_unpacked(distinct(np.concatenate(taken), in_runs=True)))
 
     def blocks(self) -> Iterator[NDArray[np.int64]]:
-        """Yield every pair at least once, left < right, int64, shape (m, 2): unlike `parts`, without merging runs."""
-        for run in self._sorted_runs():
+        """Yield every pair at least once, left < right, int64, shape (m, 2): unlike `parts`, without sorting them."""
+        for run in self._runs_so_far():
             for begin in range(0, len(run), PART_PAIRS):
                 yield _unpacked(run[begin : begin + PART_PAIRS])
 
-    def _sorted_runs(self) -> list[NDArray[Any]]:
-        self._compact()
-        return [self._run(begin, end) for begin, end in self._runs] + self._held
-
-    def _compact(self) -> None:
+    def compact(self) -> None:
+        """Remove repeats among the pairs that are in memory."""
         if self._held:
             self._held = [distinct(np.concatenate(self._held))]
             self._num_held = len(self._held[0])
+
+    def _runs_so_far(self) -> list[NDArray[Any]]:
+        """Return the sorted runs, and the pairs in memory: one more sorted run after `compact`."""
+        return [self._run(begin, end) for begin, end in self._runs] + self._held
 
     def _spill(self) -> None:
         with spilling():
@@ -176,6 +178,8 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
     Args: given: receives the share of the pairs that was yielded so far.
     Raises: SpillFailed: the disk is full.
     """
+    # Connecting repeats would take longer than removing them, which `parts` does anyway.
+    candidates.compact()
     keys, families = connected(candidates)
     by_family = np.argsort(families, kind="stable")
     keys, families = keys[by_family], families[by_family]
