@@ -128,7 +128,8 @@ class Deduplication:
         pairs = found.chosen(self._counts(found.keys))
         keys = self._with_repeated(pairs.keys.ravel())
         documents = self._ranked(keys)
-        return self._arranged(containers(pairs.of_rows(Rows(keys)), documents.best), keys, documents)
+        of_rows = replace(pairs, keys=np.searchsorted(keys, pairs.keys))
+        return self._arranged(containers(of_rows, documents.best), keys, documents)
 
     def _clustered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the keys and components of the contents that are in a component of two or more documents."""

@@ -181,8 +181,8 @@ def by_family(candidates: Occurrences, given: Callable[[float], None]) -> Genera
     # Connecting repeats would take longer than removing them, which `parts` does anyway.
     candidates.compact()
     keys, families = connected(candidates)
-    by_family = np.argsort(families, kind="stable")
-    keys, families = keys[by_family], families[by_family]
+    sorting = np.argsort(families, kind="stable")
+    keys, families = keys[sorting], families[sorting]
     # Where the family of each content begins.
     first = np.searchsorted(families, families)
     part_texts = max(LEAST_TEXTS, min(PART_TEXTS, len(keys) // NUM_PARTS))

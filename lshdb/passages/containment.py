@@ -13,7 +13,7 @@ Source: Broder 1997, On the resemblance and containment of documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from lshdb.errors import TextTooShort
 from lshdb.linking.comparison import encoded_texts
-from lshdb.linking.components import Rows
 from lshdb.linking.jaccard import containment, intersections
 from lshdb.model.arrays import distinct
 from lshdb.model.expansion import Expansion
@@ -74,11 +73,6 @@ class ContainedPairs:
     def chosen(self, chosen: NDArray[np.bool_]) -> ContainedPairs:
         """Return some of the pairs. Args: chosen: which, bool, shape (m,)."""
         return ContainedPairs(self.keys[chosen], self.containment[chosen], self.num_shingles[chosen])
-
-    def of_rows(self, rows: Rows) -> ContainedPairs:
-        """Return the pairs whose contents have rows, with these rows for their keys."""
-        found = rows.of(self.keys)
-        return replace(self, keys=found).chosen((found[:, 0] >= 0) & (found[:, 1] >= 0))
 
 
 def containing(

@@ -12,10 +12,11 @@ from sqlalchemy import update
 
 from lshdb import Document, Index, IngestOptions
 from lshdb.errors import NothingToRead, PruneRefused
-from lshdb.store.schema import run
+from lshdb.store.schema import content_text, run
 from lshdb.store.store import Store
 from lshdb.store.tables.collections import document_pages
 from tests.recovery.tables import contradictions
+from tests.store.conftest import counts
 
 PRUNED = IngestOptions(prune=True)
 DAYS_90 = timedelta(days=90)
@@ -190,6 +191,7 @@ def test_pairs_of_removed_documents_are_gone_and_the_texts_that_others_have_stay
     assert index.ingest(folder, PRUNED).counts.num_removed == 2
     figures = index.stats().figures
     assert (figures.num_contents, figures.num_pairs, figures.num_sources) == (2, 1, 2)
+    assert counts(index.url, content_text) == [2]
     assert contradictions(index.url) == {}
 
 
