@@ -20,7 +20,7 @@ from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store.tables import collections
+from lshdb.store.tables import collections, oversized
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Nearest", "nearest"]
@@ -50,7 +50,7 @@ def nearest(transaction: Transaction, train: str, test: str, min_sim: float, par
 
     Among equally near documents, this is the one that was ingested first.
     """
-    is_any_oversized = collections.has_oversized_buckets(transaction)
+    is_any_oversized = oversized.exist(transaction)
     for page in collections.document_pages(transaction, test, PAGE_DOCUMENTS):
         found = _Found(train, min_sim, params)
         keys = np.unique(np.asarray([key for _, key in page if key is not None], dtype=np.int64))

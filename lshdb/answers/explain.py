@@ -30,7 +30,8 @@ from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
 from lshdb.sketch.texts import decode, encode, unpack
 from lshdb.sketch.words import ngrams, words
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, graph, identities, inspection
+from lshdb.store.tables import answers, graph, identities, inspection, oversized
+from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -174,7 +175,7 @@ class Explaining:
             return (), ()
         keys: list[BandKeys] = [band_keys(one.signatures, self._params.banding) for one in (left, right)]
         shared = np.flatnonzero(keys[0].keys[0] == keys[1].keys[0]).tolist()
-        skipped = inspection.oversized_bands(snapshot, keys[0])
+        skipped = oversized.among(snapshot, buckets_of(keys[0]))
         return tuple(shared), tuple(band for band in shared if band in skipped)
 
     def _diff(self, left: str, right: str) -> WordDiff:

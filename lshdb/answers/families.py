@@ -22,7 +22,7 @@ from lshdb.linking.components import Rows, components
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store.tables import bands, inspection, measurements
+from lshdb.store.tables import bands, measurements, oversized
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Families", "families_of", "left_out"]
@@ -62,7 +62,7 @@ def families_of(transaction: Transaction) -> Families:
     is_member, sizes = np.zeros(count, dtype=np.bool_), []
 
     def chains() -> Iterator[NDArray[np.int64]]:
-        for keys in inspection.oversized_members(transaction):
+        for keys in oversized.members(transaction):
             is_member[keys] = True
             sizes.append(len(keys))
             yield np.column_stack([np.full(len(keys), keys[0]), keys])

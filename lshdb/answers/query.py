@@ -33,7 +33,7 @@ from lshdb.sketch.minhash import estimate
 from lshdb.sketch.normalization import digests
 from lshdb.sketch.sketch import shingle_sets_utf8, signed, text_of
 from lshdb.sketch.texts import encode
-from lshdb.store.tables import answers, collections, graph, inspection, measurements
+from lshdb.store.tables import answers, graph, measurements, oversized
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Arrival", "Match", "load_kernels", "matches", "matches_among", "only_document", "stored_matches"]
@@ -129,11 +129,11 @@ def _nearest(found: Iterable[Match]) -> list[Match]:
 
 def _oversized(transaction: Transaction, content_key: int, min_sim: float, params: Params) -> list[Match]:
     """Return the near-duplicates in a content's oversized buckets that are not stored as pairs."""
-    if not collections.has_oversized_buckets(transaction):
+    if not oversized.exist(transaction):
         return []
     key = np.asarray([content_key])
     signatures = contents_of(transaction, key, params).signatures
-    mates = inspection.oversized_mates(transaction, band_keys(signatures, params.banding))
+    mates = oversized.mates(transaction, band_keys(signatures, params.banding))
     stored, _ = measurements.pairs_of(transaction, key)
     candidates = mates[~np.isin(mates, np.append(stored[:, 1], content_key))]
     _, texts = encoded_texts(transaction, key)

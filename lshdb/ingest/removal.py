@@ -18,7 +18,17 @@ from lshdb.model.params import Params
 from lshdb.model.values import Counts, Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, bands, collections, constraints, documents, graph, removals, runs, sources
+from lshdb.store.tables import (
+    answers,
+    bands,
+    collections,
+    constraints,
+    documents,
+    oversized,
+    removals,
+    runs,
+    sources,
+)
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Removed", "expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
@@ -134,4 +144,4 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     if (begun := bands.coming(transaction)) is not None:
         documents.delete_buckets(transaction, keys, band_keys(signatures, begun.banding))
     # If a hub was deleted, another content takes its place and has to be compared with all others.
-    graph.relink_oversized(transaction, keys, buckets, transaction.expansion)
+    oversized.relink(transaction, buckets)

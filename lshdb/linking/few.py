@@ -12,11 +12,10 @@ import numpy as np
 from lshdb.linking.candidates import Occurrences
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.delta import Delta
-from lshdb.linking.link import oversized
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store.tables import graph
+from lshdb.store.tables import graph, oversized
 from lshdb.store.transaction import Transaction
 
 __all__ = ["link_few"]
@@ -51,6 +50,6 @@ def link_few(transaction: Transaction, params: Params, run_key: int) -> int | No
             return None
         verified = compare(transaction, contents, promising(contents, CandidatePairs(pairs), params), params)
         num_pairs = graph.put_pairs(transaction, verified.chosen(verified.similarity >= params.floor), run_key)
-        graph.put_oversized(transaction, oversized(delta.hot, transaction.expansion))
+        oversized.put(transaction, delta.hot)
     graph.mark_linked(transaction, keys)
     return num_pairs

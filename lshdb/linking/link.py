@@ -24,7 +24,6 @@ from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows
 from lshdb.linking.delta import Delta
 from lshdb.model.calls import calls_ahead, num_cores
-from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.values import BandKeys, CandidatePairs, VerifiedPairs
@@ -32,11 +31,10 @@ from lshdb.sketch.banding import band_keys
 from lshdb.store.dialect import Part
 from lshdb.store.merging import unite_filters
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, constraints, generations, graph, shared_buckets
-from lshdb.store.tables.graph import OversizedBuckets
+from lshdb.store.tables import bands, constraints, generations, graph, oversized, shared_buckets
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Linking", "oversized"]
+__all__ = ["Linking"]
 
 # A probe costs a B-tree descent (2.9 us), a scanned row one step (0.1 us). Scanning up to 30 rows for each new content
 # is cheaper than probing.
@@ -198,11 +196,10 @@ class Linking:
         contents = contents_of(snapshot, candidates.keys, self._params)
         return compare(snapshot, contents, promising(contents, candidates, self._params), self._params)
 
-    def _record_oversized(self, rows: NDArray[np.int64]) -> None:
+    def _record_oversized(self, hot: NDArray[np.int64]) -> None:
         """Record how many pairs hot buckets leave out. Args: hot: (band, bucket_hash, num_contents), shape (m, 3)."""
-        if len(rows):
-            hot = oversized(rows, self._expansion)
-            self._store.write(lambda transaction: graph.put_oversized(transaction, hot))
+        if len(hot):
+            self._store.write(partial(oversized.put, hot=hot))
 
 
 def _end(transaction: Transaction, keys: NDArray[np.int64], are_few: bool) -> None:
@@ -224,9 +221,3 @@ def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
             held, num_held, num_stored, since = [], 0, num_stored + num_held, time.monotonic()
     if held:
         yield VerifiedPairs.joined(held)
-
-
-def oversized(rows: NDArray[np.int64], expansion: Expansion) -> OversizedBuckets:
-    """Return oversized buckets with the pairs that they leave out. Args: rows: (band, bucket_hash, num_contents)."""
-    sizes = rows[:, 2]
-    return OversizedBuckets(rows[:, 0].astype(np.int16), rows[:, 1], sizes, expansion.num_skipped(sizes))

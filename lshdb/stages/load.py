@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from lshdb.ingest.ingest import Ingestion
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan
-from lshdb.linking.link import STORED_PAIRS, Linking, oversized
+from lshdb.linking.link import STORED_PAIRS, Linking
 from lshdb.model.progress import Progress
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.stages.columns import integers, matrix
 from lshdb.stages.folder import Manifest, WorkFolder
 from lshdb.stages.sketching import chunks
 from lshdb.store.store import Store
-from lshdb.store.tables import graph, identities
+from lshdb.store.tables import graph, identities, oversized
 
 __all__ = ["load_documents", "load_pairs"]
 
@@ -107,8 +107,7 @@ def _pairs(folder: WorkFolder, places: NDArray[np.int64], keys: NDArray[np.int64
 
 def _load_oversized(store: Store, folder: WorkFolder) -> None:
     for batch in folder.oversized():
-        found = oversized(integers(batch, "band", "bucket_hash", "num_contents"), store.expansion)
-        store.write(partial(graph.put_oversized, hot=found))
+        store.write(partial(oversized.put, hot=integers(batch, "band", "bucket_hash", "num_contents")))
 
 
 def _relink_after_missing(store: Store, folder: WorkFolder, missing: NDArray[np.int64]) -> None:
@@ -117,13 +116,11 @@ def _relink_after_missing(store: Store, folder: WorkFolder, missing: NDArray[np.
     if not len(missing) or not hot:
         return
     oversized_hashes, num_bands = np.concatenate(hot), folder.params.bands
-    places, hashes = [np.empty(0, np.int64)], [np.empty((0, num_bands), np.int64)]
+    hashes = [np.empty((0, num_bands), np.int64)]
     for batch in _distinct(folder, ["content", "buckets"]):
-        place, mine = integers(batch, "content"), matrix(batch.column("buckets"), num_bands, np.int64)
-        moves = np.isin(place, missing) & np.isin(mine, oversized_hashes).any(axis=1)
-        places.append(place[moves])
+        mine = matrix(batch.column("buckets"), num_bands, np.int64)
+        moves = np.isin(integers(batch, "content"), missing) & np.isin(mine, oversized_hashes).any(axis=1)
         hashes.append(mine[moves])
     # All together, because those that move up depend on how many contents of a bucket are missing.
-    gone = np.concatenate(places)
     band_keys = BandKeys(np.concatenate(hashes).view(np.uint64), folder.params.first_band)
-    store.write(lambda transaction: graph.relink_oversized(transaction, gone, band_keys, transaction.expansion))
+    store.write(partial(oversized.relink, band_keys=band_keys))

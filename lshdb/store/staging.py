@@ -21,7 +21,6 @@ from sqlalchemy import (
 from lshdb.store.schema import Json, Key, Name
 
 __all__ = [
-    "staged_bucket",
     "staged_digest",
     "staged_document",
     "staged_key",
@@ -96,17 +95,6 @@ staged_range = Table(
     Column("end_id", Name, nullable=False),
     PrimaryKeyConstraint("ordinal"),
     prefixes=_TEMPORARY,
-)
-
-staged_bucket = Table(
-    "staged_bucket",
-    _metadata,
-    Column("band", SmallInteger, nullable=False),
-    Column("bucket_hash", BigInteger, nullable=False),
-    Column("content_key", BigInteger, nullable=False),
-    PrimaryKeyConstraint("band", "bucket_hash", "content_key"),
-    prefixes=_TEMPORARY,
-    sqlite_with_rowid=False,
 )
 
 staged_row = Table(

@@ -104,14 +104,6 @@ def test_parts_are_stored_together_after_so_many_seconds(monkeypatch: pytest.Mon
     assert together(1, 1, 1, 1) == [[2, 3], [4, 5]]
 
 
-def test_oversized_buckets_leave_out_the_pairs_of_their_further_members() -> None:
-    """With a cap of 6 and 2 hubs, 8 contents have 28 pairs, of which 15 + 2 + 2 are expanded."""
-    buckets = link.oversized(np.array([[-3, 2**40, 8], [1, 5, 7]]), Expansion(cap=6, hubs=2))
-    assert (buckets.bands.tolist(), buckets.bands.dtype) == ([-3, 1], np.int16)
-    assert buckets.hashes.tolist() == [2**40, 5]
-    assert (buckets.num_contents.tolist(), buckets.num_pairs.tolist()) == ([8, 7], [9, 4])
-
-
 @pytest.mark.parametrize("is_small", [True, False], ids=["joined", "scanned"])
 def test_both_ways_to_search_store_the_same_pairs_with_their_run(
     url: str, is_small: bool, monkeypatch: pytest.MonkeyPatch

@@ -9,25 +9,24 @@ from sqlalchemy import insert, select
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import content_text, oversized_bucket, pair
 from lshdb.store.store import Store
-from lshdb.store.tables import graph
-from lshdb.store.tables.graph import OversizedBuckets
+from lshdb.store.tables import graph, oversized
 from tests.store.conftest import add, sketches_of
 from tests.store.test_graph import crowd, verified
 
 
 def test_a_hot_bucket_is_recorded_once_and_others_stay(store: Store) -> None:
-    def hot(*buckets: tuple[int, int], num_contents: int) -> OversizedBuckets:
-        bands, hashes = np.array(buckets).T
-        numbers = np.full(len(buckets), num_contents)
-        return OversizedBuckets(bands.astype(np.int16), hashes, numbers, numbers * 10)
-
     with store.writing() as transaction:
-        graph.put_oversized(transaction, hot((0, 7), (1, 7), (1, 8), num_contents=5))
-        graph.put_oversized(transaction, hot((1, 7), (2, 8), num_contents=6))
-        none = np.empty(0, dtype=np.int64)
-        graph.put_oversized(transaction, OversizedBuckets(none.astype(np.int16), none, none, none))
+        oversized.put(transaction, np.array([[0, 7, 300], [1, 7, 300], [1, 8, 300]]))
+        oversized.put(transaction, np.array([[1, 7, 400], [2, 8, 400]]))
+        oversized.put(transaction, np.empty((0, 3), dtype=np.int64))
         rows = transaction.execute(select(oversized_bucket).order_by(*oversized_bucket.primary_key.columns))
-        assert [tuple(row) for row in rows] == [(0, 7, 5, 50), (1, 7, 6, 60), (1, 8, 5, 50), (2, 8, 6, 60)]
+        # With 256 * 255 / 2 pairs of the first contents, and 10 for each of the others.
+        assert [tuple(row) for row in rows] == [
+            (0, 7, 300, 11_770),
+            (1, 7, 400, 45_720),
+            (1, 8, 300, 11_770),
+            (2, 8, 400, 45_720),
+        ]
 
 
 def test_contents_are_counted_and_those_to_link_are_listed(store: Store) -> None:

@@ -23,7 +23,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 
 from lshdb.model.choices import Keep
-from lshdb.model.expansion import EXPANSION
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, Document, Signatures, VerifiedPairs
 from lshdb.sketch.banding import band_keys
@@ -51,13 +50,13 @@ from lshdb.store.tables import (
     locators,
     lost,
     measurements,
+    oversized,
     shared_buckets,
     sources,
 )
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.tables.buckets import bucket_rows, buckets_of, put_rows
 from lshdb.store.tables.captures import Range
-from lshdb.store.tables.graph import OversizedBuckets
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
@@ -410,11 +409,6 @@ def mates_of_the_delta(transaction: Transaction) -> None:
     assert buckets.shared_among(transaction, mine).buckets[:, 2].tolist() == [2, 2, 2]
 
 
-def oversized_buckets() -> OversizedBuckets:
-    one = np.ones(1, dtype=np.int64)
-    return OversizedBuckets(np.ones(1, dtype=np.int16), one, one, one)
-
-
 def some_pairs(transaction: Transaction) -> VerifiedPairs:
     pages = [graph.pair_page(transaction, (key, 0), 1) for key in SPREAD.tolist() if key <= NUM_CONTENTS // 2]
     return VerifiedPairs(
@@ -429,12 +423,20 @@ def merits_of_each_policy(transaction: Transaction) -> None:
         assert sum(len(some.doc_keys) for some in clusters.merits(transaction, SPREAD, keep, None)) >= len(SPREAD)
 
 
+def put_hot_bucket_of_the_delta(transaction: Transaction) -> None:
+    columns = bucket_rows(*delta(transaction))
+    oversized.put(transaction, np.array([[columns["band"][0], columns["bucket_hash"][0], 2]]))
+
+
+def relink_the_delta(transaction: Transaction) -> None:
+    put_hot_bucket_of_the_delta(transaction)
+    oversized.relink(transaction, delta(transaction)[1])
+    assert not oversized.exist(transaction)
+
+
 def hot_mates_of_the_delta(transaction: Transaction) -> None:
-    keys, buckets = delta(transaction)
-    columns = bucket_rows(keys, buckets)
-    bands, hashes = np.asarray(columns["band"][:1]), np.asarray(columns["bucket_hash"][:1])
-    graph.put_oversized(transaction, OversizedBuckets(bands, hashes, np.array([2]), np.array([1])))
-    hot, hot_ones = collections.oversized_contents(transaction, keys, buckets)
+    put_hot_bucket_of_the_delta(transaction)
+    hot, hot_ones = collections.oversized_contents(transaction, *delta(transaction))
     assert len(hot) >= 1
     assert sum(map(len, collections.oversized_mates(transaction, hot_ones, "default"))) >= 1
 
@@ -483,8 +485,8 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     ),
     "inspection.stored_pair": lambda transaction: inspection.stored_pair(transaction, 7_000, 70),
     "inspection.unlinked_among": lambda transaction: inspection.unlinked_among(transaction, SPREAD.tolist()),
-    "inspection.oversized_bands": lambda transaction: inspection.oversized_bands(
-        transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
+    "oversized.among": lambda transaction: oversized.among(
+        transaction, buckets_of(band_keys(minima_of(np.array([40])), BANDED.banding))
     ),
     "buckets.first_in": lambda transaction: buckets.first_in(transaction, 0, 1, 20),
     "inspection.first_document": lambda transaction: inspection.first_document(transaction, 7),
@@ -509,11 +511,11 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "graph.put_pairs": lambda transaction: graph.put_pairs(transaction, some_pairs(transaction), 2),
     "graph.change_pairs": lambda transaction: graph.change_pairs(transaction, some_pairs(transaction)),
     "graph.delete_pairs": lambda transaction: graph.delete_pairs(transaction, some_pairs(transaction)),
-    "graph.relink_oversized": lambda transaction: graph.relink_oversized(transaction, *delta(transaction), EXPANSION),
+    "oversized.relink": relink_the_delta,
     "graph.unlinked_keys": graph.unlinked_keys,
     "graph.mark_unlinked": lambda transaction: graph.mark_unlinked(transaction, SPREAD),
     "graph.mark_linked": lambda transaction: graph.mark_linked(transaction, SPREAD),
-    "graph.put_oversized": lambda transaction: graph.put_oversized(transaction, oversized_buckets()),
+    "oversized.put": lambda transaction: oversized.put(transaction, np.ones((1, 3), dtype=np.int64)),
     "audit.next_contents": lambda transaction: audit.next_contents(transaction, 500, 20),
     "audit.contents": lambda transaction: audit.contents(transaction, SPREAD),
     "audit.missing_buckets": lambda transaction: audit.missing_buckets(transaction, *delta(transaction)),

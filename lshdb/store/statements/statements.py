@@ -41,7 +41,6 @@ from lshdb.store.schema import (
     pair,
     unlinked,
 )
-from lshdb.store.staging import staged_bucket
 from lshdb.store.statements.collections import name_of
 from lshdb.store.statements.generations import in_use
 
@@ -63,7 +62,6 @@ __all__ = [
     "largest_buckets",
     "neighbours",
     "oversized_given",
-    "oversized_staged",
     "pair_page",
     "pair_sample",
     "place_contents",
@@ -196,19 +194,6 @@ def oversized_given() -> Rows:
         oversized_bucket.c.band == given_bucket.c.band, oversized_bucket.c.bucket_hash == given_bucket.c.bucket_hash
     )
     return select(given_bucket.c.key).join_from(given_bucket, oversized_bucket, same)
-
-
-@cache
-def oversized_staged() -> Rows:
-    """Select (band, bucket_hash, number of staged rows) of the staged buckets that were too hot to expand."""
-    same = and_(
-        oversized_bucket.c.band == staged_bucket.c.band, oversized_bucket.c.bucket_hash == staged_bucket.c.bucket_hash
-    )
-    return (
-        select(staged_bucket.c.band, staged_bucket.c.bucket_hash, func.count().label("num_staged"))
-        .join_from(staged_bucket, oversized_bucket, same)
-        .group_by(staged_bucket.c.band, staged_bucket.c.bucket_hash)
-    )
 
 
 @cache

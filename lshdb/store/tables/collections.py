@@ -12,18 +12,18 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, lit
 from lshdb.errors import CollectionUnknown
 from lshdb.model.values import BandKeys
 from lshdb.store.given import given
-from lshdb.store.schema import collection, document, oversized_bucket, pair
+from lshdb.store.schema import collection, document, pair
 from lshdb.store.statements import statements
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.document_pairs import first_document
 from lshdb.store.statements.statements import Rows
+from lshdb.store.tables import oversized
 from lshdb.store.tables.buckets import buckets_of
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "document_pages",
     "ensure",
-    "has_oversized_buckets",
     "key_of",
     "mates",
     "named",
@@ -36,7 +36,6 @@ __all__ = [
 
 _COLLECTION: Final = bound_key("collection")
 _KEY: Final = select(collection.c.collection_key).where(collection.c.name == bindparam("name"))
-_OVERSIZED: Final = select(oversized_bucket.c.band).limit(1)
 
 
 def key_of(transaction: Transaction, name: str) -> int | None:
@@ -106,11 +105,6 @@ def mates(
                 yield from ((key, doc, near, bool(exact)) for key, doc, near, exact in block if doc is not None)
 
 
-def has_oversized_buckets(transaction: Transaction) -> bool:
-    """Return whether any bucket was too hot to expand."""
-    return transaction.execute(_OVERSIZED).first() is not None
-
-
 def oversized_contents(
     transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -120,7 +114,7 @@ def oversized_contents(
     Returns: the contents, int64, ascending; (band, bucket_hash), int64, shape (m, 2), without duplicates.
     """
     buckets = buckets_of(band_keys)
-    hot = transaction.integers(statements.oversized_given(), {"given": buckets.tolist()})[:, 0]
+    hot = oversized.among(transaction, buckets)
     # Buckets are listed band by band, so every n-th one belongs to the same content.
     return np.unique(content_keys[hot % max(1, len(content_keys))]), np.unique(buckets[hot], axis=0)
 

@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 from sqlalchemy import Row, bindparam, delete, func, insert, select, tuple_, update
 
 from lshdb.model.arrays import distinct
-from lshdb.model.expansion import Expansion
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
 from lshdb.store.returned import as_text, integers
-from lshdb.store.schema import content, document, oversized_bucket, pair, unlinked
-from lshdb.store.staging import staged_bucket, staged_key, staged_pair
+from lshdb.store.schema import content, document, pair, unlinked
+from lshdb.store.staging import staged_key, staged_pair
 from lshdb.store.statements import statements
 from lshdb.store.tables import lookups
-from lshdb.store.tables.buckets import bucket_rows, buckets_of, contents_at
+from lshdb.store.tables.buckets import buckets_of, contents_at
 from lshdb.store.transaction import Transaction
 
 __all__ = [
-    "OversizedBuckets",
     "StoredSignatures",
     "analyse",
     "candidates_of",
@@ -39,9 +37,7 @@ __all__ = [
     "num_pairs",
     "num_unlinked",
     "pair_page",
-    "put_oversized",
     "put_pairs",
-    "relink_oversized",
     "sampled_pairs",
     "signatures",
     "stored_signatures",
@@ -60,22 +56,6 @@ _BETWEEN: Final = select(as_text(content.c.content_key)).where(
 _UNLINKED: Final = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
 _FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
 _MARK_LINKED: Final = delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key)))
-
-
-@dataclass(frozen=True, slots=True)
-class OversizedBuckets:
-    """Buckets beyond the cap, as columns of `oversized_bucket`.
-
-    Args:
-        bands: int16, shape (m,). hashes: int64, shape (m,).
-        num_contents: int64, shape (m,): contents in the bucket.
-        num_pairs: int64, shape (m,): pairs of the bucket that were not expanded.
-    """
-
-    bands: NDArray[np.int16]
-    hashes: NDArray[np.int64]
-    num_contents: NDArray[np.int64]
-    num_pairs: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,38 +216,6 @@ def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> int:
     mine = select(staged_pair.c.left_key, staged_pair.c.right_key)
     # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
     return int(transaction.execute(delete(pair).where(tuple_(pair.c.left_key, pair.c.right_key).in_(mine))).rowcount)
-
-
-def put_oversized(transaction: Transaction, hot: OversizedBuckets) -> None:
-    """Record the buckets that were too hot to expand. Earlier records of the same buckets are replaced."""
-    if not len(hot.bands):
-        return
-    rows: dict[str, NDArray[np.generic]] = {"band": hot.bands, "bucket_hash": hot.hashes}
-    transaction.stage(staged_bucket, {**rows, "content_key": np.zeros(len(hot.bands), dtype=np.int64)})
-    mine = select(staged_bucket.c.band, staged_bucket.c.bucket_hash)
-    transaction.execute(delete(oversized_bucket).where(tuple_(*oversized_bucket.primary_key.columns).in_(mine)))
-    transaction.bulk_insert(oversized_bucket, {**rows, "num_contents": hot.num_contents, "num_pairs": hot.num_pairs})
-
-
-def relink_oversized(
-    transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys, expansion: Expansion
-) -> None:
-    """Mark contents to be linked again that moved up in hot buckets when these contents were removed from them.
-
-    In each bucket, as many contents as were removed became hubs, and as many moved up into the first `cap`.
-    """
-    transaction.stage(staged_bucket, bucket_rows(content_keys, band_keys))
-    cap, hubs = expansion.cap, expansion.hubs
-    moved: set[int] = set()
-    for band, bucket_hash, num_removed in transaction.execute(statements.oversized_staged()).all():
-        place = {"band": band, "bucket_hash": bucket_hash}
-        keys = transaction.execute(statements.first_in_bucket(), {**place, "count": cap + 1}).scalars().all()
-        moved.update(keys[max(0, hubs - num_removed) : hubs], keys[max(0, cap - num_removed) : cap])
-        if len(keys) <= cap:
-            mine = (oversized_bucket.c.band == band, oversized_bucket.c.bucket_hash == bucket_hash)
-            transaction.execute(delete(oversized_bucket).where(*mine))
-    if moved:
-        mark_unlinked(transaction, np.asarray(sorted(moved), dtype=np.int64))
 
 
 def mark_unlinked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:

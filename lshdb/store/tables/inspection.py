@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Integer, cast, exists, func, select
 
 from lshdb.model.reports import StoredPair
-from lshdb.model.values import BandKeys
 from lshdb.store.given import given
 from lshdb.store.schema import document, oversized_bucket, pair, source, unlinked
 from lshdb.store.statements import statements
 from lshdb.store.statements.collections import bound_key
-from lshdb.store.tables.buckets import buckets_of, first_in
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -28,9 +24,6 @@ __all__ = [
     "num_documents",
     "num_pairs_by_similarity",
     "origin",
-    "oversized_bands",
-    "oversized_mates",
-    "oversized_members",
     "stored_pair",
     "unlinked_among",
 ]
@@ -91,37 +84,10 @@ def unlinked_among(transaction: Transaction, content_keys: Sequence[int]) -> lis
     return list(transaction.execute(mine, {"given": list(content_keys)}).scalars())
 
 
-def oversized_bands(transaction: Transaction, band_keys: BandKeys) -> list[int]:
-    """Return the bands in which the bucket of one sketch was too hot to expand. Args: band_keys: shape (1, bands)."""
-    skipped = transaction.execute(statements.oversized_given(), {"given": buckets_of(band_keys).tolist()})
-    return sorted(skipped.scalars())
-
-
-def oversized_mates(transaction: Transaction, band_keys: BandKeys) -> NDArray[np.int64]:
-    """Return the contents in the oversized buckets of one sketch, int64, ascending. Args: as of `oversized_bands`."""
-    buckets = buckets_of(band_keys)[oversized_bands(transaction, band_keys)]
-    mates = np.empty(0, dtype=np.int64)
-    for keys in _members(transaction, buckets):
-        mates = np.union1d(mates, keys)
-    return mates
-
-
-def oversized_members(transaction: Transaction) -> Iterator[NDArray[np.int64]]:
-    """Yield the contents of each oversized bucket, int64, ascending."""
-    buckets = transaction.integers(select(oversized_bucket.c.band, oversized_bucket.c.bucket_hash))
-    return _members(transaction, buckets)
-
-
 def _is_in(collection: str, content_key: ColumnElement[int]) -> ColumnElement[bool]:
     """Return the condition that a content has a document in the collection that the parameter names."""
     here = (document.c.collection_key == bound_key(collection), document.c.content_key == content_key)
     return exists().where(*here)
-
-
-def _members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the contents of each bucket, int64, ascending. Args: buckets: (band, bucket_hash), int64, shape (m, 2)."""
-    for band, bucket_hash in buckets.tolist():
-        yield first_in(transaction, band, bucket_hash)
 
 
 def num_documents(transaction: Transaction) -> int:
