@@ -125,7 +125,7 @@ class _Inputs:
             replaced = labels[entries & LABELS - 1]
             found.append((entries & -LABELS | replaced)[replaced != NO_LABEL])
             if len(parts) == count:
-                last = min(last, int(filters.ends_of(parts)[-1]))
+                last = min(last, int(parts.ends[-1]))
         for generation, target in self._rows:
             entries, end = filters.rows_from(self._transaction, generation, position, STEP_ROWS // len(self._rows))
             found.append(entries & -LABELS | label(target))

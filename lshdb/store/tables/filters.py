@@ -12,8 +12,8 @@ complete. A row that was deleted stays in the filter, which costs a read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.store.dialect import Columns
-from lshdb.store.returned import as_text, integers
+from lshdb.store.returned import as_text, integers, joined
 from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, bucket_generation, index_params
 from lshdb.store.tables.generation_list import following, generations, used
 from lshdb.store.transaction import Transaction
@@ -36,10 +36,10 @@ __all__ = [
     "LOW_BITS",
     "PART_ENTRIES",
     "PLACE_BITS",
+    "Parts",
     "begin",
     "delete_band",
     "drop",
-    "ends_of",
     "entries_of",
     "has_band",
     "hashes_from",
@@ -71,16 +71,20 @@ READ_ROWS: Final = 200_000
 LEAST_BAND: Final = -(2**15)
 LEAST_HASH: Final = -(2**63)
 
-_Parts: TypeAlias = Sequence[tuple[int, bytes]]
-
 _SCHEME: Final = select(index_params.c.scheme)
 _FROM: Final = bucket_filter.c.part_key >= bindparam("begin")
 _FIRST: Final = select(func.min(bucket_filter.c.part_key)).where(_FROM)
-_PARTS: Final = (
+_SOME_PARTS: Final = (
     select(bucket_filter.c.part_key, bucket_filter.c.entries)
     .where(_FROM, bucket_filter.c.part_key <= bindparam("end"))
     .order_by(bucket_filter.c.part_key)
     .limit(bindparam("count"))
+    .subquery("some_parts")
+)
+_PARTS: Final = select(
+    as_text(_SOME_PARTS.c.part_key),
+    as_text(func.length(_SOME_PARTS.c.entries)),
+    joined(_SOME_PARTS.c.entries),
 )
 _MINE: Final = band_bucket.c.generation == bindparam("generation")
 _NEXT_BAND: Final = (
@@ -97,6 +101,24 @@ _SOME: Final = (
     .subquery("some_rows")
 )
 _HASHES: Final = select(as_text(_SOME.c.bucket_hash))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Successive parts of a filter.
+
+    Args:
+        ends: the last position of each part, int64, shape (n,), ascending.
+        bounds: where the entries of each part begin, and where those of the last part end, int64, shape (n + 1,).
+        entries: the entries of all parts, big-endian, ENTRY_BYTES each.
+    """
+
+    ends: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    entries: bytes
+
+    def __len__(self) -> int:
+        return len(self.ends)
 
 
 def label(generation: int) -> int:
@@ -184,10 +206,12 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
     transaction.bulk_insert(bucket_filter, columns)
 
 
-def read_parts(transaction: Transaction, number: int, position: int, count: int = READ_PARTS) -> _Parts:
-    """Return the next parts of a filter, (part_key, entries), from a position on; fewer than `count` if it ends."""
+def read_parts(transaction: Transaction, number: int, position: int, count: int = READ_PARTS) -> Parts:
+    """Return the next parts of a filter, from a position on; fewer than `count` if it ends."""
     first = number << POSITION_BITS
-    return list(transaction.rows(_PARTS, {"begin": first | position, "end": first | LAST_POSITION, "count": count}))
+    asked = {"begin": first | position, "end": first | LAST_POSITION, "count": count}
+    part_keys, sizes, entries = transaction.execute(_PARTS, asked).one()
+    return Parts(integers(part_keys) & LAST_POSITION, row_offsets(integers(sizes) // ENTRY_BYTES), entries or b"")
 
 
 def read_all(transaction: Transaction) -> None:
@@ -195,22 +219,16 @@ def read_all(transaction: Transaction) -> None:
     for number in stored(transaction):
         position = 0
         while parts := read_parts(transaction, number, position):
-            position = int(ends_of(parts)[-1]) + 1
+            position = int(parts.ends[-1]) + 1
 
 
-def ends_of(parts: _Parts) -> NDArray[np.int64]:
-    """Return the last position of each part, int64, shape (n,)."""
-    return np.asarray([part_key for part_key, _ in parts], dtype=np.int64) & LAST_POSITION
-
-
-def unpacked(parts: _Parts) -> NDArray[np.int64]:
+def unpacked(parts: Parts) -> NDArray[np.int64]:
     """Return the entries of parts as whole positions with labels, int64, shape (n,), ascending."""
-    packed = [entries for _, entries in parts]
-    found = np.repeat(ends_of(parts) >> LOW_BITS, np.asarray([*map(len, packed)], dtype=np.int64) // ENTRY_BYTES)
-    joined = np.frombuffer(b"".join(packed), np.uint8)
+    found = np.repeat(parts.ends >> LOW_BITS, np.diff(parts.bounds))
+    packed = np.frombuffer(parts.entries, np.uint8)
     for place in range(ENTRY_BYTES):
         found <<= 8
-        found |= joined[place::ENTRY_BYTES]
+        found |= packed[place::ENTRY_BYTES]
     return found
 
 

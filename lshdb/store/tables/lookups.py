@@ -9,7 +9,7 @@ A *place* is a bucket in a generation. Nearly all places are ruled out here, wit
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -30,7 +30,7 @@ from lshdb.store.tables.filters import (
     LOW_BITS,
     PART_ENTRIES,
     PLACE_BITS,
-    ends_of,
+    Parts,
     has_band,
     hashes_from,
     label,
@@ -47,6 +47,8 @@ __all__ = ["ROWS_A_LOOKUP", "by_band", "places", "possible", "sizes_in_pass", "w
 ROWS_A_LOOKUP: Final = 6
 # Looking up a part takes about as long as reading so many in order: 1.5 us.
 PARTS_A_LOOKUP: Final = 1
+# Of so many entries, one is unpacked to find others by it.
+SAMPLED: Final = 16
 # Each takes 2 kB from each filter.
 LOOKUPS_AT_A_TIME: Final = 2_000
 
@@ -212,7 +214,9 @@ def _looked_up(
         for number, mine in parts.items():
             if mine:
                 rows = np.asarray([place for place, _ in mine], dtype=np.int64)
-                found, labels = _matches([entries for _, entries in mine], np.arange(len(rows)), asked[rows])
+                bounds = row_offsets(np.asarray([len(entries) for _, entries in mine]) // ENTRY_BYTES)
+                entries = _entries(b"".join(entries for _, entries in mine))
+                found, labels = _matches(entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
                 yield number, begin + rows[found], labels
 
 
@@ -241,39 +245,57 @@ def _in_filter(
     """
     rows, labels, begin = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
     while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]))):
-        ends = ends_of(parts)
-        after = int(np.searchsorted(positions, ends[-1], side="right"))
+        after = int(np.searchsorted(positions, parts.ends[-1], side="right"))
         asked = positions[begin:after]
-        part_of = np.searchsorted(ends, asked)
-        may_be = np.flatnonzero(ends[part_of] >> LOW_BITS == asked >> LOW_BITS)
-        found, its_labels = _matches([entries for _, entries in parts], part_of[may_be], asked[may_be])
+        part_of = np.searchsorted(parts.ends, asked)
+        may_be = np.flatnonzero(parts.ends[part_of] >> LOW_BITS == asked >> LOW_BITS)
+        asked, part_of = asked[may_be], part_of[may_be]
+        entries = _entries(parts.entries)
+        found, its_labels = _matches(entries, asked, _near(parts, entries, asked, part_of), parts.bounds[part_of + 1])
         rows.append(begin + may_be[found])
         labels.append(its_labels)
         begin = after
     return np.concatenate(rows), np.concatenate(labels)
 
 
-def _matches(
-    parts: Sequence[bytes], part_of: NDArray[np.int64], positions: NDArray[np.int64]
+def _entries(packed: bytes) -> NDArray[np.uint32]:
+    """Return packed entries as the high bits of integers, and one more."""
+    # Entries are big-endian, so one is the three high bytes of the integer that begins with it.
+    return np.ndarray((len(packed) // ENTRY_BYTES + 1,), ">u4", packed + bytes(4), strides=(ENTRY_BYTES,))
+
+
+def _near(
+    parts: Parts, entries: NDArray[np.uint32], positions: NDArray[np.int64], part_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (index of a position, label) of the entries that its part has of each position, both int64, shape (k,).
+    """Return where the first entry of each position is, as `_matches` takes it, by those that are unpacked."""
+    bounds = parts.bounds
+    high = np.repeat(parts.ends >> LOW_BITS, np.diff(-(-bounds // SAMPLED)))
+    unpacked = high << LOW_BITS | entries[:-1:SAMPLED] >> np.uint32(32 - LOW_BITS)
+    place = SAMPLED * np.searchsorted(unpacked, positions)
+    return np.maximum(place - SAMPLED + 1, bounds[part_of]), np.minimum(place, bounds[part_of + 1])
+
+
+def _matches(
+    entries: NDArray[np.uint32],
+    positions: NDArray[np.int64],
+    near: tuple[NDArray[np.int64], NDArray[np.int64]],
+    ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (index of a position, label) of the entries of each position, both int64, shape (k,).
 
     A binary search of all positions at once, in the packed entries: unpacking them would take four times as long.
 
-    Args: part_of: the part of each position, int64, shape (n,).
+    Args:
+        entries: as `_entries` returns them.
+        near: the first entry of each position, or of the next one, is one of these or follows them: (first, after).
+        ends: where the part of each position ends.
     """
-    bounds = row_offsets(np.fromiter(map(len, parts), np.int64, len(parts)) // ENTRY_BYTES)
-    # Entries are big-endian, so one is the three high bytes of the integer that begins with it.
-    joined = b"".join([*parts, bytes(4 - ENTRY_BYTES)])
-    entries: NDArray[np.uint32] = np.ndarray((int(bounds[-1]),), ">u4", joined, strides=(ENTRY_BYTES,))
     low = (positions & (1 << LOW_BITS) - 1).astype(np.uint32)
     wanted = low << np.uint32(32 - LOW_BITS)
-    first, after = bounds[part_of], bounds[part_of + 1]
-    ends = after.copy()
-    for _ in range(int(np.diff(bounds).max(initial=0)).bit_length()):
+    first, after = near
+    for _ in range(int((after - first).max(initial=0)).bit_length()):
         middle = (first + after) >> 1
-        # Where nothing is left, `middle` may be beyond the last entry.
-        is_less = (entries[np.minimum(middle, len(entries) - 1)] < wanted) & (first < after)
+        is_less = (entries[middle] < wanted) & (first < after)
         first = np.where(is_less, middle + 1, first)
         after = np.where(is_less, after, middle)
     rows, labels, there = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], np.arange(len(positions))
