@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import delete, select, tuple_
 
-from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import band_bucket
@@ -122,14 +121,10 @@ class SharedBuckets:
 
 
 def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> SharedBuckets:
-    """Return those of the buckets that have two or more contents. Args: as of `members`.
-
-    New contents are in one generation or a few. If that is small, one ordered pass over it takes less time than to look
-    up all buckets, most of which have one content.
-    """
-    places = lookups.places(transaction, buckets)
-    sizes = _sizes_by_pass(transaction, buckets, places)
-    is_unknown = sizes < 0
+    """Return those of the buckets that have two or more contents. Args: as of `members`."""
+    sized = lookups.sized_places(transaction, buckets)
+    places, sizes = sized[:, :2], sized[:, 2]
+    is_unknown = sizes == lookups.UNKNOWN
     sizes[is_unknown] = _sizes(transaction, buckets, places[is_unknown])
     totals = np.bincount(places[:, 0], sizes, len(buckets)).astype(np.int64)
     shared = np.flatnonzero(totals > 1)
@@ -140,16 +135,6 @@ def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> Shared
     )
 
 
-def _worth_a_pass(transaction: Transaction, places: NDArray[np.int64], num_bands: int) -> list[int]:
-    """Return the generations whose rows of the bands take less time to read than the places in them to look up."""
-    num_rows, num_places = generations.rows_a_band(transaction), np.bincount(places[:, 1])
-    return [
-        one
-        for one in np.flatnonzero(num_places).tolist()
-        if num_bands * num_rows[one] < lookups.ROWS_A_LOOKUP * num_places[one]
-    ]
-
-
 def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many contents each place has, int64, shape (k,)."""
     sizes = np.zeros(len(places), dtype=np.int64)
@@ -157,20 +142,6 @@ def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray
         asked = {"given": _given(buckets, places[begin : begin + GIVEN_KEYS])}
         found = transaction.integers(statements.place_sizes(), asked)
         sizes[begin + found[:, 0]] = found[:, 1]
-    return sizes
-
-
-def _sizes_by_pass(
-    transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return what `_sizes` does, but -1 for the places of a generation that takes longer to read than to look up."""
-    sizes = np.full(len(places), -1, dtype=np.int64)
-    for generation in _worth_a_pass(transaction, places, len(distinct(buckets[:, 0]))):
-        mine = np.flatnonzero(places[:, 1] == generation)
-        for begin, band, hashes in lookups.by_band(buckets[places[mine, 0]]):
-            found = lookups.sizes_in_pass(transaction, generation, band, hashes)
-            if found is not None:
-                sizes[mine[begin : begin + len(hashes)]] = found
     return sizes
 
 

@@ -33,7 +33,6 @@ __all__ = [
     "merge_some",
     "num_contents",
     "numbers",
-    "rows_a_band",
     "unite_filters",
     "young",
 ]
@@ -72,15 +71,10 @@ def numbers(transaction: Transaction) -> list[int]:
     return [one.number for one in generations(transaction)]
 
 
-def rows_a_band(transaction: Transaction) -> dict[int, float]:
-    """Return about how many rows each generation has in a band, with those that were deleted since the last merge."""
-    bands: int = transaction.execute(_BANDS).scalar_one()
-    return {one.number: in_a_band(one.num_rows, bands) for one in generations(transaction)}
-
-
 def num_contents(transaction: Transaction) -> int:
     """Return about how many contents the rows belong to. Counting the contents of a large index would take seconds."""
-    return round(sum(rows_a_band(transaction).values()))
+    bands: int = transaction.execute(_BANDS).scalar_one()
+    return round(in_a_band(sum(one.num_rows for one in generations(transaction)), bands))
 
 
 def fills_one(transaction: Transaction, num_rows: int) -> bool:

@@ -8,8 +8,7 @@ A *place* is a bucket in a generation. Nearly all places are ruled out here, wit
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -41,8 +40,10 @@ from lshdb.store.tables.filters import (
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Transaction
 
-__all__ = ["ROWS_A_LOOKUP", "by_band", "places", "possible", "sizes_in_pass", "wrong"]
+__all__ = ["UNKNOWN", "places", "possible", "sized_places", "wrong"]
 
+# The number of contents of a place that was not read.
+UNKNOWN: Final = -1
 # Looking a bucket up takes as long as reading so many rows.
 ROWS_A_LOOKUP: Final = 6
 # Looking up a part takes about as long as reading so many in order: 1.5 us.
@@ -97,35 +98,59 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
 
 
 class _Members:
-    """The generations that have each filter, and those that have none.
+    """The generations that have each filter, and those that have none, with about the number of their rows in a band.
 
     Attributes:
-        young: the generations without a filter, each with about the number of its rows in a band.
+        young: the generations without a filter.
         filtered: the generations that each filter stands for.
-        num_parts: about how many parts of a band all filters have.
         scheme: of the index.
     """
 
     def __init__(self, transaction: Transaction) -> None:
         self.young: dict[int, float] = {}
-        self.filtered: dict[int, list[int]] = {}
-        self.num_parts = 0.0
+        self.filtered: dict[int, dict[int, float]] = {}
         # Without generations, there is nothing to look up.
         self.scheme: Scheme = "fss2"
         for number, generation, num_rows, bands, self.scheme in transaction.rows(_MEMBERS):
-            in_band = in_a_band(num_rows, bands)
-            if number is None:
-                self.young[generation] = in_band
-            else:
-                self.filtered.setdefault(number, []).append(generation)
-                self.num_parts += in_band / PART_ENTRIES
+            mine = self.young if number is None else self.filtered.setdefault(number, {})
+            mine[generation] = in_a_band(num_rows, bands)
 
-    def having(self, number: int, labels: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-        """Yield the generations of a filter that have one of the labels, and which of the labels they have."""
+    @property
+    def num_parts(self) -> float:
+        """About how many parts of a band all filters have."""
+        return sum(sum(mine.values()) for mine in self.filtered.values()) / PART_ENTRIES
+
+
+class _Places:
+    """Collects places, each with the number of its contents, or UNKNOWN."""
+
+    def __init__(self) -> None:
+        self._codes, self._sizes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+
+    def add(self, rows: NDArray[np.int64], generation: int, sizes: NDArray[np.int64] | None = None) -> None:
+        """Add buckets in a generation. Args: rows: of the buckets, int64, shape (n,), ascending."""
+        self._codes.append(rows * (LAST_NUMBER + 1) + generation)
+        self._sizes.append(np.full(len(rows), UNKNOWN) if sizes is None else sizes)
+
+    def add_read(self, begin: int, sizes: Mapping[int, NDArray[np.int64]]) -> None:
+        """Add the buckets of a band that generations have. Args: begin: of the band. sizes: as of `_sizes_by_pass`."""
+        for generation, mine in sizes.items():
+            there = np.flatnonzero(mine)
+            self.add(begin + there, generation, mine[there])
+
+    def add_labelled(self, rows: NDArray[np.int64], labels: NDArray[np.int64], among: Iterable[int]) -> None:
+        """Add the buckets whose entry in a filter has the label of a generation. Args: among: those of the filter."""
         there = set(distinct(labels).tolist())
-        for generation in self.filtered[number]:
+        for generation in among:
             if label(generation) in there:
-                yield generation, labels == label(generation)
+                self.add(rows[labels == label(generation)], generation)
+
+    def sorted(self) -> NDArray[np.int64]:
+        """Return (row, generation, number of contents), int64, shape (k, 3)."""
+        codes = np.concatenate(self._codes)
+        # The codes of each generation are sorted, so they only merge.
+        order = np.argsort(codes, kind="stable")
+        return np.column_stack([*np.divmod(codes[order], LAST_NUMBER + 1), np.concatenate(self._sizes)[order]])
 
 
 def _entry(position: int) -> bytes:
@@ -149,53 +174,62 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
-    known, num_bands = _Members(transaction), 0
-    codes = [np.empty(0, dtype=np.int64)]
-
-    def found(rows: NDArray[np.int64], generation: int) -> None:
-        codes.append(rows * (LAST_NUMBER + 1) + generation)
-
-    positions = [np.empty(0, dtype=np.int64)]
-    for begin, band, hashes in by_band(buckets):
-        num_bands += 1
-        for generation, num_rows in known.young.items():
-            sizes = None
-            if num_rows < ROWS_A_LOOKUP * len(hashes):
-                sizes = sizes_in_pass(transaction, generation, band, hashes)
-            if sizes is not None:
-                found(begin + np.flatnonzero(sizes), generation)
-            elif has_band(transaction, generation, band):
-                found(np.arange(begin, begin + len(hashes)), generation)
-        positions.append(positions_of(hashes, band, known.scheme))
-    asked = np.concatenate(positions)
-    are_few = PARTS_A_LOOKUP * len(asked) * len(known.filtered) < known.num_parts * num_bands
-    for number, rows, labels in (_looked_up if are_few else _scanned)(transaction, asked, known.filtered):
-        for generation, mine in known.having(number, labels):
-            found(rows[mine], generation)
-    # The codes of each generation are sorted, so they only merge.
-    return np.column_stack(np.divmod(np.sort(np.concatenate(codes), kind="stable"), LAST_NUMBER + 1))
+    return sized_places(transaction, buckets)[:, :2]
 
 
-def sizes_in_pass(
-    transaction: Transaction, generation: int, band: int, hashes: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """Return how many contents each bucket of a band has in a generation, int64, shape (n,). Reads all its rows.
+def sized_places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what `places` does, each with the number of its contents, or UNKNOWN: int64, shape (k, 3).
 
-    Returns: None if there are more rows than it takes to look the buckets up: a generation does not have the same
-        number of rows in each band, and a young one of older versions has digests only.
+    If a generation has few rows, reading all of them takes less time than reading its filter and looking buckets up.
     """
-    most = 2 * ROWS_A_LOOKUP * len(hashes)
-    found = hashes_from(transaction, generation, band, LEAST_HASH, most + 1)
-    if len(found) > most:
-        return None
-    return np.searchsorted(found, hashes, side="right") - np.searchsorted(found, hashes)
+    known, bands, found = _Members(transaction), list(_by_band(buckets)), _Places()
+    for begin, band, hashes in bands:
+        for generation, num_rows in known.young.items():
+            if sizes := _sizes_by_pass(transaction, {generation: num_rows}, band, hashes):
+                found.add_read(begin, sizes)
+            elif has_band(transaction, generation, band):
+                found.add(np.arange(begin, begin + len(hashes)), generation)
+    positions = {begin: positions_of(hashes, band, known.scheme) for begin, band, hashes in bands}
+    if PARTS_A_LOOKUP * len(buckets) * len(known.filtered) < known.num_parts * len(bands):
+        asked = np.concatenate(list(positions.values()))
+        for number, rows, labels in _looked_up(transaction, asked, known.filtered):
+            found.add_labelled(rows, labels, known.filtered[number])
+        return found.sorted()
+    for number, members in known.filtered.items():
+        for begin, band, hashes in bands:
+            if sizes := _sizes_by_pass(transaction, members, band, hashes):
+                found.add_read(begin, sizes)
+            else:
+                rows, labels = _in_filter(transaction, number, positions[begin])
+                found.add_labelled(begin + rows, labels, members)
+    return found.sorted()
 
 
-def by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
     """Yield the hashes of each band, with the number of buckets before and that of the band. Args: as of `places`."""
     for band in distinct(buckets[:, 0]).tolist():
         begin, end = np.searchsorted(buckets[:, 0], (band, band + 1)).tolist()
         yield begin, band, buckets[begin:end, 1]
+
+
+def _sizes_by_pass(
+    transaction: Transaction, among: Mapping[int, float], band: int, hashes: NDArray[np.int64]
+) -> dict[int, NDArray[np.int64]]:
+    """Return how many contents each bucket of a band has in each generation, by reading all their rows.
+
+    Args: among: the generations, with about the number of their rows in a band.
+    Returns: int64, shape (n,), for each; nothing if looking the buckets up takes less time.
+    """
+    most, sizes = ROWS_A_LOOKUP * len(hashes), dict[int, NDArray[np.int64]]()
+    if sum(among.values()) >= most:
+        return {}
+    for generation in among:
+        # Not all bands have the same number of rows, and a young generation of older versions has digests only.
+        found = hashes_from(transaction, generation, band, LEAST_HASH, 2 * most + 1)
+        if len(found) > 2 * most:
+            return {}
+        sizes[generation] = np.searchsorted(found, hashes, side="right") - np.searchsorted(found, hashes)
+    return sizes
 
 
 def _looked_up(
@@ -218,22 +252,6 @@ def _looked_up(
                 entries = _entries(b"".join(entries for _, entries in mine))
                 found, labels = _matches(entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
                 yield number, begin + rows[found], labels
-
-
-def _scanned(
-    transaction: Transaction, positions: NDArray[np.int64], among: Mapping[int, object]
-) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield what `_looked_up` does. Reads all parts of the bands of the positions."""
-    for number in among:
-        for begin, end in _runs_of_bands(positions):
-            rows, labels = _in_filter(transaction, number, positions[begin:end])
-            yield number, begin + rows, labels
-
-
-def _runs_of_bands(positions: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of positions of one band each, because other bands may lie between them."""
-    bounds = np.flatnonzero(np.diff(positions >> PLACE_BITS, prepend=-1, append=-1)).tolist()
-    yield from itertools.pairwise(bounds)
 
 
 def _in_filter(
