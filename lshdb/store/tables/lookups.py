@@ -174,18 +174,24 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
 
     Args: buckets: (band, bucket_hash), int64, shape (m, 2), sorted.
     """
-    return sized_places(transaction, buckets)[:, :2]
+    return _placed(transaction, buckets, rows_of_filtered=0)[:, :2]
 
 
 def sized_places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what `places` does, each with the number of its contents, or UNKNOWN: int64, shape (k, 3).
 
-    If a generation has few rows, reading all of them takes less time than reading its filter and looking buckets up.
+    For buckets that exist, such as those of new contents. These are in a generation or a few, and if that has few rows,
+    reading all of them takes less time than reading its filter and then looking the buckets up.
     """
+    return _placed(transaction, buckets, rows_of_filtered=ROWS_A_LOOKUP)
+
+
+def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_filtered: int) -> NDArray[np.int64]:
+    """Return `sized_places`. Args: rows_of_filtered: generations with a filter are read if they have fewer a bucket."""
     known, bands, found = _Members(transaction), list(_by_band(buckets)), _Places()
     for begin, band, hashes in bands:
         for generation, num_rows in known.young.items():
-            if sizes := _sizes_by_pass(transaction, {generation: num_rows}, band, hashes):
+            if sizes := _sizes_by_pass(transaction, {generation: num_rows}, band, hashes, ROWS_A_LOOKUP):
                 found.add_read(begin, sizes)
             elif has_band(transaction, generation, band):
                 found.add(np.arange(begin, begin + len(hashes)), generation)
@@ -197,7 +203,7 @@ def sized_places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArra
         return found.sorted()
     for number, members in known.filtered.items():
         for begin, band, hashes in bands:
-            if sizes := _sizes_by_pass(transaction, members, band, hashes):
+            if sizes := _sizes_by_pass(transaction, members, band, hashes, rows_of_filtered):
                 found.add_read(begin, sizes)
             else:
                 rows, labels = _in_filter(transaction, number, positions[begin])
@@ -213,14 +219,14 @@ def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.
 
 
 def _sizes_by_pass(
-    transaction: Transaction, among: Mapping[int, float], band: int, hashes: NDArray[np.int64]
+    transaction: Transaction, among: Mapping[int, float], band: int, hashes: NDArray[np.int64], rows_a_hash: int
 ) -> dict[int, NDArray[np.int64]]:
     """Return how many contents each bucket of a band has in each generation, by reading all their rows.
 
     Args: among: the generations, with about the number of their rows in a band.
-    Returns: int64, shape (n,), for each; nothing if looking the buckets up takes less time.
+    Returns: int64, shape (n,), for each; nothing if they have `rows_a_hash` rows or more for each hash.
     """
-    most, sizes = ROWS_A_LOOKUP * len(hashes), dict[int, NDArray[np.int64]]()
+    most, sizes = rows_a_hash * len(hashes), dict[int, NDArray[np.int64]]()
     if sum(among.values()) >= most:
         return {}
     for generation in among:
