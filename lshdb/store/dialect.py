@@ -132,6 +132,10 @@ class Dialect(ABC):
         """Bulk-insert the rows whose primary key does not exist yet. Returns: how many."""
 
     @abstractmethod
+    def delete(self, connection: Connection, table: Table, columns: Columns) -> None:
+        """Delete the rows with these primary keys, as far as they exist. Args: columns: those of the key, integers."""
+
+    @abstractmethod
     def analyse(self, connection: Connection, table: Table) -> None:
         """Give the planner statistics of a table that was just filled."""
 

@@ -19,7 +19,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["given", "given_bucket", "given_member", "given_pair", "given_row"]
+__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_row"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")

@@ -14,7 +14,6 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
-    SmallInteger,
     Table,
 )
 
@@ -27,7 +26,6 @@ __all__ = [
     "staged_name",
     "staged_pair",
     "staged_range",
-    "staged_row",
     "staged_source",
 ]
 
@@ -95,18 +93,6 @@ staged_range = Table(
     Column("end_id", Name, nullable=False),
     PrimaryKeyConstraint("ordinal"),
     prefixes=_TEMPORARY,
-)
-
-staged_row = Table(
-    "staged_row",
-    _metadata,
-    Column("generation", SmallInteger, nullable=False),
-    Column("band", SmallInteger, nullable=False),
-    Column("bucket_hash", BigInteger, nullable=False),
-    Column("content_key", BigInteger, nullable=False),
-    PrimaryKeyConstraint("generation", "band", "bucket_hash", "content_key"),
-    prefixes=_TEMPORARY,
-    sqlite_with_rowid=False,
 )
 
 staged_pair = Table(

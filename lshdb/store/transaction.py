@@ -169,6 +169,10 @@ class Transaction:
         """Insert the rows whose primary key is new, and return their number."""
         return self.dialect.insert_absent(self.connection, table, columns)
 
+    def delete(self, table: Table, columns: Columns) -> None:
+        """Delete the rows with these primary keys, as far as they exist. Args: columns: those of the key, integers."""
+        self.dialect.delete(self.connection, table, columns)
+
     def stage(self, table: Table, columns: Columns) -> None:
         """Replace the rows of a temporary table."""
         made, deleted, truncated = _emptying(table, self.connection.dialect)

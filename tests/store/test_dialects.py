@@ -165,6 +165,24 @@ def test_an_unsigned_hash_is_the_same_64_bits_in_a_bigint(store: Store) -> None:
     assert found == [0, 1, 2**63 - 1, -(2**63), -1]
 
 
+@pytest.mark.parametrize("slice_rows", [1, 2, 100])
+def test_rows_are_deleted_by_their_keys_and_others_stay(
+    store: Store, slice_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lshdb.store.sqlite.dialect.DELETED_ROWS", slice_rows)
+    monkeypatch.setattr("lshdb.store.postgres.dialect._DELETED_ROWS", slice_rows)
+    rows = [(band, bucket_hash) for band in (-(2**15), 2**15 - 1) for bucket_hash in (-(2**63), 0, 2**63 - 1)]
+    (band, bucket_hash), ones = np.asarray(rows).T, np.ones(len(rows), dtype=np.int64)
+    keys: Columns = {"band": band.astype(np.int16), "bucket_hash": bucket_hash}
+    deleted: Columns = {"band": band[[0, 2, 4, 4]], "bucket_hash": bucket_hash[[0, 2, 5, 5]]}
+    with store.writing() as transaction:
+        transaction.bulk_insert(oversized_bucket, {**keys, "num_contents": ones, "num_pairs": ones})
+        transaction.delete(oversized_bucket, deleted)
+        transaction.delete(oversized_bucket, {name: values[:0] for name, values in deleted.items()})
+        left = transaction.execute(select(*oversized_bucket.primary_key).order_by(*oversized_bucket.primary_key))
+        assert [tuple(row) for row in left] == [rows[1], rows[3], rows[4]]
+
+
 def test_given_integers_arrive_as_they_are_in_their_places(store: Store) -> None:
     integers = [2**63 - 1, -(2**63), 0, 2**53 + 1, -1, 2**53 + 1]
     with store.reading() as transaction:

@@ -25,7 +25,6 @@ from lshdb.store import whole
 from lshdb.store.dialect import Columns
 from lshdb.store.merging import Merging, merge, unite_filters
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
-from lshdb.store.staging import staged_row
 from lshdb.store.store import Store
 from lshdb.store.tables import (
     bands,
@@ -426,14 +425,13 @@ def test_rows_are_deleted_where_they_are_and_looked_up_nearly_nowhere_else(
         add(store, {f"d{one}": (one, one, one) for one in range(start, start + 4)})
     merge(store)
     before, looked_up = buckets(store), []
-    stage = Transaction.stage
+    delete = Transaction.delete
 
-    def staging(transaction: Transaction, table: Table, columns: Columns) -> None:
-        if table is staged_row:
-            looked_up.extend(columns["generation"])
-        stage(transaction, table, columns)
+    def deleting(transaction: Transaction, table: Table, columns: Columns) -> None:
+        looked_up.extend(columns["generation"])
+        delete(transaction, table, columns)
 
-    monkeypatch.setattr(Transaction, "stage", staging)
+    monkeypatch.setattr(Transaction, "delete", deleting)
     key = np.asarray([number + 1])
     with store.writing() as transaction:
         transaction.execute(update(document).where(document.c.content_key == number + 1).values(content_key=None))

@@ -33,6 +33,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
 from lshdb.store.dialect import Columns, Dialect, Growth, Part, as_list, failed, one_line
+from lshdb.store.given import BRACES
 from lshdb.store.postgres import constraints, namespace, sessions
 from lshdb.store.schema import Json, Moment
 from lshdb.store.url import for_libpq, masked
@@ -55,6 +56,7 @@ _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
 # Rows of a binary COPY that are made at a time: 150 kB of buckets, which fit the buffer of a socket.
 _BLOCK_ROWS = 4_000
+_DELETED_ROWS = 10_000
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
 
@@ -210,6 +212,16 @@ class Postgres(Dialect):
         self.bulk_insert(connection, staged, columns)
         insertion = sql.SQL("INSERT INTO {table} ({names}) SELECT {names} FROM {staged} ON CONFLICT DO NOTHING")
         return driver.execute(insertion.format(**places)).rowcount
+
+    def delete(self, connection: Connection, table: Table, columns: Columns) -> None:
+        keys = table.primary_key.columns
+        arrays = ", ".join(f"CAST(%({key.name})s AS {key.type.compile(_DIALECT)}[])" for key in keys)
+        deletion = f"DELETE FROM {table.name} WHERE ({', '.join(keys.keys())}) IN (SELECT * FROM unnest({arrays}))"  # noqa: S608
+        # With many more at a time, the planner reads the whole table instead of looking each of them up.
+        for begin in range(0, len(columns[keys[0].name]), _DELETED_ROWS):
+            some = {key.name: as_list(columns[key.name][begin : begin + _DELETED_ROWS]) for key in keys}
+            # As text: the driver would convert every integer.
+            connection.exec_driver_sql(deletion, {name: str(values).translate(BRACES) for name, values in some.items()})
 
     def analyse(self, connection: Connection, table: Table) -> None:
         # Autovacuum does not analyse temporary tables, and others only after a while. Without statistics, the planner

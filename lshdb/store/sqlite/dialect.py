@@ -59,6 +59,7 @@ MAX_VARIABLES = 32_000
 MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32
+DELETED_ROWS = 100_000
 _NUM_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 # "LSHD", by which file(1) and lshdb recognise an index.
 APPLICATION_ID = 0x4C534844
@@ -176,6 +177,13 @@ class Sqlite(Dialect):
         before = _total_changes(connection)
         _insert(connection, table, columns, "OR IGNORE")
         return _total_changes(connection) - before
+
+    def delete(self, connection: Connection, table: Table, columns: Columns) -> None:
+        keys = table.primary_key.columns.keys()
+        deletion = f"DELETE FROM {table.name} WHERE " + " AND ".join(f"{name} = ?" for name in keys)  # noqa: S608
+        for begin in range(0, len(columns[keys[0]]), DELETED_ROWS):
+            some = (as_list(columns[name][begin : begin + DELETED_ROWS]) for name in keys)
+            connection.exec_driver_sql(deletion, list(zip(*some, strict=True)))
 
     def analyse(self, connection: Connection, table: Table) -> None:
         """Do nothing: statements fix the order in which temporary tables are joined."""

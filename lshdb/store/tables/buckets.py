@@ -8,12 +8,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, select, tuple_
 
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import band_bucket
-from lshdb.store.staging import staged_row
 from lshdb.store.statements import statements
 from lshdb.store.tables import generations, lookups
 from lshdb.store.transaction import GIVEN_KEYS, Transaction
@@ -56,9 +54,7 @@ def delete_rows(transaction: Transaction, rows: Columns) -> None:
     buckets = np.column_stack([known["band"], known["bucket_hash"]]).astype(np.int64)
     row, generation = lookups.places(transaction, buckets).T
     there = {name: values[row] for name, values in known.items()}
-    transaction.stage(staged_row, {"generation": generation.astype(np.int16), **there})
-    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
-    transaction.execute(delete(band_bucket).where(tuple_(*band_bucket.primary_key).in_(select(staged_row))))
+    transaction.delete(band_bucket, {"generation": generation, **there})
 
 
 def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys, VerifiedPairs
@@ -204,18 +204,16 @@ def existing_between(transaction: Transaction, first: int, last: int) -> NDArray
 
 def change_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
     """Change the similarities of stored pairs."""
-    _stage_pairs(transaction, pairs)
+    staged = {"left_key": pairs.keys[:, 0], "right_key": pairs.keys[:, 1]}
+    transaction.stage(staged_pair, {**staged, "similarity": pairs.similarity, "exact": pairs.exact})
     same = (pair.c.left_key == staged_pair.c.left_key) & (pair.c.right_key == staged_pair.c.right_key)
     values = {"similarity": staged_pair.c.similarity, "exact": staged_pair.c.exact}
     transaction.execute(update(pair).values(values).where(same))
 
 
-def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> int:
-    """Delete stored pairs. They stay staged. Returns: how many were deleted."""
-    _stage_pairs(transaction, pairs)
-    mine = select(staged_pair.c.left_key, staged_pair.c.right_key)
-    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
-    return int(transaction.execute(delete(pair).where(tuple_(pair.c.left_key, pair.c.right_key).in_(mine))).rowcount)
+def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
+    """Delete stored pairs."""
+    transaction.delete(pair, {"left_key": pairs.keys[:, 0], "right_key": pairs.keys[:, 1]})
 
 
 def mark_unlinked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
@@ -235,15 +233,3 @@ def analyse(transaction: Transaction) -> None:
     """Give the planner statistics of the tables that a link of many contents has changed."""
     for table in (content, document, pair):
         transaction.dialect.analyse(transaction.connection, table)
-
-
-def _stage_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
-    transaction.stage(
-        staged_pair,
-        {
-            "left_key": pairs.keys[:, 0],
-            "right_key": pairs.keys[:, 1],
-            "similarity": pairs.similarity,
-            "exact": pairs.exact,
-        },
-    )

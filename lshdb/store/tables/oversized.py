@@ -7,11 +7,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import select
 
 from lshdb.model.values import BandKeys
-from lshdb.store.dialect import Columns
-from lshdb.store.given import given_bucket
 from lshdb.store.schema import oversized_bucket
 from lshdb.store.statements import statements
 from lshdb.store.tables.buckets import buckets_of, first_in
@@ -22,10 +20,6 @@ __all__ = ["among", "exist", "mates", "members", "put", "relink"]
 
 _ALL: Final = select(oversized_bucket.c.band, oversized_bucket.c.bucket_hash)
 _ANY: Final = _ALL.limit(1)
-_DELETE: Final = delete(oversized_bucket).where(
-    # A row value, not EXISTS: SQLite then looks up each row by its primary key instead of scanning the table.
-    tuple_(*oversized_bucket.primary_key).in_(select(given_bucket.c.band, given_bucket.c.bucket_hash))
-)
 
 
 def exist(transaction: Transaction) -> bool:
@@ -69,14 +63,10 @@ def put(transaction: Transaction, hot: NDArray[np.int64]) -> None:
     """
     if not len(hot):
         return
-    _delete(transaction, hot[:, :2])
-    columns: Columns = {
-        "band": hot[:, 0].astype(np.int16),
-        "bucket_hash": hot[:, 1],
-        "num_contents": hot[:, 2],
-        "num_pairs": transaction.expansion.num_skipped(hot[:, 2]),
-    }
-    transaction.bulk_insert(oversized_bucket, columns)
+    keys, sizes = _keys(hot), hot[:, 2]
+    transaction.delete(oversized_bucket, keys)
+    others = {"num_contents": sizes, "num_pairs": transaction.expansion.num_skipped(sizes)}
+    transaction.bulk_insert(oversized_bucket, {**keys, **others})
 
 
 def relink(transaction: Transaction, band_keys: BandKeys) -> None:
@@ -91,17 +81,15 @@ def relink(transaction: Transaction, band_keys: BandKeys) -> None:
         return
     buckets = buckets_of(band_keys)
     cap, hubs = transaction.expansion.cap, transaction.expansion.hubs
-    moved, shrunk = [np.empty(0, dtype=np.int64)], list[tuple[int, int]]()
+    moved, are_hot = [np.empty(0, dtype=np.int64)], list[bool]()
     hot, num_removed = np.unique(buckets[among(transaction, buckets)], axis=0, return_counts=True)
     for (band, bucket_hash), removed in zip(hot.tolist(), num_removed.tolist(), strict=True):
         keys = first_in(transaction, band, bucket_hash, cap + 1)
         moved += [keys[max(0, hubs - removed) : hubs], keys[max(0, cap - removed) : cap]]
-        if len(keys) <= cap:
-            shrunk.append((band, bucket_hash))
-    _delete(transaction, np.asarray(shrunk, dtype=np.int64))
+        are_hot.append(len(keys) > cap)
+    transaction.delete(oversized_bucket, _keys(hot[~np.asarray(are_hot, dtype=np.bool_)]))
     mark_unlinked(transaction, np.unique(np.concatenate(moved)))
 
 
-def _delete(transaction: Transaction, buckets: NDArray[np.int64]) -> None:
-    for part in transaction.parts(buckets):
-        transaction.execute(_DELETE, part)
+def _keys(buckets: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
+    return {"band": buckets[:, 0].astype(np.int16), "bucket_hash": buckets[:, 1]}
