@@ -10,12 +10,15 @@ from functools import partial
 from typing import Final
 
 from lshdb.store.store import Store
-from lshdb.store.tables import filters, generations
+from lshdb.store.tables import filters, generation_list, generations
 
 __all__ = ["Merging", "merge", "unite_filters"]
 
-# Twice what the filters of new rows take.
-FILTER_SHARE: Final = 1 / 4
+# A third more than the filters of new rows take in an index of ten million texts, so that no load waits long.
+FILTER_SHARE: Final = 1 / 8
+# A question reads a part of each. Above this number, an ingest merges them faster.
+MANY_FILTERS: Final = 16
+MANY_FILTERS_SHARE: Final = 1 / 4
 # A bucket may have to be looked up in several. Above this number, an ingest moves rows; `vacuum` moves all of them.
 MANY_GENERATIONS: Final = 64
 # Enough to move each row at least once, so that there are not many more generations than these.
@@ -63,6 +66,8 @@ class Merging:
 
     def go_on(self) -> None:
         """Build filters, and merge if they are many, for the time that is left of the share."""
-        are_many = len(self._store.read(generations.numbers)) > MANY_GENERATIONS
-        share = (MERGING_SHARE if are_many else FILTER_SHARE) * (time.monotonic() - self._started)
-        self._spent += merge(self._store, share - self._spent, moves=are_many)
+        known = self._store.read(generation_list.generations)
+        are_many = len(known) > MANY_GENERATIONS
+        are_many_filters = len(generation_list.used(known)) > MANY_FILTERS
+        share = MERGING_SHARE if are_many else MANY_FILTERS_SHARE if are_many_filters else FILTER_SHARE
+        self._spent += merge(self._store, share * (time.monotonic() - self._started) - self._spent, moves=are_many)

@@ -218,12 +218,18 @@ def test_rows_stay_in_one_generation_until_the_key_of_the_buckets_is_there(
     assert known(store) == [(0, 36, None)]
 
 
-@pytest.mark.parametrize(("many", "expected"), [(0, [140, 144, 145, 145]), (10, [138, 140, 140, 140])])
+@pytest.mark.parametrize(
+    ("many", "many_filters", "expected"),
+    [(0, 10, [140, 144, 145, 145]), (10, 0, [138, 140, 140, 140]), (10, 10, [134, 135, 135, 135])],
+)
 def test_merging_takes_a_share_of_the_time(
-    many: int, expected: list[int], store: Store, monkeypatch: pytest.MonkeyPatch
+    many: int, many_filters: int, expected: list[int], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add(store, alike(1))
+    add_each(store, alike(4))
+    merge(store, moves=False)
+    assert filtered(store)
     monkeypatch.setattr("lshdb.store.merging.MANY_GENERATIONS", many)
+    monkeypatch.setattr("lshdb.store.merging.MANY_FILTERS", many_filters)
     now = 100
 
     def step(_transaction: object, *, moves: bool) -> bool:
