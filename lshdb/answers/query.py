@@ -33,7 +33,7 @@ from lshdb.sketch.minhash import estimate
 from lshdb.sketch.normalization import digests
 from lshdb.sketch.sketch import shingle_sets_utf8, signed, text_of
 from lshdb.sketch.texts import encode
-from lshdb.store.tables import answers, graph, measurements, oversized
+from lshdb.store.tables import answers, graph, identities, lookups, measurements, oversized
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Arrival", "Match", "load_kernels", "matches", "matches_among", "only_document", "stored_matches"]
@@ -94,12 +94,15 @@ def matches_among(
     if not len(sets.hashes):
         return []
     keys = band_keys(signatures, params.banding)
-    # A text of the index has its pairs already. A server would be asked once more by everybody else.
-    if transaction.dialect.is_local and params.keep_text and min_sim >= params.floor:
-        digest = digests(forms, params.table_version)[0].tobytes()
-        if (known := answers.settled(transaction, digest, keys, min_sim)) is not None:
+    digest = digests(forms, params.table_version)[0].tobytes()
+    young, filtered = lookups.possible(transaction, keys, identities.buckets_of(identities.as_digests([digest])))
+    # A text of the index has its pairs already. A server is asked for it only if a filter has it: to ask for each text
+    # takes longer than to read the buckets of a young generation, which are in memory.
+    if params.keep_text and min_sim >= params.floor:
+        likely = filtered + young if transaction.dialect.is_local else filtered
+        if (known := answers.settled(transaction, digest, likely, keys, min_sim)) is not None:
             return None if most is not None and len(known) > most else _nearest(_named(transaction, known))
-    candidates = graph.candidates_of(transaction, keys, None if most is None else most + 1)
+    candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:
         return None
     return _nearest(_compared(transaction, text, signatures, candidates, min_sim, params))

@@ -19,13 +19,14 @@ from lshdb.errors import StoreFailed
 from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.values import Document, Signatures, Sketches
+from lshdb.model.values import BandKeys, Document, Signatures, Sketches
 from lshdb.sketch.banding import band_keys
 from lshdb.store import retrying
 from lshdb.store.schema import DIGEST_BAND, band_bucket
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, runs
+from lshdb.store.tables import answers, documents, lookups, runs
 from lshdb.store.tables.answers import Chosen
+from lshdb.store.tables.lookups import BucketPlace
 from lshdb.store.transaction import Transaction
 
 Minima = tuple[int, ...]
@@ -141,3 +142,9 @@ def content_key_of(transaction: Transaction, doc_id: str) -> int | None:
     is_there, key = answers.content_of(transaction, "default", doc_id)
     assert is_there, doc_id
     return key
+
+
+def possible(transaction: Transaction, asked: BandKeys) -> list[BucketPlace]:
+    """Return where the buckets of one sketch may be. Args: asked: shape (1, bands)."""
+    young, filtered = lookups.possible(transaction, asked)
+    return young + filtered

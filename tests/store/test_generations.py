@@ -39,7 +39,7 @@ from lshdb.store.tables import (
 )
 from lshdb.store.tables.buckets import buckets_of, members, members_at, put_rows
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, sketches_of
+from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, possible, sketches_of
 from tests.store.hearing import heard
 from tests.store.released import restore
 
@@ -296,7 +296,7 @@ def test_a_question_finds_candidates_in_every_generation(store: Store) -> None:
     add_each(store, alike(9))
     asked = band_keys(sketches_of([(7, 100, 100)]).signatures, PARAMS.banding)
     with store.reading() as transaction:
-        assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
+        assert graph.candidates_at(transaction, possible(transaction, asked)).tolist() == list(range(1, 10))
 
 
 def filtered(store: Store) -> list[int]:
@@ -324,9 +324,9 @@ def test_a_filter_denies_no_row_and_nearly_all_others(store: Store) -> None:
             asked = band_keys(sketches_of([minima]).signatures, PARAMS.banding)
             hashes = {(band, int(key)) for band, key in enumerate(asked.keys[0].view(np.int64))}
             there = {tuple(row) for row in rows if tuple(row[1:]) in hashes}
-            assert set(lookups.possible(transaction, asked)) >= there
+            assert set(possible(transaction, asked)) >= there
         unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
-        assert {number for number, _, _ in lookups.possible(transaction, unknown)} == set(others) - set(filtered(store))
+        assert {number for number, _, _ in possible(transaction, unknown)} == set(others) - set(filtered(store))
 
 
 def test_a_sketch_whose_buckets_all_are_in_a_filter_takes_no_statement_for_each(store: Store) -> None:
@@ -335,7 +335,7 @@ def test_a_sketch_whose_buckets_all_are_in_a_filter_takes_no_statement_for_each(
     statements: list[str] = []
     asked = band_keys(sketches_of([(1, 1, 1)]).signatures, PARAMS.banding)
     with store.reading() as transaction, heard(transaction, lambda *call: statements.append(call[2])):
-        found = lookups.possible(transaction, asked)
+        found = possible(transaction, asked)
     mine = [band for number, band, _ in found if number in filtered(store)]
     assert sorted(mine) == list(range(PARAMS.bands))
     # The generations that are young, the parts, and the generations of their filters.
@@ -349,7 +349,7 @@ def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -
         with store.reading() as transaction:
             assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
             asked = band_keys(sketches_of([(7, 3, 3)]).signatures, PARAMS.banding)
-            assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 10))
+            assert graph.candidates_at(transaction, possible(transaction, asked)).tolist() == list(range(1, 10))
         goes_on = store.write(generations.merge_some)
         steps += 1
     assert steps > 40
@@ -362,9 +362,9 @@ def test_filters_merge_before_the_rows_do(store: Store) -> None:
     merge(store, moves=False)
     assert (sizes(store), filtered(store), len(stored(store))) == ({0: 16, 1: 16}, [0, 1], 1)
     with store.reading() as transaction:
-        assert lookups.possible(transaction, unknown) == []
+        assert possible(transaction, unknown) == []
         # The first band has a bucket in both generations, the others in one.
-        assert sorted((number, band) for number, band, _ in lookups.possible(transaction, asked)) == [
+        assert sorted((number, band) for number, band, _ in possible(transaction, asked)) == [
             (0, 0),
             (0, 1),
             (0, 2),
@@ -381,8 +381,8 @@ def test_the_target_of_a_merge_has_a_filter_before_the_first_row_moves(store: St
         assert filtered(store) == [0, 1, 2]
         with store.reading() as transaction:
             assert not any(lookups.wrong(transaction, number) for number in (0, 1, 2))
-            assert graph.candidates_of(transaction, asked).tolist() == list(range(1, 9))
-            assert lookups.possible(transaction, unknown) == []
+            assert graph.candidates_at(transaction, possible(transaction, asked)).tolist() == list(range(1, 9))
+            assert possible(transaction, unknown) == []
         store.write(generations.merge_some)
     merge(store)
     assert (filtered(store), len(stored(store))) == ([2], 1)
@@ -416,7 +416,7 @@ def test_a_filter_tells_which_generation_has_a_bucket(store: Store, monkeypatch:
     for number in range(4 * 17):
         asked = band_keys(sketches_of([(number, number, number)]).signatures, PARAMS.banding)
         with store.reading() as transaction:
-            having = {generation for generation, _, _ in lookups.possible(transaction, asked)}
+            having = {generation for generation, _, _ in possible(transaction, asked)}
         with_label = {one for one in range(17) if one % 16 == number // 4 % 16}
         assert number // 4 in having
         assert having <= with_label
@@ -518,7 +518,7 @@ def test_all_filters_become_one_after_a_link_that_reads_all_rows(store: Store) -
         assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
         unknown = band_keys(sketches_of([(1000, 1001, 1002)]).signatures, PARAMS.banding)
         young = set(generations.numbers(transaction)) - set(filtered(store))
-        assert {number for number, _, _ in lookups.possible(transaction, unknown)} == young
+        assert {number for number, _, _ in possible(transaction, unknown)} == young
     unite_filters(store)
     assert len(stored(store)) == 1
 
@@ -549,7 +549,7 @@ def test_a_part_has_all_entries_of_a_hash(store: Store, monkeypatch: pytest.Monk
     asked = band_keys(sketches_of([(7, 100, 100)]).signatures, PARAMS.banding)
     hashes = asked.keys[0].view(np.int64)
     with store.reading() as transaction:
-        assert [(number, band) for number, band, _ in lookups.possible(transaction, asked)] == [
+        assert [(number, band) for number, band, _ in possible(transaction, asked)] == [
             (number, 0) for number in range(5)
         ]
         assert lookups.places(transaction, np.asarray([[0, hashes[0]]])).tolist() == [[0, one] for one in range(5)]
@@ -563,7 +563,7 @@ def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
     assert filtered(store) == [0]
     asked = band_keys(sketches_of([(1, 1, 1)]).signatures, PARAMS.banding)
     with store.reading() as transaction:
-        assert {band for _, band, _ in lookups.possible(transaction, asked)} <= {1}
+        assert {band for _, band, _ in possible(transaction, asked)} <= {1}
         for band in (0, 2, DIGEST_BAND):
             assert len(lookups.places(transaction, np.column_stack([np.full(5, band), np.arange(5)]))) == 0
 
@@ -582,7 +582,7 @@ def test_the_entries_of_the_least_and_the_greatest_hash_are_found(band: int, sto
         found = lookups.places(transaction, np.column_stack([np.full(4, band), np.sort(ends)]))
         assert found.tolist() == [[0, 0], [1, 0], [2, 0], [3, 0]]
         for one in ends:
-            assert lookups.possible(transaction, BandKeys(np.asarray([[one]]).astype(np.uint64), band))
+            assert possible(transaction, BandKeys(np.asarray([[one]]).astype(np.uint64), band))
 
 
 def test_no_row_is_added_to_a_generation_that_keeps_its_filter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

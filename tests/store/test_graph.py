@@ -24,7 +24,7 @@ from lshdb.store.store import Store
 from lshdb.store.tables import answers, buckets, documents, graph, shared_buckets
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, put, sketches_of
+from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, possible, put, sketches_of
 
 ALWAYS_SCAN, ALWAYS_JOIN = 10**6, 0
 Pairs = set[tuple[int, int]]
@@ -417,7 +417,7 @@ def test_hot_buckets_are_counted_in_the_figures(store: Store) -> None:
 
 def candidates(store: Store, minima: Minima) -> NDArray[np.int64]:
     with store.reading() as transaction:
-        return graph.candidates_of(transaction, sketches_of([minima]).band_keys)
+        return graph.candidates_at(transaction, possible(transaction, sketches_of([minima]).band_keys))
 
 
 def test_the_candidates_of_a_document_are_the_contents_of_its_buckets_once_each(store: Store) -> None:

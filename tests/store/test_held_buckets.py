@@ -23,7 +23,7 @@ from lshdb.store.tables import documents, generations, identities, lookups
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 from tests.audit.test_planted import audited
-from tests.store.conftest import PARAMS, Minima, add, sketches_of
+from tests.store.conftest import PARAMS, Minima, add, possible, sketches_of
 from tests.store.test_constraints import WORDS, write
 
 
@@ -58,9 +58,9 @@ def test_a_load_that_fills_a_generation_has_a_filter_at_once(store: Store, monke
         [own] = generations.numbers(transaction)
         assert not lookups.wrong(transaction, own)
         unknown = band_keys(sketches_of([(10, 11, 12)]).signatures, PARAMS.banding)
-        assert not lookups.possible(transaction, unknown)
+        assert not possible(transaction, unknown)
         digests = identities.as_digests([bytes(16)])
-        assert not lookups.possible(transaction, identities.buckets_of(digests))
+        assert not possible(transaction, identities.buckets_of(digests))
 
 
 def test_a_load_finds_the_digests_of_its_earlier_batches(new_store: Callable[[], Store]) -> None:
@@ -104,7 +104,7 @@ def test_loads_that_share_a_generation_leave_it_without_a_filter(store: Store, m
         assert generations.numbers(transaction) == [0]
         assert not lookups.wrong(transaction, 0)
         asked = band_keys(sketches_of([(1, 2, 3)]).signatures, PARAMS.banding)
-        assert len(lookups.possible(transaction, asked)) == 3
+        assert len(possible(transaction, asked)) == 3
 
 
 def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store: Store) -> None:

@@ -60,7 +60,7 @@ from lshdb.store.tables.captures import Range
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 from tests.conftest import Schemas
-from tests.store.conftest import new_store_at, sketches_of
+from tests.store.conftest import new_store_at, possible, sketches_of
 from tests.store.hearing import heard
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -466,7 +466,8 @@ def documents_of_some_pairs(transaction: Transaction) -> None:
 def pairs_of_a_linked_text(transaction: Transaction) -> None:
     transaction.execute(delete(unlinked))
     buckets_of_it = band_keys(minima_of(np.array([7])), BANDED.banding)
-    assert answers.settled(transaction, DIGESTS[6].tobytes(), buckets_of_it, 0.8)
+    places = possible(transaction, identities.buckets_of(DIGESTS[6:7]))
+    assert answers.settled(transaction, DIGESTS[6].tobytes(), places, buckets_of_it, 0.8)
 
 
 def content_with_a_digest(transaction: Transaction) -> None:
@@ -502,8 +503,8 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "documents.orphans": lambda transaction: documents.orphans(transaction, SPREAD),
     "documents.delete_contents": delete_contents,
     "buckets.members": mates_of_the_delta,
-    "graph.candidates_of": lambda transaction: graph.candidates_of(
-        transaction, band_keys(minima_of(np.array([40])), BANDED.banding)
+    "graph.candidates_at": lambda transaction: graph.candidates_at(
+        transaction, possible(transaction, band_keys(minima_of(np.array([40])), BANDED.banding))
     ),
     "graph.signatures": lambda transaction: graph.signatures(transaction, SPREAD),
     "graph.texts": lambda transaction: list(graph.texts(transaction, SPREAD)),

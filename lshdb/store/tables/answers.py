@@ -29,6 +29,7 @@ from lshdb.store.statements.collections import bound_key, name_of
 from lshdb.store.statements.statements import Rows
 from lshdb.store.tables import fingerprints, identities
 from lshdb.store.tables.buckets import signed_hashes
+from lshdb.store.tables.lookups import BucketPlace
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -209,14 +210,16 @@ def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> li
 
 
 def settled(
-    transaction: Transaction, digest: bytes, band_keys: BandKeys, min_sim: float
+    transaction: Transaction, digest: bytes, places: Sequence[BucketPlace], band_keys: BandKeys, min_sim: float
 ) -> dict[int, tuple[float, bool]] | None:
     """Return (similarity, exact) of the content with a digest and of its stored mates, by content key.
 
-    None if there is no such content, or if not every pair of it is stored. Args: band_keys: shape (1, bands).
+    None if there is no such content, or if not every pair of it is stored.
+
+    Args: places: as of `identities.content_at`. band_keys: shape (1, bands).
     """
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
-    found = identities.content_with(transaction, digest)
+    found = identities.content_at(transaction, digest, places)
     if found is None or next(transaction.rows(statements.is_settled(), hashes), None) is None:
         return None
     mates = transaction.rows(statements.stored_mates(), {"content_key": found, "min_sim": min_sim})

@@ -20,12 +20,13 @@ from lshdb.store.staging import staged_key, staged_pair
 from lshdb.store.statements import statements
 from lshdb.store.tables import lookups
 from lshdb.store.tables.buckets import buckets_of, contents_at
+from lshdb.store.tables.lookups import BucketPlace
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "StoredSignatures",
     "analyse",
-    "candidates_of",
+    "candidates_at",
     "change_pairs",
     "contents_in",
     "delete_pairs",
@@ -97,12 +98,10 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
     return transaction.integers(statement, None if count is None else {"count": count})[:, 0]
 
 
-def candidates_of(transaction: Transaction, band_keys: BandKeys, most: int | None = None) -> NDArray[np.int64]:
-    """Return the contents that share a bucket with one sketch, int64, ascending.
-
-    Args: band_keys: shape (1, bands). most: any so many of them are enough.
-    """
-    places = lookups.possible(transaction, band_keys)
+def candidates_at(
+    transaction: Transaction, places: Sequence[BucketPlace], most: int | None = None
+) -> NDArray[np.int64]:
+    """Return the contents in any of the places, int64, ascending. Args: most: any so many of them are enough."""
     found = islice(transaction.rows(statements.contents_at(), {"given": places}) if places else (), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
     return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))

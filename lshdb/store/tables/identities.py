@@ -23,14 +23,16 @@ from lshdb.store.schema import DIGEST_BAND, band_bucket, content
 from lshdb.store.staging import staged_digest
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import filters, generations, graph, shared_buckets
+from lshdb.store.tables import filters, generations, graph, lookups, shared_buckets
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
 from lshdb.store.tables.held_buckets import HeldBuckets
+from lshdb.store.tables.lookups import BucketPlace
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "as_digests",
     "buckets_of",
+    "content_at",
     "content_with",
     "known",
     "num_contents",
@@ -76,7 +78,13 @@ def num_contents(transaction: Transaction) -> int:
 
 def content_with(transaction: Transaction, digest: bytes) -> int | None:
     """Return the key of the content with this digest, or None if there is none."""
-    candidates = graph.candidates_of(transaction, buckets_of(as_digests([digest])))
+    young, filtered = lookups.possible(transaction, buckets_of(as_digests([digest])))
+    return content_at(transaction, digest, young + filtered)
+
+
+def content_at(transaction: Transaction, digest: bytes, places: Sequence[BucketPlace]) -> int | None:
+    """Return what `content_with` does. Args: places: of its digest, and any others, as of `lookups.possible`."""
+    candidates = graph.candidates_at(transaction, [place for place in places if place[1] == DIGEST_BAND])
     return next((key for key, found in of_contents(transaction, candidates).items() if found == digest), None)
 
 

@@ -9,7 +9,7 @@ A *place* is a bucket in a generation. Nearly all places are ruled out here, wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,10 @@ from lshdb.store.tables.filters import (
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Transaction
 
-__all__ = ["UNKNOWN", "places", "possible", "sized_places", "wrong"]
+__all__ = ["UNKNOWN", "BucketPlace", "places", "possible", "sized_places", "wrong"]
+
+# (generation, band, bucket_hash)
+BucketPlace: TypeAlias = tuple[int, int, int]
 
 # The number of contents of a place that was not read.
 UNKNOWN: Final = -1
@@ -70,19 +73,25 @@ _SEARCHED: Final = (
 )
 
 
-def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, int, int]]:
-    """Return (generation, band, bucket_hash) of the buckets of one sketch in the generations that may have them.
+def possible(transaction: Transaction, *sketched: BandKeys) -> tuple[list[BucketPlace], list[BucketPlace]]:
+    """Return where the buckets of one sketch may be: in generations without a filter, and in others by their filters.
 
-    Args: band_keys: shape (1, bands).
+    Args: sketched: buckets of the same sketch, each shape (1, bands).
     """
-    hashes = band_keys.keys[0].view(np.int64)
-    buckets = [(band_keys.first_band + number, value) for number, value in enumerate(hashes.tolist())]
-    schemes, searched, young = zip(*transaction.rows(_SEARCHED), strict=True)
-    found = [(generation, *bucket) for generation in young if generation is not None for bucket in buckets]
+    hashes = [some.keys[0].view(np.int64) for some in sketched]
+    buckets = [
+        (some.first_band + number, value)
+        for some, mine in zip(sketched, hashes, strict=True)
+        for number, value in enumerate(mine.tolist())
+    ]
+    schemes, searched, numbers = zip(*transaction.rows(_SEARCHED), strict=True)
+    young = [(generation, *bucket) for generation in numbers if generation is not None for bucket in buckets]
     if set(searched) == {None}:
-        return found
-    bands = np.arange(len(buckets)) << PLACE_BITS
-    positions = (positions_of(hashes, band_keys.first_band, schemes[0]) + bands).tolist()
+        return young, []
+    positions: list[int] = []
+    for some, mine in zip(sketched, hashes, strict=True):
+        bands = np.arange(len(mine)) << PLACE_BITS
+        positions += (positions_of(mine, some.first_band, schemes[0]) + bands).tolist()
     wanted = [_entry(position) for position in positions]
     parts = transaction.rows(statements.filter_parts(), {"given": positions})
     labels = {
@@ -92,9 +101,12 @@ def possible(transaction: Transaction, band_keys: BandKeys) -> list[tuple[int, i
         if entries is not None and wanted[place][:-1] in entries
     }
     filtered = _Members(transaction).filtered if any(labels.values()) else {}
-    for (place, number), mine in labels.items():
-        found += [(each, *buckets[place]) for each in filtered.get(number, ()) if label(each) in mine]
-    return found
+    return young, [
+        (generation, *buckets[place])
+        for (place, number), mine in labels.items()
+        for generation in filtered.get(number, ())
+        if label(generation) in mine
+    ]
 
 
 class _Members:
