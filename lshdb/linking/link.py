@@ -120,6 +120,8 @@ class Linking:
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(constraints.FIRST_LINK)
         self._store.write(partial(_end, keys=keys, are_few=are_few))
+        if are_many:
+            self._store.sweep_unlinked()
         if not are_few:
             # A tenth of the time of such a link, and the next questions find the filter in memory.
             unite_filters(self._store)

@@ -159,6 +159,10 @@ class Dialect(ABC):
         """
 
     @abstractmethod
+    def sweep(self, engine: Engine, table: Table) -> None:
+        """Remove what deleted rows leave in a table, if questions would have to pass it. Need not succeed."""
+
+    @abstractmethod
     def clear_log(self, engine: Engine) -> None:
         """Copy the log into the file, as closing the index would. It waits for nobody, and need not succeed."""
 

@@ -24,20 +24,22 @@ def integers(text: str | None) -> NDArray[np.int64]:
     return np.fromstring(text or "", np.int64, sep=",")
 
 
-class joined(FunctionElement[bytes]):  # noqa: N801
-    """An expression for all values of a column of bytes, without anything between them; NULL if there are no rows."""
+def joined(column: ColumnElement[bytes]) -> ColumnElement[bytes]:
+    """Return an expression for all values of a column, one after the other; NULL if there are no rows."""
+    return _Joined(column)
 
+
+class _Joined(FunctionElement[bytes]):
     type = LargeBinary()
     inherit_cache = True
 
 
-@compiles(joined, "sqlite")
-def _of_text(element: joined, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(_Joined, "sqlite")
+def _of_text(element: _Joined, compiler: SQLCompiler, **options: Any) -> str:
     # SQLite joins texts only. Its casts change no byte.
-    values = compiler.process(element.clauses, **options)
-    return f"CAST(group_concat(CAST({values} AS TEXT), '') AS BLOB)"
+    return f"CAST(group_concat(CAST({compiler.process(element.clauses, **options)} AS TEXT), '') AS BLOB)"
 
 
-@compiles(joined, "postgresql")
-def _of_bytes(element: joined, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(_Joined, "postgresql")
+def _of_bytes(element: _Joined, compiler: SQLCompiler, **options: Any) -> str:
     return f"string_agg({compiler.process(element.clauses, **options)}, '')"

@@ -46,6 +46,7 @@ from lshdb.store.schema import (
     rebanding,
     removal,
     source,
+    unlinked,
 )
 from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse, read_only
@@ -258,6 +259,11 @@ class Store:
             yield
         finally:
             thread.join()
+
+    def sweep_unlinked(self) -> None:
+        """Remove what deleted rows leave in `unlinked`, which questions would have to pass. Raises: StoreError."""
+        with self._translated():
+            self.dialect.sweep(self._engine, unlinked)
 
     def sole_ingest(self, wait: bool) -> AbstractContextManager[None]:
         """Keep out a second ingest, if the database allows only one writer.

@@ -15,7 +15,7 @@ from lshdb.linking import candidates, link
 from lshdb.model.expansion import Expansion
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
-from lshdb.store.schema import oversized_bucket, pair
+from lshdb.store.schema import oversized_bucket, pair, unlinked
 from lshdb.store.store import Store
 from tests.expanding import index_with
 
@@ -102,6 +102,17 @@ def test_parts_are_stored_together_after_so_many_seconds(monkeypatch: pytest.Mon
     clock = iter([0.0, 30.0, 30.1, 100.0, 130.0, 130.5, 200.0])
     monkeypatch.setattr("lshdb.linking.link.time.monotonic", lambda: next(clock))
     assert together(1, 1, 1, 1) == [[2, 3], [4, 5]]
+
+
+@pytest.mark.postgres
+def test_questions_do_not_pass_the_rows_of_linked_contents(
+    new_postgres_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "MANY_CONTENTS", 0)
+    url = new_postgres_url()
+    added(url, at_a_time=30)
+    with Store.open(url) as store, store.reading() as transaction:
+        assert transaction.execute(select(func.pg_relation_size(unlinked.name))).scalar_one() == 0
 
 
 @pytest.mark.parametrize("is_small", [True, False], ids=["joined", "scanned"])

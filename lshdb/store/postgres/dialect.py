@@ -239,6 +239,11 @@ class Postgres(Dialect):
         what = ("--format=custom", f"--schema={schema}", f"--file={path}", for_libpq(engine.url))
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 
+    def sweep(self, engine: Engine, table: Table) -> None:
+        # Autovacuum would do so within a minute. The server skips a locked table, or one of another role.
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED) {table.name}")
+
     def clear_log(self, engine: Engine) -> None:
         """Do nothing: the server's checkpoints do not wait for us."""
 

@@ -212,6 +212,9 @@ class Sqlite(Dialect):
         finally:
             connection.close()
 
+    def sweep(self, engine: Engine, table: Table) -> None:
+        """Do nothing: deleted rows leave nothing that is read."""
+
     def clear_log(self, engine: Engine) -> None:
         connection = engine.raw_connection()
         try:
