@@ -51,6 +51,7 @@ __all__ = [
     "bucket_slice",
     "content_digests",
     "content_documents",
+    "content_with_digest",
     "contents_at",
     "existing_contents",
     "filter_parts",
@@ -179,6 +180,14 @@ def filter_parts() -> Rows:
 def contents_at() -> Rows:
     """Select the contents in any of the places in ``:given``, without duplicates."""
     return select(band_bucket.c.content_key).join_from(given_row, band_bucket, _is_place()).distinct()
+
+
+@cache
+def content_with_digest() -> Rows:
+    """Select the contents with the digest ``:digest`` in any of the places in ``:given``."""
+    found = content.c.content_key == band_bucket.c.content_key
+    placed = select(content.c.content_key).join_from(given_row, band_bucket, _is_place()).join(content, found)
+    return placed.where(content.c.digest == bindparam("digest"))
 
 
 def _is_in_band(rows: FromClause) -> ColumnElement[bool]:

@@ -23,7 +23,7 @@ from lshdb.store.schema import DIGEST_BAND, band_bucket, content
 from lshdb.store.staging import staged_digest
 from lshdb.store.statements import statements
 from lshdb.store.statements.generations import in_use
-from lshdb.store.tables import filters, generations, graph, lookups, shared_buckets
+from lshdb.store.tables import filters, generations, lookups, shared_buckets
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.tables.lookups import BucketPlace
@@ -84,8 +84,10 @@ def content_with(transaction: Transaction, digest: bytes) -> int | None:
 
 def content_at(transaction: Transaction, digest: bytes, places: Sequence[BucketPlace]) -> int | None:
     """Return what `content_with` does. Args: places: of its digest, and any others, as of `lookups.possible`."""
-    candidates = graph.candidates_at(transaction, [place for place in places if place[1] == DIGEST_BAND])
-    return next((key for key, found in of_contents(transaction, candidates).items() if found == digest), None)
+    if not (mine := [place for place in places if place[1] == DIGEST_BAND]):
+        return None
+    found = transaction.rows(statements.content_with_digest(), {"given": mine, "digest": digest})
+    return min((int(key) for (key,) in found), default=None)
 
 
 def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets | None = None) -> NDArray[np.int64]:
