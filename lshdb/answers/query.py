@@ -94,14 +94,19 @@ def matches_among(
     if not len(sets.hashes):
         return []
     keys = band_keys(signatures, params.banding)
-    digest = digests(forms, params.table_version)[0].tobytes()
-    young, filtered = lookups.possible(transaction, keys, identities.buckets_of(identities.as_digests([digest])))
-    # A text of the index has its pairs already. A server is asked for it only if a filter has it: to ask for each text
-    # takes longer than to read the buckets of a young generation, which are in memory.
-    if params.keep_text and min_sim >= params.floor:
-        likely = filtered + young if transaction.dialect.is_local else filtered
-        if (known := answers.settled(transaction, digest, likely, keys, min_sim)) is not None:
+    is_local, asks_stored = transaction.dialect.is_local, params.keep_text and min_sim >= params.floor
+    # A text of the index has its pairs already.
+    if asks_stored:
+        digest = digests(forms, params.table_version)[0].tobytes()
+        its_bucket = identities.buckets_of(identities.as_digests([digest]))
+        # In SQLite, each part of a filter may have to be read from the disk. A server is asked for everything at once,
+        # and for the digest only where a filter has it: another statement takes longer than young generations.
+        young, filtered = lookups.possible(transaction, *([its_bucket] if is_local else [keys, its_bucket]))
+        places = young + filtered if is_local else filtered
+        if (known := answers.settled(transaction, digest, places, keys, min_sim)) is not None:
             return None if most is not None and len(known) > most else _nearest(_named(transaction, known))
+    if is_local or not asks_stored:
+        young, filtered = lookups.possible(transaction, keys)
     candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:
         return None
