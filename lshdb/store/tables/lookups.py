@@ -51,8 +51,8 @@ UNKNOWN: Final = -1
 ROWS_A_LOOKUP: Final = 6
 # Looking up a part takes about as long as reading so many in order: 1.5 us.
 PARTS_A_LOOKUP: Final = 1
-# Of so many entries, one is unpacked to find others by it.
-SAMPLED: Final = 16
+# Every 16th entry is unpacked, and a search for a position begins there.
+SAMPLE_STEP: Final = 16
 # Each takes 2 kB from each filter.
 LOOKUPS_AT_A_TIME: Final = 2_000
 
@@ -303,12 +303,12 @@ def _entries(packed: bytes) -> NDArray[np.uint32]:
 def _near(
     parts: Parts, entries: NDArray[np.uint32], positions: NDArray[np.int64], part_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the first entry of each position is, as `_matches` takes it, by those that are unpacked."""
+    """Return where the first entry of each position may be, as `_matches` takes it: between two that are unpacked."""
     bounds = parts.bounds
-    high = np.repeat(parts.ends >> LOW_BITS, np.diff(-(-bounds // SAMPLED)))
-    unpacked = high << LOW_BITS | entries[:-1:SAMPLED] >> np.uint32(32 - LOW_BITS)
-    place = SAMPLED * np.searchsorted(unpacked, positions)
-    return np.maximum(place - SAMPLED + 1, bounds[part_of]), np.minimum(place, bounds[part_of + 1])
+    high = np.repeat(parts.ends >> LOW_BITS, np.diff(-(-bounds // SAMPLE_STEP)))
+    unpacked = high << LOW_BITS | entries[:-1:SAMPLE_STEP] >> np.uint32(32 - LOW_BITS)
+    place = SAMPLE_STEP * np.searchsorted(unpacked, positions)
+    return np.maximum(place - SAMPLE_STEP + 1, bounds[part_of]), np.minimum(place, bounds[part_of + 1])
 
 
 def _matches(
