@@ -20,6 +20,7 @@ from sqlalchemy import (
     SmallInteger,
     String,
     Table,
+    create_engine,
     delete,
     insert,
     select,
@@ -30,7 +31,7 @@ from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, Store
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
 from lshdb.store.given import given
-from lshdb.store.schema import Key, Name, band_bucket, content, document, key_counter, oversized_bucket
+from lshdb.store.schema import Key, Name, band_bucket, content, document, key_counter, oversized_bucket, unlinked
 from lshdb.store.store import Store
 from lshdb.store.url import masked, parse
 from tests.store.conftest import PARAMS, count
@@ -181,6 +182,12 @@ def test_rows_are_deleted_by_their_keys_and_others_stay(
         transaction.delete(oversized_bucket, {name: values[:0] for name, values in deleted.items()})
         left = transaction.execute(select(*oversized_bucket.primary_key).order_by(*oversized_bucket.primary_key))
         assert [tuple(row) for row in left] == [rows[1], rows[3], rows[4]]
+
+
+def test_a_sweep_need_not_succeed() -> None:
+    nowhere = parse("postgresql://nobody@127.0.0.1:1/nothing")
+    dialect = dialect_for(nowhere)
+    dialect.sweep(create_engine(dialect.normalised(nowhere)), unlinked)
 
 
 def test_given_integers_arrive_as_they_are_in_their_places(store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.exc import OperationalError
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
@@ -240,9 +241,11 @@ class Postgres(Dialect):
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 
     def sweep(self, engine: Engine, table: Table) -> None:
-        # Autovacuum would do so within a minute. The server skips a locked table, or one of another role.
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED) {table.name}")
+        # Autovacuum will do so within a minute. The server skips a locked table, or one of another role.
+        with suppress(OperationalError), engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(
+                f"VACUUM (SKIP_LOCKED) {table.name}"
+            )
 
     def clear_log(self, engine: Engine) -> None:
         """Do nothing: the server's checkpoints do not wait for us."""
