@@ -193,7 +193,7 @@ class Repairing:
         """Have the next link recount the hot buckets whose number of skipped pairs is wrong."""
         wrong = [miscounted(rows, transaction.expansion)[:, :2] for rows in audit.oversized_counts(transaction)]
         for rows in wrong:
-            repairs.count_again(transaction, [(band, bucket_hash) for band, bucket_hash in rows.tolist()])
+            repairs.count_again(transaction, rows)
 
     def _repair_pairs(self, after: tuple[int, int], transaction: Transaction) -> tuple[int, int] | None:
         """Repair the next pairs after a pair. Returns: the last one; None if there are no more."""

@@ -16,7 +16,7 @@ from lshdb.store.tables.buckets import buckets_of, first_in
 from lshdb.store.tables.graph import mark_unlinked
 from lshdb.store.transaction import GIVEN_KEYS, Transaction
 
-__all__ = ["among", "exist", "mates", "members", "put", "relink"]
+__all__ = ["among", "exist", "forget", "mates", "members", "put", "relink"]
 
 _ALL: Final = select(oversized_bucket.c.band, oversized_bucket.c.bucket_hash)
 _ANY: Final = _ALL.limit(1)
@@ -63,10 +63,14 @@ def put(transaction: Transaction, hot: NDArray[np.int64]) -> None:
     """
     if not len(hot):
         return
-    keys, sizes = _keys(hot), hot[:, 2]
-    transaction.delete(oversized_bucket, keys)
-    others = {"num_contents": sizes, "num_pairs": transaction.expansion.num_skipped(sizes)}
-    transaction.bulk_insert(oversized_bucket, {**keys, **others})
+    forget(transaction, hot)
+    sizes = {"num_contents": hot[:, 2], "num_pairs": transaction.expansion.num_skipped(hot[:, 2])}
+    transaction.bulk_insert(oversized_bucket, {**_keys(hot), **sizes})
+
+
+def forget(transaction: Transaction, buckets: NDArray[np.int64]) -> None:
+    """Delete the records of buckets. Args: buckets: (band, bucket_hash, ...), int64, shape (m, 2) or more columns."""
+    transaction.delete(oversized_bucket, _keys(buckets))
 
 
 def relink(transaction: Transaction, band_keys: BandKeys) -> None:
@@ -87,7 +91,7 @@ def relink(transaction: Transaction, band_keys: BandKeys) -> None:
         keys = first_in(transaction, band, bucket_hash, cap + 1)
         moved += [keys[max(0, hubs - removed) : hubs], keys[max(0, cap - removed) : cap]]
         are_hot.append(len(keys) > cap)
-    transaction.delete(oversized_bucket, _keys(hot[~np.asarray(are_hot, dtype=np.bool_)]))
+    forget(transaction, hot[~np.asarray(are_hot, dtype=np.bool_)])
     mark_unlinked(transaction, np.unique(np.concatenate(moved)))
 
 

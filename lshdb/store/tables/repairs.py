@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import insert, select, update
 
 from lshdb.model.params import Params
 from lshdb.store import views
@@ -15,11 +13,10 @@ from lshdb.store.schema import (
     index_params,
     key_counter,
     metadata,
-    oversized_bucket,
 )
 from lshdb.store.statements.audit import last_in_bucket
 from lshdb.store.statements.rules import OF_NO_DOCUMENT, Rule, breaches, deletion
-from lshdb.store.tables import audit, constraints, graph
+from lshdb.store.tables import audit, constraints, graph, oversized
 from lshdb.store.tables.buckets import delete_rows, put_rows
 from lshdb.store.transaction import Transaction
 
@@ -108,11 +105,13 @@ def replace_buckets(rows: NDArray[np.int64], kept: NDArray[np.int64], transactio
     add_buckets(transaction, kept)
 
 
-def count_again(transaction: Transaction, buckets: Sequence[tuple[int, int]]) -> None:
-    """Delete the counts of the given oversized buckets, (band, bucket_hash), so that the next linking recounts them."""
-    for band, bucket_hash in buckets:
-        mine = (oversized_bucket.c.band == band, oversized_bucket.c.bucket_hash == bucket_hash)
-        transaction.execute(delete(oversized_bucket).where(*mine))
+def count_again(transaction: Transaction, buckets: NDArray[np.int64]) -> None:
+    """Delete the counts of oversized buckets, so that the next linking recounts them.
+
+    Args: buckets: (band, bucket_hash), int64, shape (m, 2).
+    """
+    oversized.forget(transaction, buckets)
+    for band, bucket_hash in buckets.tolist():
         # Linking recounts a bucket if one of its contents is beyond the cap, so relinking the last one is enough.
         place = {"band": band, "bucket_hash": bucket_hash}
         last = transaction.execute(last_in_bucket(), place).scalar_one()
