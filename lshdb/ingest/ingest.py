@@ -30,7 +30,7 @@ from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.rejected import Reasons, RejectedSources
 from lshdb.ingest.removal import expire, prune
-from lshdb.ingest.workers import Ahead, are_started, in_processes
+from lshdb.ingest.workers import WAITING, Ahead, are_started, in_processes
 from lshdb.ingest.write import Writer, Written
 from lshdb.model.calls import num_cores
 from lshdb.model.progress import Progress
@@ -39,7 +39,7 @@ from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.sketch.compiled import compile_ahead
 from lshdb.store.merging import Merging
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, constraints
+from lshdb.store.tables import bands, late_indexes
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Ingestion", "staffed"]
@@ -86,9 +86,7 @@ class Ingestion:
         Raises: PathMissing, before anything is read; NothingToRead; TooManyRejected; PruneRefused; StoreError.
         """
         self._num_contents_before = self._store.read(bands.last_content) or 0
-        with Ahead[Plan | Chunk](partial(self._make, paths), num_places=_num_places) as ahead:
-            self._write(ahead, self._load_seconds(paths))
-        constraints.ensure(self._store, constraints.FIRST_INGEST, partial(self._progress.advanced, "index"))
+        self._write(partial(self._make, paths), self._load_seconds(paths))
         roots = [path_uri(path) for path in paths]
         empty = [root for root in roots if root not in self._roots_with_files]
         if self._options.prune:
@@ -106,9 +104,7 @@ class Ingestion:
             for chunk in self.given_up.limited(chunks):
                 put(chunk)
 
-        with Ahead[Plan | Chunk](put_all, num_places=_num_places) as ahead:
-            self._write(ahead, self._store.dialect.load_seconds)
-        constraints.ensure(self._store, constraints.FIRST_INGEST, partial(self._progress.advanced, "index"))
+        self._write(put_all, self._store.dialect.load_seconds)
 
     def _emptiness(self) -> str:
         if self.num_unfollowed:
@@ -152,17 +148,24 @@ class Ingestion:
         with closing(in_processes(making, works, workers)) as made:
             yield from chain.from_iterable(made)
 
-    def _write(self, ahead: Ahead[Plan | Chunk], load_seconds: float) -> None:
-        growth = self._store.dialect.growth
-        # The buckets of a load are written together, however many batches it has.
+    def _write(self, make: Callable[[Callable[[Plan | Chunk], None]], None], load_seconds: float) -> None:
+        """Write what `make` makes, in a thread that runs ahead, and build what a first load puts off."""
+        growth, budgets = self._store.dialect.growth, self._options.budgets
+        # The buckets of a load are written together, however many batches it has. Otherwise the next batch is made
+        # while one is written, or the database would wait for it: 500,000 short texts took 48 seconds instead of 45.
         eager = load_seconds > 0
-        batches = Batches(ahead, self._took, self._num_contents, self._options.budgets, growth, eager)
+        waiting = WAITING + (0 if eager else int(growth.most * budgets.batch_documents / PLACE_DOCUMENTS))
+        with Ahead[Plan | Chunk](make, waiting, _num_places) as ahead:
+            self._write_batches(Batches(ahead, self._took, self._num_contents, budgets, growth, eager), load_seconds)
+        late_indexes.ensure(self._store, late_indexes.FIRST_INGEST, partial(self._progress.advanced, "index"))
+
+    def _write_batches(self, batches: Batches, load_seconds: float) -> None:
         writer = Writer(self._store, self._run_key, self._options, self._wrote)
         merging = Merging(self._store)
         is_first, started = True, time.monotonic()
         while (batch := batches.next()) is not None:
             if is_first and batch.chunks:
-                constraints.put_off(self._store, constraints.FIRST_INGEST)
+                late_indexes.put_off(self._store, late_indexes.FIRST_INGEST)
                 is_first = False
             if load_seconds > 0:
                 writer.write_load(batch, batches.next, load_seconds, started)

@@ -22,8 +22,8 @@ from lshdb.store.tables import (
     answers,
     bands,
     collections,
-    constraints,
     documents,
+    late_indexes,
     oversized,
     removals,
     runs,
@@ -137,7 +137,7 @@ def retire(transaction: Transaction, released: NDArray[np.int64], params: Params
     keys, stored = documents.orphans(transaction, released)
     if not len(keys):
         return
-    constraints.build(transaction, constraints.FIRST_INGEST)
+    late_indexes.build(transaction, late_indexes.FIRST_INGEST)
     signatures = Signatures.read(b"".join(stored), params.permutations)
     buckets = band_keys(signatures, params.banding)
     documents.delete_contents(transaction, keys, buckets)

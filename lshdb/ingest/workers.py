@@ -26,7 +26,7 @@ from lshdb.errors import LshdbError, WorkerLost
 from lshdb.model.calls import calls_ahead, num_cores
 from lshdb.sketch.compiled import are_compiled
 
-__all__ = ["Ahead", "are_started", "in_processes", "start_early"]
+__all__ = ["WAITING", "Ahead", "are_started", "in_processes", "start_early"]
 
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")

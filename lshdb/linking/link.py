@@ -31,7 +31,7 @@ from lshdb.sketch.banding import band_keys
 from lshdb.store.dialect import Part
 from lshdb.store.merging import unite_filters
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, constraints, generations, graph, oversized, shared_buckets
+from lshdb.store.tables import bands, generations, graph, late_indexes, oversized, shared_buckets
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
@@ -107,10 +107,10 @@ class Linking:
         )
         if not len(keys):
             return 0
-        self._ensure(constraints.FIRST_INGEST)
-        self._ensure(constraints.FIRST_LINK)
+        self._ensure(late_indexes.FIRST_INGEST)
+        self._ensure(late_indexes.FIRST_LINK)
         if are_many := len(keys) > MANY_CONTENTS:
-            constraints.put_off(self._store, constraints.FIRST_LINK)
+            late_indexes.put_off(self._store, late_indexes.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
             if are_few := self._store.read(generations.num_contents) > SCANNED_CONTENTS * len(keys):
                 self._look_up(keys, occurrences)
@@ -118,7 +118,7 @@ class Linking:
                 self._scan(keys, occurrences)
             num_pairs = self._compute(occurrences)
         # Before the contents are marked, so that a link that was killed is repeated.
-        self._ensure(constraints.FIRST_LINK)
+        self._ensure(late_indexes.FIRST_LINK)
         self._store.write(partial(_end, keys=keys, are_few=are_few))
         if are_many:
             self._store.sweep_unlinked()
@@ -129,7 +129,7 @@ class Linking:
         return num_pairs
 
     def _ensure(self, parts: tuple[Part, ...]) -> None:
-        constraints.ensure(self._store, parts, partial(self._progress.advanced, "index"))
+        late_indexes.ensure(self._store, parts, partial(self._progress.advanced, "index"))
 
     def _look_up(self, keys: NDArray[np.int64], occurrences: Occurrences) -> None:
         """Collect the candidates of a few new contents."""

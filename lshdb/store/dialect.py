@@ -15,17 +15,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, Constraint, Engine, Index, Table
+from sqlalchemy import URL, Connection, Engine, Index, PrimaryKeyConstraint, Table
 
 from lshdb.errors import StoreError, StoreFailed
 from lshdb.model.banding import Sizes
 
-__all__ = ["Columns", "Dialect", "Part", "as_list", "failed", "one_line"]
+__all__ = ["Columns", "Dialect", "Part", "as_list", "dangling", "failed", "one_line"]
 
 # Column name -> its values, all of one length.
 Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
 # A part of a table that can be built after its rows.
-Part = Constraint | Index
+Part = PrimaryKeyConstraint | Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ class Dialect(ABC):
     driver_error: ClassVar[type[Exception]]
     # Bytes that rows take in its tables.
     sizes: ClassVar[Sizes]
-    # Whether tables do without some of their constraints and indexes while they are filled.
+    # Whether it has the foreign keys in `schema.UNENFORCED`.
+    enforces_all: ClassVar[bool] = True
+    # Whether tables do without some of their indexes while they are filled.
     puts_off: ClassVar[bool] = False
     # From so many new rows on, a temporary table is truncated before it is filled again.
     truncated_rows: ClassVar[float] = math.inf
@@ -218,6 +220,11 @@ def one_line(error: BaseException) -> str:
     """Return the first line of a driver's message."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def dangling(table: str, parent: str) -> str:
+    """Return the message about rows of a table that refer to a row of another one that does not exist."""
+    return f"a row of {table} refers to none of {parent}"
 
 
 def failed(error: BaseException) -> tuple[type[StoreError], str]:

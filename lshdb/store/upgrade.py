@@ -63,6 +63,7 @@ REVISIONS: Final = (
     "0013",
     "0014",
     "0015",
+    "0016",
 )
 
 _QUESTIONS = ("SELECT", "PRAGMA")

@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import create_engine, func, select, text, update
 
 from lshdb import Document, Index, Params
 from lshdb.audit import Auditing, Fault, Thoroughness
 from lshdb.errors import IndexBusy, IndexDamaged
 from lshdb.model.progress import Progress
+from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import content, content_text, index_params, pair
 from lshdb.store.store import Store
 from lshdb.store.tables import identities
+from lshdb.store.url import parse
 from tests.audit.indexes import fill
 from tests.audit.test_planted import audited, plant, repaired
 from tests.conftest import Schemas
@@ -265,14 +267,13 @@ def test_what_sqlite_finds_wrong_with_its_file_is_a_fault(tmp_path: Path) -> Non
     assert ("database-damaged", "CHECK constraint failed in content") in found
 
 
-@pytest.mark.sqlite
-def test_a_row_that_refers_to_nothing_is_a_fault_of_the_file(tmp_path: Path) -> None:
-    path = str(tmp_path / "index.db")
-    fill(path, tmp_path / "folder")
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute("UPDATE pair SET run_key = 99")
-    found = {(fault.fault, fault.detail, fault.repair) for fault in listed(path)}
+def test_a_row_that_refers_to_nothing_is_a_fault_of_the_database(url: str, tmp_path: Path) -> None:
+    fill(url, tmp_path / "folder")
+    engine = create_engine(dialect_for(parse(url)).normalised(parse(url)))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE pair SET run_key = 99")
+    engine.dispose()
+    found = {(fault.fault, fault.detail, fault.repair) for fault in listed(url)}
     assert found == {("database-damaged", "a row of pair refers to none of run", "none: restore it from a backup")}
 
 

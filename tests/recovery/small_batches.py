@@ -126,7 +126,7 @@ def announce_steps() -> None:
     from lshdb.linking.link import Linking
     from lshdb.store import merging
     from lshdb.store.store import Store
-    from lshdb.store.tables import constraints
+    from lshdb.store.tables import late_indexes
     from lshdb.tuning.reband import Rebanding
 
     for kind, name, announcing in (
@@ -134,7 +134,7 @@ def announce_steps() -> None:
         (Ingestion, "ingest", announced(READING, Ingestion.ingest)),
         (Linking, "link", announced(LINKING, Linking.link)),
         (Rebanding, "reband", announced(REBANDING, Rebanding.reband)),
-        (constraints, "build", announced(KEYING, constraints.build)),
+        (late_indexes, "build", announced(KEYING, late_indexes.build)),
         (merging, "merge", unannounced(merging.merge)),
     ):
         setattr(kind, name, announcing)

@@ -19,7 +19,7 @@ from tests.recovery.tables import contradictions, differences, missing, run_stat
 pytestmark = pytest.mark.postgres
 
 WAITING_SECONDS = 30.0
-UNFINISHED = {"key-missing", "constraint-missing"}
+UNFINISHED = {"key-missing"}
 # The session that waits for the table to build its index.
 BUILDING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE UNIQUE INDEX%'"
 

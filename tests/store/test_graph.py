@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,18 @@ from lshdb.store.store import Store
 from lshdb.store.tables import answers, buckets, documents, graph, shared_buckets
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import PARAMS, Minima, add, count, link, linked_pairs, possible, put, sketches_of
+from tests.store.conftest import (
+    PARAMS,
+    Minima,
+    add,
+    count,
+    link,
+    linked_pairs,
+    new_store_at,
+    possible,
+    put,
+    sketches_of,
+)
 
 ALWAYS_SCAN, ALWAYS_JOIN = 10**6, 0
 Pairs = set[tuple[int, int]]
@@ -291,13 +303,15 @@ def test_a_bucket_that_cooled_down_is_no_longer_accounted_as_hot(store: Store) -
 # Stored pairs.
 
 
-def test_references_are_checked_again_after_a_transaction_that_made_sure_of_them(store: Store) -> None:
-    add(store, crowd(2))
-    with store.writing(refers_safely=True) as transaction:
-        assert graph.put_pairs(transaction, verified((1, 2)), None) == 1
-    row = {"left_key": 1, "right_key": 9, "similarity": 1.0, "exact": True}
-    with pytest.raises(StoreFailed, match=r"(?i)foreign key"), store.writing() as transaction:
-        transaction.execute(insert(pair).values(row))
+@pytest.mark.sqlite
+def test_references_are_checked_again_after_a_transaction_that_made_sure_of_them(tmp_path: Path) -> None:
+    with new_store_at(str(tmp_path / "index.db")) as store:
+        add(store, crowd(2))
+        with store.writing(refers_safely=True) as transaction:
+            assert graph.put_pairs(transaction, verified((1, 2)), None) == 1
+        row = {"left_key": 1, "right_key": 9, "similarity": 1.0, "exact": True}
+        with pytest.raises(StoreFailed, match=r"(?i)foreign key"), store.writing() as transaction:
+            transaction.execute(insert(pair).values(row))
 
 
 def test_pairs_of_contents_that_are_gone_are_left_out(store: Store) -> None:

@@ -24,7 +24,7 @@ from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 from tests.audit.test_planted import audited
 from tests.store.conftest import PARAMS, Minima, add, possible, sketches_of
-from tests.store.test_constraints import WORDS, write
+from tests.store.test_late_indexes import WORDS, write
 
 
 def rows(store: Store) -> list[tuple[int, int, int, int]]:

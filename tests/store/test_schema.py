@@ -8,15 +8,17 @@ import re
 from collections.abc import Callable
 
 import pytest
+import sqlalchemy
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, Engine, Row, Table, UniqueConstraint, create_engine, text
+from sqlalchemy import Connection, Engine, Row, Table, TextClause, UniqueConstraint, create_engine, text
 
 from lshdb.errors import StoreFailed
 from lshdb.store import schema, upgrade
 from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import metadata
 from lshdb.store.store import Store
+from lshdb.store.tables import audit
 from lshdb.store.url import parse
 from tests.store.conftest import PARAMS, add
 
@@ -80,7 +82,12 @@ def test_alembic_finds_no_difference_between_the_migrations_and_the_metadata(url
     migrate(url)
     engine = engine_at(url)
     with engine.connect() as connection:
-        options = {"version_table": upgrade.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+        options = {
+            "version_table": upgrade.VERSION_TABLE,
+            "compare_type": True,
+            "compare_server_default": True,
+            "include_object": lambda one, *_: dialect_for(parse(url)).enforces_all or one not in schema.UNENFORCED,
+        }
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
     engine.dispose()
@@ -104,19 +111,10 @@ def test_the_migrations_lead_to_the_catalog_of_a_new_index(new_url: Callable[[],
 REFUSED = {
     "pair of itself": "INSERT INTO pair VALUES (1, 1, 1.0, {true}, NULL)",
     "pair of swapped keys": "INSERT INTO pair VALUES (2, 1, 1.0, {true}, NULL)",
-    "pair of no content": "INSERT INTO pair VALUES (1, 99, 1.0, {true}, NULL)",
-    "pair of no run": "INSERT INTO pair VALUES (1, 2, 1.0, {true}, 99)",
     "pair with a similarity above 1": "INSERT INTO pair VALUES (1, 2, 1.001, {true}, NULL)",
     "pair with a negative similarity": "INSERT INTO pair VALUES (1, 2, -0.1, {true}, NULL)",
-    "text of no content": "INSERT INTO content_text VALUES (99, {bytes})",
-    "unlinked and no content": "INSERT INTO unlinked VALUES (99)",
-    "content that a document has": "DELETE FROM content WHERE content_key = 1",
     "content with a short digest": "UPDATE content SET digest = {bytes}",
     "content without a shingle": "UPDATE content SET num_shingles = 0",
-    "document of no content": "UPDATE document SET content_key = 99",
-    "document of no source": "UPDATE document SET source_key = 99",
-    "document of no run": "UPDATE document SET last_seen_run = 99",
-    "document of no collection": "UPDATE document SET collection_key = 99",
     "rejected in no run": "INSERT INTO rejected VALUES (1, 99, '', '', '')",
     "run in no state": "UPDATE run SET state = 'walking', finished_at = started_at",
     "run that ended and goes on": "UPDATE run SET finished_at = started_at",
@@ -138,15 +136,44 @@ REFUSED = {
     ),
     "band with a number of its own": "UPDATE index_params SET first_band = 5",
 }
+# References that only SQLite enforces.
+DANGLING = {
+    "pair of no content": "INSERT INTO pair VALUES (1, 99, 1.0, {true}, NULL)",
+    "pair of no run": "INSERT INTO pair VALUES (1, 2, 1.0, {true}, 99)",
+    "text of no content": "INSERT INTO content_text VALUES (99, {bytes})",
+    "unlinked and no content": "INSERT INTO unlinked VALUES (99)",
+    "content that a document has": "DELETE FROM content WHERE content_key = 1",
+    "document of no content": "UPDATE document SET content_key = 99",
+    "document of no source": "UPDATE document SET source_key = 99",
+    "document of no run": "UPDATE document SET last_seen_run = 99",
+    "document of no collection": "UPDATE document SET collection_key = 99",
+}
 
 
 @pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
 def test_rows_that_contradict_each_other_are_refused(wrong: str, store: Store) -> None:
     add(store, {"a": (1, 2, 3), "b": (1, 2, 4)})
-    some = "x'00'" if store.dialect.backend == "sqlite" else "'\\x00'::bytea"
-    statement = wrong.format(true="true", now="CURRENT_TIMESTAMP", bytes=some)
     with pytest.raises(StoreFailed, match="constraint"), store.writing() as transaction:
-        transaction.execute(text(statement.replace(":", "\\:")))
+        transaction.execute(spelled(wrong, store))
+
+
+@pytest.mark.parametrize("wrong", DANGLING.values(), ids=DANGLING)
+def test_rows_that_refer_to_nothing_are_refused_or_found_by_check(wrong: str, store: Store) -> None:
+    add(store, {"a": (1, 2, 3), "b": (1, 2, 4)})
+    if store.dialect.enforces_all:
+        with pytest.raises(StoreFailed, match="constraint"), store.writing() as transaction:
+            transaction.execute(spelled(wrong, store))
+        return
+    with store.writing() as transaction:
+        assert audit.damages(transaction, full=False) == []
+        transaction.execute(spelled(wrong, store))
+        assert audit.damages(transaction, full=False)
+
+
+def spelled(statement: str, store: Store) -> TextClause:
+    """Return a statement as the database of the store spells it."""
+    some = "x'00'" if store.dialect.backend == "sqlite" else "'\\x00'::bytea"
+    return text(statement.format(true="true", now="CURRENT_TIMESTAMP", bytes=some).replace(":", "\\:"))
 
 
 @pytest.mark.sqlite
@@ -209,6 +236,20 @@ def test_every_declared_table_is_exported() -> None:
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_every_column_says_what_it_holds(table: Table) -> None:
     assert all(column.comment for column in table.columns)
+
+
+def test_postgres_enforces_what_few_rows_refer_to(new_postgres_url: Callable[[], str]) -> None:
+    Store.create(url := new_postgres_url(), PARAMS, "test").close()
+    engine = engine_at(url)
+    with engine.connect() as connection:
+        found = {
+            (name, reference["constrained_columns"][0])
+            for name in metadata.tables
+            for reference in sqlalchemy.inspect(connection).get_foreign_keys(name)
+        }
+    engine.dispose()
+    assert found & {(one.table.name, one.column_keys[0]) for one in schema.UNENFORCED} == set()
+    assert found >= {("source", "last_seen_run"), ("rejected", "run_key"), ("decision", "collection_key")}
 
 
 def test_everything_refers_to_what_it_names_but_for_buckets() -> None:

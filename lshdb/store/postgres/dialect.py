@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
     case,
     event,
+    exists,
     func,
     literal,
     select,
@@ -33,10 +34,10 @@ from sqlalchemy.exc import OperationalError
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
 from lshdb.model.banding import Sizes
-from lshdb.store.dialect import Columns, Dialect, Growth, Part, as_list, failed, one_line
+from lshdb.store.dialect import Columns, Dialect, Growth, Part, as_list, dangling, failed, one_line
 from lshdb.store.given import BRACES
-from lshdb.store.postgres import constraints, namespace, sessions
-from lshdb.store.schema import Json, Moment
+from lshdb.store.postgres import late_indexes, namespace, sessions
+from lshdb.store.schema import UNENFORCED, Json, Moment
 from lshdb.store.url import for_libpq, masked
 
 __all__ = ["Postgres"]
@@ -98,6 +99,7 @@ class Postgres(Dialect):
     snapshot_options: ClassVar[Mapping[str, str]] = {"isolation_level": "REPEATABLE READ"}
     driver_error: ClassVar[type[Exception]] = psycopg.Error
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
+    enforces_all: ClassVar[bool] = False
     puts_off: ClassVar[bool] = True
     # Nothing vacuums a temporary table, so an ingest would read all rows that it has deleted from it, for every batch.
     # To truncate it makes new files, which takes 2 ms.
@@ -277,6 +279,15 @@ class Postgres(Dialect):
         # By its name, because a schema that does not exist yet is not the current one.
         return func.hashtext(func.current_schema() if self._schema is None else self._schema)
 
+    def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
+        found = set[str]()
+        for reference in UNENFORCED:
+            ((mine, its),) = [(one.parent, one.column) for one in reference.elements]
+            lost = select(mine).where(mine.is_not(None), ~exists().where(its == mine)).limit(1)
+            if connection.execute(lost).first() is not None:
+                found.add(dangling(mine.table.name, its.table.name))
+        return sorted(found)
+
     def invalid_indexes(self, connection: Connection) -> Sequence[tuple[str, str]]:
         from lshdb.store.schema import metadata
 
@@ -288,13 +299,13 @@ class Postgres(Dialect):
         return [(table, index) for table, index in connection.execute(statement) if table in metadata.tables]
 
     def are_missing(self, connection: Connection, parts: Sequence[Part]) -> bool:
-        return constraints.are_missing(connection, parts)
+        return late_indexes.are_missing(connection, parts)
 
     def put_off(self, connection: Connection, parts: Sequence[Part]) -> None:
-        constraints.put_off(connection, parts)
+        late_indexes.put_off(connection, parts)
 
     def build(self, connection: Connection, parts: Sequence[Part], built: Callable[[float], None]) -> None:
-        constraints.build(connection, parts, built)
+        late_indexes.build(connection, parts, built)
 
     def size(self, connection: Connection) -> int:
         from lshdb.store.schema import metadata

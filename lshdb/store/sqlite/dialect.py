@@ -29,7 +29,7 @@ from lshdb.errors import (
     StoreError,
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
-from lshdb.store.dialect import Columns, Dialect, Part, as_list, failed, one_line
+from lshdb.store.dialect import Columns, Dialect, Part, as_list, dangling, failed, one_line
 from lshdb.store.files import replacing, require_free
 from lshdb.store.sqlite import file, lock
 from lshdb.store.url import reads_only
@@ -229,9 +229,9 @@ class Sqlite(Dialect):
 
     def damages(self, connection: Connection, *, full: bool) -> Sequence[str]:
         found = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if full else 'quick_check'}").scalars().all()
-        dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        messages = [f"a row of {table} refers to none of {parent}" for table, _, parent, _ in dangling]
-        return [str(message) for message in found if message != "ok"] + sorted(set(messages))
+        lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        messages = {dangling(table, parent) for table, _, parent, _ in lost}
+        return [str(message) for message in found if message != "ok"] + sorted(messages)
 
     def put_off(self, connection: Connection, parts: Sequence[Part]) -> None:
         """Do nothing: the largest key is a table."""

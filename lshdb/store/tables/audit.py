@@ -5,18 +5,19 @@ Limitation: queries fail if a table or column is missing, so call `schema_faults
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Inspector, Row, Table, func, inspect, select
+from sqlalchemy import Constraint, Inspector, Row, Table, func, inspect, select
 
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys
 from lshdb.store.schema import (
+    UNENFORCED,
     band_bucket,
     collection,
     content,
@@ -34,7 +35,7 @@ from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.rules import RULES, Rule, breaches
 from lshdb.store.tables import bands
 from lshdb.store.tables.buckets import bucket_rows
-from lshdb.store.tables.constraints import FIRST_INGEST, FIRST_LINK
+from lshdb.store.tables.late_indexes import FIRST_INGEST, FIRST_LINK
 from lshdb.store.transaction import Transaction
 from lshdb.store.views import VIEWS
 
@@ -89,15 +90,18 @@ def schema_faults(transaction: Transaction) -> list[Missing]:
     live = inspect(transaction.connection)
     names = set(live.get_table_names())
     late = {part.name for part in (*FIRST_INGEST, *FIRST_LINK)} if transaction.dialect.puts_off else set()
+    unenforced = frozenset[Constraint]() if transaction.dialect.enforces_all else UNENFORCED
     missing = [Missing("table-missing", name, name, is_fatal=True) for name in metadata.tables if name not in names]
     for table in metadata.sorted_tables:
         if table.name in names:
-            missing += _missing_of(live, table, late)
+            missing += _missing_of(live, table, late, unenforced)
     seen = set(live.get_view_names())
     return missing + [Missing("view-missing", name, name, is_repairable=True) for name in VIEWS if name not in seen]
 
 
-def _missing_of(live: Inspector, table: Table, late: Container[object]) -> Iterator[Missing]:
+def _missing_of(
+    live: Inspector, table: Table, late: Container[object], unenforced: Set[Constraint]
+) -> Iterator[Missing]:
     columns = {column["name"] for column in live.get_columns(table.name)}
     for column in table.columns:
         if column.name not in columns:
@@ -109,9 +113,9 @@ def _missing_of(live: Inspector, table: Table, late: Container[object]) -> Itera
     there = {one["name"] for one in live.get_unique_constraints(table.name)}
     there |= {one["name"] for one in live.get_foreign_keys(table.name)}
     there |= {one["name"] for one in live.get_check_constraints(table.name)}
-    for name in sorted(str(constraint.name) for constraint in table.constraints - {table.primary_key}):
+    for name in sorted(str(constraint.name) for constraint in table.constraints - {table.primary_key} - unenforced):
         if name not in there:
-            yield Missing("constraint-missing", table.name, name, is_repairable=name in late)
+            yield Missing("constraint-missing", table.name, name)
     indexes = {index["name"] for index in live.get_indexes(table.name)}
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         if index.name not in indexes:

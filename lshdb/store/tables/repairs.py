@@ -16,7 +16,7 @@ from lshdb.store.schema import (
 )
 from lshdb.store.statements.audit import last_in_bucket
 from lshdb.store.statements.rules import OF_NO_DOCUMENT, Rule, breaches, deletion
-from lshdb.store.tables import audit, constraints, graph, oversized
+from lshdb.store.tables import audit, graph, late_indexes, oversized
 from lshdb.store.tables.buckets import delete_rows, put_rows
 from lshdb.store.transaction import Transaction
 
@@ -34,7 +34,7 @@ __all__ += ["make_views", "raise_counters", "released", "unlink_existing"]
 
 def make_indexes(transaction: Transaction) -> None:
     """Build what a first load puts off, and missing indexes, and rebuild those that the database calls invalid."""
-    constraints.build(transaction, constraints.FIRST_INGEST + constraints.FIRST_LINK)
+    late_indexes.build(transaction, late_indexes.FIRST_INGEST + late_indexes.FIRST_LINK)
     missing = {one.name for one in audit.schema_faults(transaction)}
     invalid = {name for _, name in transaction.dialect.invalid_indexes(transaction.connection)}
     for table in metadata.tables.values():

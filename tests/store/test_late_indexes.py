@@ -1,4 +1,4 @@
-"""On Postgres, a first load builds keys, references and indexes at its end, even if it is interrupted."""
+"""On Postgres, a first load builds a key and indexes at its end, even if it is interrupted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lshdb.linking import candidates, link
 from lshdb.linking.link import SEARCH_SHARE
 from lshdb.model.progress import Progress
 from lshdb.model.values import Counts
-from lshdb.store.postgres import constraints as postgres_constraints
-from lshdb.store.schema import band_bucket, content, unlinked
+from lshdb.store.postgres import late_indexes as on_postgres
+from lshdb.store.schema import band_bucket, content
 from lshdb.store.store import Store
-from lshdb.store.tables import audit, constraints
+from lshdb.store.tables import audit, late_indexes
 from tests.audit.test_planted import audited, repaired
 from tests.store.test_roles import Database, database
 
@@ -29,18 +29,7 @@ pytestmark = pytest.mark.postgres
 
 WORDS = [f"word{number}" for number in range(40)]
 KEY_MISSING = {("key-missing", "pk_band_bucket")}
-REFERENCES = {
-    "fk_content_text_content_key",
-    "fk_document_collection_key",
-    "fk_document_content_key",
-    "fk_document_first_seen_run",
-    "fk_document_last_seen_run",
-    "fk_document_source_key",
-    "fk_unlinked_content_key",
-}
-ALL_MISSING = KEY_MISSING | {("constraint-missing", name) for name in REFERENCES}
 PAIRS_MISSING = {("index-missing", "ix_pair_right_key")}
-PAIRS_MISSING |= {("constraint-missing", f"fk_pair_{name}_key") for name in ("left", "right", "run")}
 # A file of texts is a batch.
 ONE_WORKER = IngestOptions(workers=1, budgets=Budgets(chunk_items=2, batch_documents=1))
 
@@ -127,7 +116,7 @@ def test_a_first_load_is_without_the_key_until_its_end_and_no_other_one_is(url: 
 
 def test_a_load_that_was_broken_off_is_named_by_check_and_the_repair_builds_the_key(url: str, folder: Path) -> None:
     break_off(url, folder)
-    assert audited(url) == ALL_MISSING
+    assert audited(url) == KEY_MISSING
     assert repaired(url) == {}
     assert has_key(url)
     assert near_ones(url) == {("near0", "near1")}
@@ -199,7 +188,7 @@ def test_who_reads_the_empty_buckets_keeps_their_key(url: str, folder: Path, rea
 def test_who_reads_on_leaves_the_key_an_index_until_the_next_one_comes(
     url: str, folder: Path, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_constraints, "PATIENCE", "200ms")
+    monkeypatch.setattr(on_postgres, "PATIENCE", "200ms")
     break_off(url, folder)
     session = reading()
     load(url, folder)
@@ -217,7 +206,7 @@ def test_settings_of_the_transaction_are_what_they_were(url: str, folder: Path) 
     with Store.open(url) as store, store.writing() as transaction:
         for name, value in (("statement_timeout", "77s"), ("lock_timeout", "88s")):
             transaction.connection.exec_driver_sql(f"SET LOCAL {name} = '{value}'")
-        constraints.build(transaction, constraints.FIRST_INGEST)
+        late_indexes.build(transaction, late_indexes.FIRST_INGEST)
         found = [
             transaction.connection.exec_driver_sql(f"SHOW {name}").scalar_one()
             for name in ("statement_timeout", "lock_timeout")
@@ -226,16 +215,16 @@ def test_settings_of_the_transaction_are_what_they_were(url: str, folder: Path) 
 
 
 def test_the_key_that_is_built_says_how_far_it_is(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_constraints, "WATCHING_SECONDS", 0.005)
+    monkeypatch.setattr(on_postgres, "WATCHING_SECONDS", 0.005)
     Index.create(url).close()
     heard: list[float] = []
     with Store.open(url) as store:
-        constraints.put_off(store, constraints.FIRST_INGEST)
+        late_indexes.put_off(store, late_indexes.FIRST_INGEST)
         with store.writing() as transaction:
             transaction.connection.exec_driver_sql(
                 "INSERT INTO band_bucket SELECT 0, 0, hashint8(n) * 4294967296, n FROM generate_series(1, 300000) n"
             )
-        constraints.ensure(store, constraints.FIRST_INGEST, heard.append)
+        late_indexes.ensure(store, late_indexes.FIRST_INGEST, heard.append)
     assert heard == sorted(heard)
     assert 0.0 <= heard[0] < heard[-1] <= 1.0
     assert has_key(url)
@@ -244,13 +233,13 @@ def test_the_key_that_is_built_says_how_far_it_is(url: str, monkeypatch: pytest.
 def test_two_rows_of_one_key_are_an_error_and_stay_for_somebody_to_look_at(url: str) -> None:
     Index.create(url).close()
     with Store.open(url) as store:
-        constraints.put_off(store, constraints.FIRST_INGEST)
+        late_indexes.put_off(store, late_indexes.FIRST_INGEST)
         twice = [{"generation": 0, "band": 0, "bucket_hash": 1, "content_key": 1}] * 2
         with store.writing() as transaction:
             for row in twice:
                 transaction.execute(insert(band_bucket).values(row))
         with pytest.raises(Exception, match="could not create unique index"):
-            constraints.ensure(store, constraints.FIRST_INGEST, lambda _share: None)
+            late_indexes.ensure(store, late_indexes.FIRST_INGEST, lambda _share: None)
     assert not has_key(url)
 
 
@@ -260,19 +249,8 @@ def test_an_index_with_a_content_keeps_its_key(url: str) -> None:
         row = {"content_key": 1, "digest": bytes(16), "num_shingles": 1, "signature": b""}
         with store.writing() as transaction:
             transaction.execute(insert(content).values(row))
-        constraints.put_off(store, constraints.FIRST_INGEST)
+        late_indexes.put_off(store, late_indexes.FIRST_INGEST)
     assert has_key(url)
-
-
-def test_rows_that_refer_to_nothing_are_an_error_and_stay_for_somebody_to_look_at(url: str) -> None:
-    Index.create(url).close()
-    with Store.open(url) as store:
-        constraints.put_off(store, constraints.FIRST_INGEST)
-        with store.writing() as transaction:
-            transaction.execute(insert(unlinked).values(content_key=7))
-        with pytest.raises(Exception, match="fk_unlinked_content_key"):
-            constraints.ensure(store, constraints.FIRST_INGEST, lambda _share: None)
-    assert audited(url) >= KEY_MISSING
 
 
 class Looker(Progress):

@@ -1,4 +1,4 @@
-"""Constraints and indexes on Postgres that are dropped before their tables are filled and built afterwards.
+"""Indexes on Postgres that are dropped before their tables are filled and built afterwards.
 
 The catalogue shows which of them exist; a separate record could be wrong after a process was killed. Others can read
 while they are built. Dropping one, or adding a key to its index, needs exclusive access to its tables for a moment. If
@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Connection, Constraint, Engine, Index, PrimaryKeyConstraint, func, select, text
+from sqlalchemy import Connection, Engine, Index, PrimaryKeyConstraint, func, select, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
+from sqlalchemy.schema import CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
 
 from lshdb.store.dialect import Part
 
@@ -74,20 +74,16 @@ def build(connection: Connection, parts: Sequence[Part], built: Callable[[float]
     """Build those of the parts that are missing and that we may build.
 
     Args: built: is called with the share of an index that is done, from another thread, unless that takes a moment.
-    Raises: psycopg.Error: rows break a constraint, which only another program can have written.
+    Raises: psycopg.Error: two rows have one key; only another program can have written them.
     """
     found = _found(connection, parts)
-    missing = _missing(found, parts)
-    for part in missing:
-        if not isinstance(part, Index | PrimaryKeyConstraint) or part.name in found[_table(part)].indexes:
-            continue
-        # Without a limit, because a role's timeout is meant for its queries.
-        with _set(connection, "statement_timeout", "0"), _watched(connection, built):
-            _driver(connection).execute(_indexing(connection, part))
-    for part in missing:
+    for part in _missing(found, parts):
+        if part.name not in found[_table(part)].indexes:
+            # Without a limit, because a role's timeout is meant for its queries.
+            with _set(connection, "statement_timeout", "0"), _watched(connection, built):
+                _driver(connection).execute(_indexing(connection, part))
         if not isinstance(part, Index):
-            with _set(connection, "statement_timeout", "0"):
-                _alter(connection, [_adding(connection, part)])
+            _alter(connection, [_adding(part)])
 
 
 def _found(connection: Connection, parts: Sequence[Part]) -> Mapping[str, _Found]:
@@ -108,7 +104,7 @@ def _dropping(part: Part) -> ExecutableDDLElement:
     return DropIndex(part) if isinstance(part, Index) else DropConstraint(part)
 
 
-def _indexing(connection: Connection, part: Index | PrimaryKeyConstraint) -> _Statement:
+def _indexing(connection: Connection, part: Part) -> _Statement:
     if isinstance(part, Index):
         return _text(connection, CreateIndex(part))
     columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in part.columns)
@@ -116,9 +112,7 @@ def _indexing(connection: Connection, part: Index | PrimaryKeyConstraint) -> _St
     return sql.SQL("CREATE UNIQUE INDEX {key} ON {table} ({columns})").format(**names)
 
 
-def _adding(connection: Connection, part: Constraint) -> _Statement:
-    if not isinstance(part, PrimaryKeyConstraint):
-        return _text(connection, AddConstraint(part, isolate_from_table=False))
+def _adding(part: PrimaryKeyConstraint) -> _Statement:
     names = {"table": sql.Identifier(_table(part)), "key": sql.Identifier(str(part.name))}
     return sql.SQL("ALTER TABLE {table} ADD CONSTRAINT {key} PRIMARY KEY USING INDEX {key}").format(**names)
 

@@ -1,43 +1,33 @@
-"""Constraints and indexes that Postgres gets after a first load, because it then builds them faster.
+"""Indexes that Postgres gets after a first load, because it then builds them faster.
 
-- `FIRST_INGEST`: the primary key of `band_bucket`, and what the rows of each document refer to.
-- `FIRST_LINK`: what the rows of `pair` refer to, and its indexes.
+- `FIRST_INGEST`: the primary key of `band_bucket`.
+- `FIRST_LINK`: the indexes of `pair`.
 
-Rows are right even without them: only the holder of the write lock writes, the buckets of a content only once, and keys
-that exist. The statement that adds a constraint checks all rows again. Linking and deleting build those of the first
-ingest before they begin. A role that may not build them gets its answers without them, but slowly.
+Rows are right even without the key: only the holder of the write lock writes, and the buckets of a content only once.
+The statement that builds it checks all rows again. Linking and deleting build it before they begin. A role that may not
+build it gets its answers without it, but slowly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from sqlalchemy import Index, MetaData, Table, select
+from sqlalchemy import Index, MetaData, select
 
 from lshdb.store.dialect import Part
-from lshdb.store.schema import band_bucket, content, content_text, document, pair, unlinked
+from lshdb.store.schema import band_bucket, content, pair
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
 
 __all__ = ["FIRST_INGEST", "FIRST_LINK", "build", "ensure", "put_off"]
 
 
-def _named(parts: Sequence[Part]) -> tuple[Part, ...]:
-    return tuple(sorted(parts, key=lambda part: str(part.name)))
-
-
-def _references(*tables: Table) -> tuple[Part, ...]:
-    return _named([reference for table in tables for reference in table.foreign_key_constraints])
-
-
-FIRST_INGEST: Final = (band_bucket.primary_key, *_references(document, content_text, unlinked))
-FIRST_LINK: Final = (*_named([*pair.indexes]), *_references(pair))
+FIRST_INGEST: Final[tuple[Part, ...]] = (band_bucket.primary_key,)
+FIRST_LINK: Final[tuple[Part, ...]] = tuple(pair.indexes)
 # The table that is empty before each of them.
 _FILLED: Final = {FIRST_INGEST: content, FIRST_LINK: pair}
-
-
 # By this index, digests are found without the key of the buckets. It is not of the schema, so it belongs to a copy of
 # the table.
 _STAND_IN: Final = (Index("ix_content_digest", content.to_metadata(MetaData()).c.digest),)
