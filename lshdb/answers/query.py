@@ -101,12 +101,13 @@ def matches_among(
         its_bucket = identities.buckets_of(identities.as_digests([digest]))
         # In SQLite, each part of a filter may have to be read from the disk. A server is asked for everything at once,
         # and for the digest only where a filter has it: another statement takes longer than young generations.
-        young, filtered = lookups.possible(transaction, *([its_bucket] if is_local else [keys, its_bucket]))
+        asked = [its_bucket] if is_local else [keys, its_bucket]
+        young, filtered = lookups.possible(transaction, params.scheme, *asked)
         places = young + filtered if is_local else filtered
         if (known := answers.settled(transaction, digest, places, keys, min_sim)) is not None:
             return None if most is not None and len(known) > most else _nearest(_named(transaction, known))
     if is_local or not asks_stored:
-        young, filtered = lookups.possible(transaction, keys)
+        young, filtered = lookups.possible(transaction, params.scheme, keys)
     candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:
         return None

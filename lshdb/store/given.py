@@ -1,10 +1,11 @@
-"""Passes many integers to a statement as a single value, which the database unfolds into rows.
+"""Passes many integers or names to a statement as a single value, which the database unfolds into rows.
 
 Queries receive their keys this way instead of through a temporary table, so they also work on a hot standby and for a
-read-only role. SQLite unfolds JSON, Postgres an array. The text of a statement is the same for any number of rows.
+read-only role. SQLite unfolds JSON, Postgres an array, or JSON if it holds names. The text of a statement is the same
+for any number of rows. Postgres expects few of them, so it looks each up instead of reading the whole table.
 
-The value of ``:given`` is a list of integers or of rows of integers. `Transaction.parts` creates it from an array. The
-column ``key`` is the position of a row in that list, starting at 0.
+The value of ``:given`` is a list of integers, of rows of integers, or of names. `Transaction.parts` creates one of
+integers from an array. The column ``key`` is the position of a row in that list, starting at 0.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Dialect, TableValuedAlias, bindparam, column, literal_column
+from sqlalchemy import BigInteger, Dialect, String, TableValuedAlias, bindparam, column, literal_column
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_row"]
+__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_name", "given_pair", "given_row"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -43,6 +44,39 @@ class _Rows(UserDefinedType[object]):
         if dialect.name == "postgresql":
             return lambda rows: json.dumps(rows).translate(BRACES)
         return json.dumps
+
+
+class _Names(UserDefinedType[object]):
+    """A list of names, as JSON: the text of an array has other escapes."""
+
+    cache_ok = True
+    render_bind_cast = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """Return the type to which Postgres casts the text."""
+        return "JSON"
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], str]:
+        """Return the function that creates the text."""
+        return json.dumps
+
+
+class _UnfoldedNames(FunctionElement[str]):
+    """The rows of a list of names, which is its one clause."""
+
+    inherit_cache = True
+
+
+@compiles(_UnfoldedNames, "sqlite")
+def _names_of_json(element: _UnfoldedNames, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_UnfoldedNames, "postgresql")
+def _names_of_elements(element: _UnfoldedNames, compiler: SQLCompiler, **options: Any) -> str:
+    # The planner expects 10 rows of an array, and 100 of JSON, for which it would scan a small table.
+    names = f"ARRAY(SELECT json_array_elements_text({compiler.process(element.clauses, **options)}))"
+    return f"(SELECT value FROM unnest({names}) AS unfolded(value))"  # noqa: S608
 
 
 class _Unfolded(FunctionElement[int]):
@@ -78,6 +112,7 @@ def _unfolded(*names: str) -> TableValuedAlias:
 
 
 given = _unfolded()
+given_name = _UnfoldedNames(bindparam("given", type_=_Names())).table_valued(column("value", String), name="given")
 given_pair = _unfolded("left_key", "right_key")
 given_bucket = _unfolded("band", "bucket_hash")
 given_row = _unfolded("generation", "band", "bucket_hash")

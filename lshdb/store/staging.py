@@ -23,7 +23,6 @@ __all__ = [
     "staged_digest",
     "staged_document",
     "staged_key",
-    "staged_name",
     "staged_pair",
     "staged_range",
     "staged_source",
@@ -37,15 +36,6 @@ staged_key = Table(
     _metadata,
     Column("staged_key", Key, nullable=False),
     PrimaryKeyConstraint("staged_key"),
-    prefixes=_TEMPORARY,
-)
-
-staged_name = Table(
-    "staged_name",
-    _metadata,
-    Column("ordinal", Key, nullable=False),
-    Column("doc_id", Name, nullable=False),
-    PrimaryKeyConstraint("ordinal"),
     prefixes=_TEMPORARY,
 )
 

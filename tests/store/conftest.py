@@ -24,7 +24,7 @@ from lshdb.sketch.banding import band_keys
 from lshdb.store import retrying
 from lshdb.store.schema import DIGEST_BAND, band_bucket
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, lookups, runs
+from lshdb.store.tables import answers, documents, filters, lookups, runs
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.tables.lookups import BucketPlace
 from lshdb.store.transaction import Transaction
@@ -146,5 +146,5 @@ def content_key_of(transaction: Transaction, doc_id: str) -> int | None:
 
 def possible(transaction: Transaction, asked: BandKeys) -> list[BucketPlace]:
     """Return where the buckets of one sketch may be. Args: asked: shape (1, bands)."""
-    young, filtered = lookups.possible(transaction, asked)
+    young, filtered = lookups.possible(transaction, filters.scheme_of(transaction), asked)
     return young + filtered

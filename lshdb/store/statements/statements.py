@@ -21,6 +21,7 @@ from sqlalchemy import (
     func,
     literal,
     literal_column,
+    null,
     select,
     true,
     tuple_,
@@ -58,7 +59,6 @@ __all__ = [
     "first_in_bucket",
     "hash_limits",
     "in_bucket",
-    "is_settled",
     "kept_texts",
     "largest_buckets",
     "neighbours",
@@ -67,9 +67,9 @@ __all__ = [
     "pair_sample",
     "place_contents",
     "place_sizes",
+    "settled_mates",
     "shared_buckets",
     "signatures",
-    "stored_mates",
 ]
 
 # A statement whose rows are tuples.
@@ -162,18 +162,19 @@ def _is_given() -> ColumnElement[bool]:
 
 
 @cache
-def filter_parts() -> Rows:
+def filter_parts() -> CompoundSelect[*tuple[Any, ...]]:
     """Select (place in the list, filter, entries) for each position of ``:given`` and each filter.
 
     The entries are the part of the filter that has the position, if any has. If none does, they are those of the next
-    part, or NULL.
+    part, or NULL. Each generation without a filter is a row (NULL, generation, NULL).
     """
     used = select(bucket_generation.c.filter).where(bucket_generation.c.filter.is_not(None)).distinct().subquery("used")
     # A sum, so that SQLite starts at the part: it compares columns of JSON by other rules than the key.
     begin = used.c.filter * literal_column(str(1 << POSITION_BITS)) + given.c.value
     after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= begin)
     entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given, used).scalar_subquery()
-    return select(given.c.key, used.c.filter, entries).join_from(given, used, true())
+    young = select(null(), bucket_generation.c.generation, null()).where(bucket_generation.c.filter.is_(None))
+    return select(given.c.key, used.c.filter, entries).join_from(given, used, true()).union_all(young)
 
 
 @cache
@@ -304,8 +305,7 @@ def neighbours() -> Rows:
 
     The columns are (doc_id, similarity, exact, collection).
     """
-    mine = select(_ASKED.label("content_key"), literal(1.0).label("similarity"), true().label("exact"))
-    mates = union_all(mine, *_stored_mates()).subquery("mates")
+    mates = union_all(_itself(), *_stored_mates()).subquery("mates")
     return (
         select(document.c.doc_id, mates.c.similarity, mates.c.exact, name_of(document.c.collection_key))
         .join_from(mates, document, document.c.content_key == mates.c.content_key)
@@ -314,9 +314,21 @@ def neighbours() -> Rows:
 
 
 @cache
-def stored_mates() -> CompoundSelect[*tuple[Any, ...]]:
-    """Select (content_key, similarity, exact) of the near-duplicates of ``:content_key`` at ``:min_sim`` or more."""
-    return union_all(*_stored_mates())
+def settled_mates() -> CompoundSelect[*tuple[Any, ...]]:
+    """Select (content_key, similarity, exact) of ``:content_key`` and its stored mates at ``:min_sim`` or more.
+
+    The content itself is among them only if every pair of it is stored: all contents are linked, and none of its
+    buckets is oversized. ``:given`` lists its bucket hashes in the order of the bands; ``:first_band`` is the number of
+    the first band.
+    """
+    hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
+    is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
+    itself = _itself().where(~select(unlinked.c.content_key).exists(), ~is_hot)
+    return union_all(itself, *_stored_mates())
+
+
+def _itself() -> Rows:
+    return select(_ASKED.label("content_key"), literal_column("1.0").label("similarity"), true().label("exact"))
 
 
 def _stored_mates() -> list[Rows]:
@@ -325,14 +337,3 @@ def _stored_mates() -> list[Rows]:
         select(other, pair.c.similarity, pair.c.exact).where(mine == _ASKED, least)
         for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key))
     ]
-
-
-@cache
-def is_settled() -> Rows:
-    """Select a row if every pair of a content is stored: all contents are linked, and none of its buckets is oversized.
-
-    ``:given`` lists its bucket hashes in the order of the bands; ``:first_band`` is the number of the first band.
-    """
-    hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
-    is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
-    return select(literal(1)).where(~select(unlinked.c.content_key).exists(), ~is_hot)

@@ -218,12 +218,13 @@ def settled(
 
     Args: places: as of `identities.content_at`. band_keys: shape (1, bands).
     """
-    hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
-    found = identities.content_at(transaction, digest, places)
-    if found is None or next(transaction.rows(statements.is_settled(), hashes), None) is None:
+    if (content_key := identities.content_at(transaction, digest, places)) is None:
         return None
-    mates = transaction.rows(statements.stored_mates(), {"content_key": found, "min_sim": min_sim})
-    return {found: (1.0, True)} | {key: (similarity, bool(exact)) for key, similarity, exact in mates}
+    hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
+    asked = {**hashes, "content_key": content_key, "min_sim": min_sim}
+    found = transaction.rows(statements.settled_mates(), asked)
+    mates = {key: (similarity, bool(exact)) for key, similarity, exact in found}
+    return mates if content_key in mates else None
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:

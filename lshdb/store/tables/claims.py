@@ -20,11 +20,11 @@ from xxhash import xxh3_128_hexdigest
 from lshdb.errors import IdConflict
 from lshdb.model.choices import OnConflict
 from lshdb.model.values import MAX_NAME_BYTES, Conflicts, Document
+from lshdb.store.given import given_name
 from lshdb.store.schema import document
-from lshdb.store.staging import staged_name
 from lshdb.store.tables import sources
 from lshdb.store.tables.sources import Origin
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import GIVEN_KEYS, Transaction
 
 __all__ = ["Claimed", "Holder", "Place", "claim"]
 
@@ -59,9 +59,9 @@ class Holder(NamedTuple):
     last_seen_run: int
 
 
-_SAME_ID: Final = and_(document.c.collection_key == bindparam("collection"), document.c.doc_id == staged_name.c.doc_id)
-_HOLDERS: Final = select(staged_name.c.ordinal, *(document.c[name] for name in Holder._fields)).join_from(
-    staged_name, document, _SAME_ID
+_SAME_ID: Final = and_(document.c.collection_key == bindparam("collection"), document.c.doc_id == given_name.c.value)
+_HOLDERS: Final = select(document.c.doc_id, *(document.c[name] for name in Holder._fields)).join_from(
+    given_name, document, _SAME_ID
 )
 
 
@@ -232,9 +232,9 @@ class _Claims:
 
     def _known_among(self, doc_ids: set[str]) -> dict[str, Holder]:
         """Return the documents of the index that have one of the ids, by id."""
-        if not doc_ids:
-            return {}
-        named = list(doc_ids)
-        self._transaction.stage(staged_name, {"ordinal": range(len(named)), "doc_id": named})
-        found = self._transaction.execute(_HOLDERS, {"collection": self._collection_key})
-        return {named[ordinal]: Holder(*holder) for ordinal, *holder in found}
+        # In the order of the index, so that successive lookups go to the same page.
+        named, found = sorted(doc_ids), dict[str, Holder]()
+        for begin in range(0, len(named), GIVEN_KEYS):
+            asked = {"collection": self._collection_key, "given": named[begin : begin + GIVEN_KEYS]}
+            found |= {doc_id: Holder(*holder) for doc_id, *holder in self._transaction.rows(_HOLDERS, asked)}
+        return found

@@ -78,7 +78,7 @@ def num_contents(transaction: Transaction) -> int:
 
 def content_with(transaction: Transaction, digest: bytes) -> int | None:
     """Return the key of the content with this digest, or None if there is none."""
-    young, filtered = lookups.possible(transaction, buckets_of(as_digests([digest])))
+    young, filtered = lookups.possible(transaction, filters.scheme_of(transaction), buckets_of(as_digests([digest])))
     return content_at(transaction, digest, young + filtered)
 
 

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import case, select, true
+from sqlalchemy import select
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import Scheme
@@ -63,20 +63,16 @@ _MEMBERS: Final = select(
     select(index_params.c.bands).scalar_subquery(),
     select(index_params.c.scheme).scalar_subquery(),
 ).order_by(bucket_generation.c.generation)
-_YOUNG: Final = case((bucket_generation.c.filter.is_(None), bucket_generation.c.generation))
-# What a question reads: the scheme, and each filter, or NULL with each generation that has none. Dozens of generations,
-# each a row, would take it as long as seven parts.
-_SEARCHED: Final = (
-    select(index_params.c.scheme, bucket_generation.c.filter, _YOUNG)
-    .join_from(index_params, bucket_generation, true(), isouter=True)
-    .distinct()
-)
 
 
-def possible(transaction: Transaction, *sketched: BandKeys) -> tuple[list[BucketPlace], list[BucketPlace]]:
+def possible(
+    transaction: Transaction, scheme: Scheme, *sketched: BandKeys
+) -> tuple[list[BucketPlace], list[BucketPlace]]:
     """Return where the buckets of one sketch may be: in generations without a filter, and in others by their filters.
 
-    Args: sketched: buckets of the same sketch, each shape (1, bands).
+    Args:
+        scheme: of the index.
+        sketched: buckets of the same sketch, each shape (1, bands).
     """
     hashes = [some.keys[0].view(np.int64) for some in sketched]
     buckets = [
@@ -84,22 +80,18 @@ def possible(transaction: Transaction, *sketched: BandKeys) -> tuple[list[Bucket
         for some, mine in zip(sketched, hashes, strict=True)
         for number, value in enumerate(mine.tolist())
     ]
-    schemes, searched, numbers = zip(*transaction.rows(_SEARCHED), strict=True)
-    young = [(generation, *bucket) for generation in numbers if generation is not None for bucket in buckets]
-    if set(searched) == {None}:
-        return young, []
     positions: list[int] = []
     for some, mine in zip(sketched, hashes, strict=True):
         bands = np.arange(len(mine)) << PLACE_BITS
-        positions += (positions_of(mine, some.first_band, schemes[0]) + bands).tolist()
+        positions += (positions_of(mine, some.first_band, scheme) + bands).tolist()
     wanted = [_entry(position) for position in positions]
-    parts = transaction.rows(statements.filter_parts(), {"given": positions})
-    labels = {
-        (place, number): _labels(entries, wanted[place])
-        for place, number, entries in parts
+    young, labels = list[BucketPlace](), dict[tuple[int, int], set[int]]()
+    for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
+        if place is None:
+            young += [(number, *bucket) for bucket in buckets]
         # Nearly all are ruled out here.
-        if entries is not None and wanted[place][:-1] in entries
-    }
+        elif entries is not None and wanted[place][:-1] in entries:
+            labels[place, number] = _labels(entries, wanted[place])
     filtered = _Members(transaction).filtered if any(labels.values()) else {}
     return young, [
         (generation, *buckets[place])

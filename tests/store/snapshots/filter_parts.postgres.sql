@@ -4,4 +4,6 @@ WHERE bucket_filter.part_key >= used.filter * 281474976710656 + given.value ORDE
  LIMIT %(param_1)s::INTEGER) AS anon_1
 FROM (SELECT number - 1 AS key, value FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS unfolded(value, number)) AS given JOIN (SELECT DISTINCT bucket_generation.filter AS filter
 FROM bucket_generation
-WHERE bucket_generation.filter IS NOT NULL) AS used ON true
+WHERE bucket_generation.filter IS NOT NULL) AS used ON true UNION ALL SELECT NULL AS anon_2, bucket_generation.generation, NULL AS anon__1
+FROM bucket_generation
+WHERE bucket_generation.filter IS NULL

@@ -4,4 +4,6 @@ WHERE bucket_filter.part_key >= used.filter * 281474976710656 + given.value ORDE
  LIMIT ? OFFSET ?) AS anon_1
 FROM json_each(?) AS given JOIN (SELECT DISTINCT bucket_generation.filter AS filter
 FROM bucket_generation
-WHERE bucket_generation.filter IS NOT NULL) AS used ON 1 = 1
+WHERE bucket_generation.filter IS NOT NULL) AS used ON 1 = 1 UNION ALL SELECT NULL AS anon_2, bucket_generation.generation, NULL AS anon__1
+FROM bucket_generation
+WHERE bucket_generation.filter IS NULL

@@ -1,7 +1,7 @@
 SELECT document.doc_id, mates.similarity, mates.exact, (SELECT collection.name
 FROM collection
 WHERE collection.collection_key = document.collection_key) AS collection
-FROM (SELECT %(content_key)s::BIGINT AS content_key, %(param_1)s AS similarity, true AS exact UNION ALL SELECT pair.right_key AS right_key, pair.similarity AS similarity, pair.exact AS exact
+FROM (SELECT %(content_key)s::BIGINT AS content_key, 1.0 AS similarity, true AS exact UNION ALL SELECT pair.right_key AS right_key, pair.similarity AS similarity, pair.exact AS exact
 FROM pair
 WHERE pair.left_key = %(content_key)s::BIGINT AND pair.similarity >= %(min_sim)s UNION ALL SELECT pair.left_key AS left_key, pair.similarity AS similarity, pair.exact AS exact
 FROM pair
