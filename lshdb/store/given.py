@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Dialect, String, TableValuedAlias, bindparam, column, literal_column
@@ -57,8 +58,8 @@ class _Names(UserDefinedType[object]):
         return "JSON"
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], str]:
-        """Return the function that creates the text."""
-        return json.dumps
+        """Return the function that creates the text, without escapes that some encodings of a database do not have."""
+        return partial(json.dumps, ensure_ascii=False)
 
 
 class _UnfoldedNames(FunctionElement[str]):

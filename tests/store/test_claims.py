@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.dialects import sqlite
 
 from lshdb.errors import IdConflict
 from lshdb.model.choices import OnConflict
 from lshdb.model.values import MAX_NAME_BYTES, Conflicts, Document
 from lshdb.store.schema import document
 from lshdb.store.store import Store
-from lshdb.store.tables import documents, sources
+from lshdb.store.tables import claims, documents, sources
 from lshdb.store.tables.documents import PutOutcome
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import Minima, sketches_of
+from tests.store.conftest import Minima, new_store_at, sketches_of
 
 # Two files of one age, and a newer one.
 A, B, NEW = "file:///a", "file:///b", "file:///new"
@@ -146,3 +148,12 @@ def test_a_qualified_id_that_would_be_too_long_ends_with_a_digest(transaction: T
         doc_id.removeprefix(longest) for doc_id, (source_key, _) in stored(transaction).items() if source_key == 2
     )
     assert made == ["@b", "é@4b2212e31ac97fd4575a0b1c44d8843f"]
+
+
+@pytest.mark.sqlite
+def test_sqlite_looks_ids_up_even_without_statistics(tmp_path: Path) -> None:
+    statement = str(claims._HOLDERS.compile(dialect=sqlite.dialect()))
+    with new_store_at(str(tmp_path / "index.db")) as store, store.reading() as transaction:
+        asked = transaction.connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", (1, '["a"]'))
+        plan = [row.detail for row in asked]
+    assert any(step.startswith("SEARCH document") and "doc_id=?" in step for step in plan), plan

@@ -78,12 +78,13 @@ def build(connection: Connection, parts: Sequence[Part], built: Callable[[float]
     """
     found = _found(connection, parts)
     for part in _missing(found, parts):
-        if part.name not in found[_table(part)].indexes:
-            # Without a limit, because a role's timeout is meant for its queries.
-            with _set(connection, "statement_timeout", "0"), _watched(connection, built):
-                _driver(connection).execute(_indexing(connection, part))
-        if not isinstance(part, Index):
-            _alter(connection, [_adding(part)])
+        # Without a limit, because a role's timeout is meant for its queries.
+        with _set(connection, "statement_timeout", "0"):
+            if part.name not in found[_table(part)].indexes:
+                with _watched(connection, built):
+                    _driver(connection).execute(_indexing(connection, part))
+            if not isinstance(part, Index):
+                _alter(connection, [_adding(part)])
 
 
 def _found(connection: Connection, parts: Sequence[Part]) -> Mapping[str, _Found]:

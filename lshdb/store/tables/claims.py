@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import bindparam, select
 from xxhash import xxh3_128_hexdigest
 
 from lshdb.errors import IdConflict
@@ -59,9 +59,10 @@ class Holder(NamedTuple):
     last_seen_run: int
 
 
-_SAME_ID: Final = and_(document.c.collection_key == bindparam("collection"), document.c.doc_id == given_name.c.value)
-_HOLDERS: Final = select(document.c.doc_id, *(document.c[name] for name in Holder._fields)).join_from(
-    given_name, document, _SAME_ID
+# Not a join, which SQLite begins with all documents of the collection.
+_IS_GIVEN: Final = document.c.doc_id.in_(select(given_name.c.value))
+_HOLDERS: Final = select(document.c.doc_id, *(document.c[name] for name in Holder._fields)).where(
+    document.c.collection_key == bindparam("collection"), _IS_GIVEN
 )
 
 
