@@ -43,7 +43,7 @@ __all__ = ["Repairing"]
 # Rows that are repaired in one transaction.
 BATCH_ROWS: Final = 10_000
 
-_PARTS: Final = {"constraint-missing", "index-missing", "index-invalid", "key-missing"}
+_PARTS: Final = {"index-missing", "index-invalid", "key-missing"}
 _CONTENTS: Final = {"signature-length", "signature-differs", "digest-differs", "num-shingles-differs", "bucket-missing"}
 _BUCKETS: Final = {*_CONTENTS, "bucket-wrong", "bucket-twice", "bucket-of-no-content", OF_NO_DOCUMENT.kind}
 _PAIRS: Final = {"similarity-differs", "estimate-differs"}

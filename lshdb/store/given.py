@@ -2,10 +2,10 @@
 
 Queries receive their keys this way instead of through a temporary table, so they also work on a hot standby and for a
 read-only role. SQLite unfolds JSON, Postgres an array, or JSON if it holds names. The text of a statement is the same
-for any number of rows. Postgres expects few of them, so it looks each up instead of reading the whole table.
+for any number of rows.
 
-The value of ``:given`` is a list of integers, of rows of integers, or of names. `Transaction.parts` creates one of
-integers from an array. The column ``key`` is the position of a row in that list, starting at 0.
+The value of ``:given`` is a list of integers, of rows of integers, or of names. `Transaction.parts` creates it. The
+column ``key`` is the position of a row in that list, starting at 0.
 """
 
 from __future__ import annotations
@@ -15,13 +15,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Dialect, String, TableValuedAlias, bindparam, column, literal_column
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Dialect,
+    String,
+    TableValuedAlias,
+    bindparam,
+    column,
+    literal_column,
+    select,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_name", "given_pair", "given_row"]
+__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_row", "is_given"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -48,7 +58,10 @@ class _Rows(UserDefinedType[object]):
 
 
 class _Names(UserDefinedType[object]):
-    """A list of names, as JSON: the text of an array has other escapes."""
+    """A list of names, as JSON: the text of an array has other escapes.
+
+    Limitation: no name may contain a NUL character, at which SQLite would end it.
+    """
 
     cache_ok = True
     render_bind_cast = True
@@ -62,25 +75,7 @@ class _Names(UserDefinedType[object]):
         return partial(json.dumps, ensure_ascii=False)
 
 
-class _UnfoldedNames(FunctionElement[str]):
-    """The rows of a list of names, which is its one clause."""
-
-    inherit_cache = True
-
-
-@compiles(_UnfoldedNames, "sqlite")
-def _names_of_json(element: _UnfoldedNames, compiler: SQLCompiler, **options: Any) -> str:
-    return f"json_each({compiler.process(element.clauses, **options)})"
-
-
-@compiles(_UnfoldedNames, "postgresql")
-def _names_of_elements(element: _UnfoldedNames, compiler: SQLCompiler, **options: Any) -> str:
-    # The planner expects 10 rows of an array, and 100 of JSON, for which it would scan a small table.
-    names = f"ARRAY(SELECT json_array_elements_text({compiler.process(element.clauses, **options)}))"
-    return f"(SELECT value FROM unnest({names}) AS unfolded(value))"  # noqa: S608
-
-
-class _Unfolded(FunctionElement[int]):
+class _Unfolded(FunctionElement[object]):
     """The rows of a list. Its clauses are the list and, if a row has several values, their names."""
 
     inherit_cache = True
@@ -98,6 +93,9 @@ def _of_json(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(_Unfolded, "postgresql")
 def _of_array(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
     values, *names = (compiler.process(clause, **options) for clause in element.clauses)
+    if isinstance(next(iter(element.clauses)).type, _Names):
+        # The planner then expects 10 rows and looks each up. It would expect 100 of JSON, and scan a small table.
+        values = f"ARRAY(SELECT json_array_elements_text({values}))"
     # A column of a two-dimensional array is a slice of it. With unnest, the planner knows the number of rows.
     columns = [f"({values})[:][{place}:{place}]" for place in range(1, len(names) + 1)] or [values]
     unfolded = ", ".join(names or ["value"])
@@ -106,14 +104,18 @@ def _of_array(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
 
 
 def _unfolded(*names: str) -> TableValuedAlias:
-    values = bindparam("given", type_=_Rows())
-    rows = _Unfolded(values, *map(literal_column, names))
+    rows = _Unfolded(bindparam("given", type_=_Rows()), *map(literal_column, names))
     columns = (column(name, BigInteger) for name in ("key", *(names or ("value",))))
     return rows.table_valued(*columns, name="given")
 
 
+def is_given(name: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that ``:given`` lists a name. Not a join, which SQLite may begin with the whole table."""
+    names = _Unfolded(bindparam("given", type_=_Names())).table_valued(column("value", String), name="given")
+    return name.in_(select(names.c.value))
+
+
 given = _unfolded()
-given_name = _UnfoldedNames(bindparam("given", type_=_Names())).table_valued(column("value", String), name="given")
 given_pair = _unfolded("left_key", "right_key")
 given_bucket = _unfolded("band", "bucket_hash")
 given_row = _unfolded("generation", "band", "bucket_hash")

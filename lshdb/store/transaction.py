@@ -27,7 +27,7 @@ from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.schema import CreateTable
 
 from lshdb.model.expansion import EXPANSION, Expansion
-from lshdb.store.dialect import Columns, Dialect
+from lshdb.store.dialect import Columns, Dialect, as_list
 from lshdb.store.schema import key_counter
 
 __all__ = ["GIVEN_KEYS", "Transaction"]
@@ -151,15 +151,17 @@ class Transaction:
             yield self.execute(statement, part).all()
 
     @staticmethod
-    def parts(keys: NDArray[np.int64], count: int = GIVEN_KEYS, **others: object) -> Iterator[dict[str, object]]:
-        """Yield the parameters of a statement about given keys, for `count` keys at a time.
+    def parts(
+        keys: NDArray[np.int64] | Sequence[str], count: int = GIVEN_KEYS, **others: object
+    ) -> Iterator[dict[str, object]]:
+        """Yield the parameters of a statement about given keys or names, for `count` of them at a time.
 
         Args:
-            keys: int64, shape (n,) or (n, columns).
+            keys: int64, shape (n,) or (n, columns), or names.
             others: the other parameters of the statement.
         """
         for begin in range(0, len(keys), count):
-            yield {**others, "given": keys[begin : begin + count].tolist()}
+            yield {**others, "given": as_list(keys[begin : begin + count])}
 
     def bulk_insert(self, table: Table, columns: Columns) -> None:
         """Insert rows. Every column has one value per row."""

@@ -20,11 +20,11 @@ from xxhash import xxh3_128_hexdigest
 from lshdb.errors import IdConflict
 from lshdb.model.choices import OnConflict
 from lshdb.model.values import MAX_NAME_BYTES, Conflicts, Document
-from lshdb.store.given import given_name
+from lshdb.store.given import is_given
 from lshdb.store.schema import document
 from lshdb.store.tables import sources
 from lshdb.store.tables.sources import Origin
-from lshdb.store.transaction import GIVEN_KEYS, Transaction
+from lshdb.store.transaction import Transaction
 
 __all__ = ["Claimed", "Holder", "Place", "claim"]
 
@@ -59,10 +59,8 @@ class Holder(NamedTuple):
     last_seen_run: int
 
 
-# Not a join, which SQLite begins with all documents of the collection.
-_IS_GIVEN: Final = document.c.doc_id.in_(select(given_name.c.value))
 _HOLDERS: Final = select(document.c.doc_id, *(document.c[name] for name in Holder._fields)).where(
-    document.c.collection_key == bindparam("collection"), _IS_GIVEN
+    document.c.collection_key == bindparam("collection"), is_given(document.c.doc_id)
 )
 
 
@@ -234,8 +232,6 @@ class _Claims:
     def _known_among(self, doc_ids: set[str]) -> dict[str, Holder]:
         """Return the documents of the index that have one of the ids, by id."""
         # In the order of the index, so that successive lookups go to the same page.
-        named, found = sorted(doc_ids), dict[str, Holder]()
-        for begin in range(0, len(named), GIVEN_KEYS):
-            asked = {"collection": self._collection_key, "given": named[begin : begin + GIVEN_KEYS]}
-            found |= {doc_id: Holder(*holder) for doc_id, *holder in self._transaction.rows(_HOLDERS, asked)}
-        return found
+        parts = self._transaction.parts(sorted(doc_ids), collection=self._collection_key)
+        rows = (row for part in parts for row in self._transaction.rows(_HOLDERS, part))
+        return {doc_id: Holder(*holder) for doc_id, *holder in rows}
