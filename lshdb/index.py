@@ -35,30 +35,15 @@ from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
-from lshdb.model.decisions import Decision, DecisionsReport
-from lshdb.model.overlap import Overlap, OverlapOptions
 from lshdb.model.params import Params
-from lshdb.model.passages import Boilerplate, Contained, Containing, Passage
 from lshdb.model.progress import Progress
-from lshdb.model.reports import (
-    IngestReport,
-    Measurement,
-    Outlook,
-    Pair,
-    PassagesReport,
-    RebandReport,
-    RunRow,
-    Stats,
-    VerifyReport,
-)
-from lshdb.model.upkeep import BackupReport, CopyReport, Upgrade, VacuumReport
+from lshdb.model.reports import IngestReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.sketch.kernels.announcement import announce_to
-from lshdb.store import whole
 from lshdb.store.merging import Merging
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, collections, decisions, inspection
+from lshdb.store.tables import answers, collections, inspection
 from lshdb.store.tables.answers import Chosen
 from lshdb.store.transaction import Transaction
 
@@ -81,6 +66,20 @@ if TYPE_CHECKING:
     from lshdb.ingest.buffer import Buffer
     from lshdb.ingest.ingest import Ingestion
     from lshdb.ingest.options import IngestOptions
+    from lshdb.model.decisions import Decision, DecisionsReport
+    from lshdb.model.overlap import Overlap, OverlapOptions
+    from lshdb.model.passages import Boilerplate, Contained, Containing, Passage
+    from lshdb.model.reports import Measurement, Pair, RunRow, Stats
+    from lshdb.model.upkeep import (
+        BackupReport,
+        CopyReport,
+        Outlook,
+        PassagesReport,
+        RebandReport,
+        Upgrade,
+        VacuumReport,
+        VerifyReport,
+    )
     from lshdb.readers import ReadOptions
 
 __all__ = ["Index"]
@@ -188,6 +187,7 @@ class Index:
         Args: dry_run: roll the upgrade of the schema back, and return its SQL.
         """
         from lshdb.audit.digests import renew_digests
+        from lshdb.store import whole
 
         location = arguments.place(url)
         with Store.at(location) as store:
@@ -204,6 +204,8 @@ class Index:
         Args: force: overwrite an existing file.
         Raises: OutputExists, OutputFailed, IndexDamaged; UsageError: the index is in Postgres.
         """
+        from lshdb.store import whole
+
         with Store.at(arguments.place(url)) as store:
             return whole.back_up(store, Path(path), progress or Progress(), force=force)
 
@@ -212,6 +214,8 @@ class Index:
 
         Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers, OutputFailed.
         """
+        from lshdb.store import whole
+
         return whole.copy_to(self._store, arguments.place(url), self._progress)
 
     def vacuum(self, *, full: bool = False) -> VacuumReport:
@@ -220,6 +224,8 @@ class Index:
         Args: full: on Postgres, return the space to the system; nobody can use the index meanwhile.
         Raises: IndexBusy: an ingest is running.
         """
+        from lshdb.store import whole
+
         return whole.vacuum(self._store, full=full)
 
     def close(self) -> None:
@@ -415,6 +421,7 @@ class Index:
         from lshdb.answers.query import Arrival, matches
         from lshdb.ingest.write import add_document
         from lshdb.sketch.sketch import require_fit
+        from lshdb.store.tables import decisions
 
         added, least = arguments.document(document), self._warned(self._asked(min_sim))
         require_fit(added, self.params)
@@ -658,6 +665,7 @@ class Index:
             features; when it is reached SourceUnreadable: a test file has no documents; at the end SearchIncomplete:
             the index does not keep some texts, and their sources are gone.
         """
+        from lshdb.model.overlap import OverlapOptions
         from lshdb.overlap.searching import Searching, require_apart, require_words
         from lshdb.readers import ReadOptions
 
@@ -683,6 +691,7 @@ class Index:
         Args: progress: receives reports about the search.
         Raises: PathMissing; when it is reached SourceUnreadable.
         """
+        from lshdb.model.overlap import OverlapOptions
         from lshdb.overlap.searching import Searching, require_apart
         from lshdb.readers import ReadOptions
 
@@ -910,6 +919,8 @@ class Index:
             before: only decisions with a smaller number than this one.
             limit: how many.
         """
+        from lshdb.store.tables import decisions
+
         if among is not None:
             names = list(among)
             return self._store.read(lambda snapshot: decisions.among(snapshot, names))
@@ -940,6 +951,8 @@ class Index:
 
     def state(self) -> Hashable:
         """Return a value that is another one after each run, and after each decision that was made or undone."""
+        from lshdb.store.tables import decisions
+
         return self.params, tuple(self.runs(5)), self._store.read(decisions.state)
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:

@@ -8,6 +8,7 @@ import typing
 from collections.abc import Iterator
 
 import pytest
+from msgspec import Struct
 
 import lshdb
 from lshdb import Index, LshdbError, errors
@@ -29,7 +30,7 @@ def classes_in(annotation: object) -> Iterator[type]:
 
 def annotations_of(kind: type) -> Iterator[object]:
     """Return the annotations of the public methods, properties and fields of a class."""
-    if dataclasses.is_dataclass(kind):
+    if dataclasses.is_dataclass(kind) or issubclass(kind, Struct):
         yield from typing.get_type_hints(kind).values()
     for name, member in inspect.getmembers_static(kind):
         if isinstance(member, (classmethod, staticmethod)):

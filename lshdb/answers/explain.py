@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct, structs
 
 from lshdb.answers.query import only_document
 from lshdb.answers.worddiff import WordDiff, diff
@@ -46,8 +47,7 @@ __all__ = [
 STDIN = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A named document. `text` is None if it is not kept, `content_key` if the index does not have the content.
 
     Args: signatures: shape (1, num_perm); (0, num_perm) for an empty document.
@@ -133,7 +133,7 @@ class Explaining:
             return found
         spool = spool_lost(snapshot, self._params, self._options, lost)
         read = {key: unpack(frame) for key, frame in spool.texts(lost)}
-        return [replace(one, text=read.get(one.content_key or 0)) if one.text is None else one for one in found]
+        return [structs.replace(one, text=read.get(one.content_key or 0)) if one.text is None else one for one in found]
 
     def _compared(self, snapshot: Transaction, left: Named, right: Named) -> Explanation:
         shared, hot = self._shared_bands(snapshot, left, right)

@@ -11,10 +11,10 @@ way with a probability of at most 1 in 100,000.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import Contents, compare, contents_of, promising
@@ -33,8 +33,7 @@ PART_PAIRS: Final = 1_000_000
 TILE_PAIRS: Final = 500_000
 
 
-@dataclass(frozen=True, slots=True)
-class Families:
+class Families(Struct, frozen=True):
     """The contents in oversized buckets.
 
     Args:

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.answers.query import Match
@@ -39,8 +40,7 @@ __all__ = ["Answer", "Limits", "Question", "answered"]
 ESTIMATED_PAIRS: Final = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A document to look up, with its line, including the line end, if it came from one."""
 
     document: Document
@@ -69,8 +69,7 @@ class Answer:
         return not self.matches
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much is processed at a time.
 
     Args:
@@ -85,8 +84,7 @@ class Limits:
     shingles: int = 8_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """A chunk of questions, sketched. Args: encoded: their texts in UTF-8."""
 
     questions: Sequence[Question]
@@ -194,8 +192,7 @@ def _shared(snapshot: Transaction, buckets: BandKeys, most: int, *, must_end: bo
     return np.column_stack(np.divmod(codes, count))
 
 
-@dataclass(frozen=True, slots=True)
-class _Near:
+class _Near(Struct, frozen=True):
     """Pairs at the similarity or above.
 
     Args:

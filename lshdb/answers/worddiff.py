@@ -22,6 +22,7 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.answers.moves import moves
@@ -68,8 +69,7 @@ class WordDiff:
     num_moved: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much a diff shows, and how much work it may do.
 
     Args:
@@ -95,8 +95,7 @@ class Limits:
     moved_run: int = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(Struct, frozen=True):
     """The words of a text.
 
     Args:

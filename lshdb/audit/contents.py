@@ -8,10 +8,11 @@ Limitation: in an index without texts the stored signature decides, so a wrong s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from zstandard import ZstdError
 
@@ -41,8 +42,7 @@ PAGE_ROWS: Final = 20_000
 UNREADABLE: Final = (ZstdError, UnicodeDecodeError, MemoryError, TypeError)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """The correct values of a content, recomputed from its text.
 
     Args: digest: 16 bytes. signature: as the index stores it.
@@ -54,8 +54,7 @@ class Change:
     signature: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(Struct, frozen=True):
     """The result of checking some contents.
 
     Args:
@@ -73,8 +72,7 @@ class Examined:
     missing: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
+class _Compared(Struct, frozen=True):
     """Contents compared with their texts: the faults, the correct values, and the keys whose text is not trusted."""
 
     faults: tuple[Fault, ...]

@@ -10,10 +10,10 @@ Memory grows with the keys of the source's documents, 8 bytes each, and with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.audit.faults import Fault
@@ -39,8 +39,7 @@ PART_CHARS: Final = 4_000_000
 SHOWN_CHARS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFault:
+class SourceFault(Struct, frozen=True):
     """A fault, the source to read again, and the document to delete, if there is one."""
 
     fault: Fault
@@ -48,8 +47,7 @@ class SourceFault:
     doc_key: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """A document as its source has it. The digest of an empty text is None; a revisit has no text of its own."""
 
     doc_id: str

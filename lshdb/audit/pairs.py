@@ -6,9 +6,8 @@ A pair cannot be checked if one of its texts is not trusted. `rows` reports pair
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.audit.contents import UNREADABLE, stored_contents, trusted
@@ -23,8 +22,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["ExaminedPairs", "examine_pairs", "recomputed"]
 
 
-@dataclass(frozen=True, slots=True)
-class ExaminedPairs:
+class ExaminedPairs(Struct, frozen=True):
     """The result of checking pairs: `changed` have their correct similarity, `dropped` are below the floor."""
 
     faults: tuple[Fault, ...]

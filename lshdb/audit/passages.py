@@ -8,9 +8,9 @@ sum with probability 2**-64. Entries of deleted contents are no fault; `vacuum` 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.audit.contents import UNREADABLE
@@ -29,8 +29,7 @@ __all__ = ["correct_fingerprints", "passage_faults"]
 SKETCHED_TEXTS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(Struct, frozen=True):
     """For each of n contents the number of its fingerprints, int64, and the sum of their hashes, uint64."""
 
     counts: NDArray[np.int64]

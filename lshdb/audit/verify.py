@@ -18,7 +18,7 @@ from lshdb.linking.rereading import spool_lost
 from lshdb.linking.spool import Spool
 from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
-from lshdb.model.reports import VerifyCounts, VerifyReport
+from lshdb.model.upkeep import VerifyCounts, VerifyReport
 from lshdb.model.values import VerifiedPairs
 from lshdb.readers import ReadOptions
 from lshdb.store.store import Store

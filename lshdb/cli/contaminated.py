@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import Struct
 
 from lshdb.cli.options import Reading, open_index, settings_of
 from lshdb.cli.render import Listing, Output, print_records, print_rows
@@ -100,8 +101,7 @@ def contaminated(
         raise typer.Exit(CONTAMINATED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(Struct, frozen=True):
     """What to search, as it was given."""
 
     train: Sequence[str]
@@ -110,8 +110,7 @@ class _Chosen:
     reading: Reading
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """Figures of one collection or path of test documents."""
 
     num_documents: int = 0

@@ -9,12 +9,12 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, cast
 
 import typer
+from msgspec import Struct, field
 
 from lshdb.cli.escapes import visible
 from lshdb.cli.settings import Settings
@@ -38,8 +38,7 @@ LOG_SECONDS: Final = 60.0
 JSON_SECONDS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something to show.
 
     Args:

@@ -11,7 +11,7 @@ from lshdb.cli.options import open_index
 from lshdb.cli.render import print_report
 
 if TYPE_CHECKING:
-    from lshdb.model.reports import RebandReport
+    from lshdb.model.upkeep import RebandReport
 
 __all__ = ["EPILOG", "reband"]
 

@@ -9,9 +9,10 @@ Rows are held 500 at a time. If a later block does not fit the layout of the pre
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from typing import Final, TextIO
+
+from msgspec import Struct
 
 from lshdb.cli.escapes import visible
 from lshdb.clusters.tabular import Row, plain
@@ -33,8 +34,7 @@ MAX_FIXED: Final = 16
 MIN_SHORTENED: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What a list of rows shows.
 
     Args:
@@ -72,8 +72,7 @@ def write_table(listing: Listing, rows: Iterable[Row], out: TextIO, width: int |
     out.writelines(f"{line}\n" for line in listing.below)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """The columns of a table: which are shown, their order and widths, and the common prefix of their ids.
 
     Args:

@@ -14,7 +14,7 @@ from lshdb.errors import IndexMissing, UsageError
 from lshdb.model.banding import Banding
 
 if TYPE_CHECKING:
-    from lshdb.model.reports import Outlook
+    from lshdb.model.upkeep import Outlook
     from lshdb.tuning.prospect import Prospect
 
 __all__ = ["EPILOG", "tune"]

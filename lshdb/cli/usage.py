@@ -8,13 +8,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MethodType
 from typing import Any, Final, NoReturn, get_args
 
 import typer
+from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
 from lshdb.cli.outlets import Event, Outlet, TextLines, outlets_of
@@ -37,8 +37,7 @@ PLAIN_NUMBER: Final = {int: re.compile("[0-9]{1,9}"), float: re.compile(r"[0-9]{
 _VALIDATOR: Final = "Value error, "
 
 
-@dataclass(frozen=True, slots=True)
-class Unchecked:
+class Unchecked(Struct, frozen=True):
     """Takes a default, text, paths, and plain numbers and names that are allowed. Pydantic takes 50 ms to load.
 
     Args: checked: returns what checks all values.

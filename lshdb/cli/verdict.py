@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from lshdb.errors import (
     LshdbError,
@@ -27,8 +28,7 @@ __all__ = ["Allowance", "allowance", "rejections", "verdict", "warnings"]
 DEFAULT_SHARE: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """How many documents may be rejected: a number, or a share of all.
 
     Args: given: whether the user set it, and so also accepts sources without any document.

@@ -12,7 +12,7 @@ from lshdb.cli.render import named, print_report
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from lshdb.model.reports import VerifyReport
+    from lshdb.model.upkeep import VerifyReport
 
 __all__ = ["EPILOG", "verify"]
 

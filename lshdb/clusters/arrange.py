@@ -6,9 +6,8 @@ content, and up to 64 more while pairs are mapped to rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
@@ -17,8 +16,7 @@ from lshdb.model.choices import Comparing
 __all__ = ["Clusters", "Ranked", "arrange"]
 
 
-@dataclass(frozen=True, slots=True)
-class Clusters:
+class Clusters(Struct, frozen=True):
     """Clusters of documents. Cluster i is ``doc_keys[offsets[i]:offsets[i + 1]]``, with the kept document first.
 
     Args:
@@ -62,8 +60,7 @@ class Clusters:
         return Clusters(self.doc_keys[is_left], self.content_keys[is_left], offsets, first_keys, self.measure), places
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """Documents in the order of their contents' rows, with their preference; rank 0 is kept first.
 
     Args: rows, doc_keys, ranks: int64, shape (d,). best: int64, shape (n,); the least rank of each content.

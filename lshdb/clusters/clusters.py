@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from lshdb.clusters import keep
@@ -128,7 +129,7 @@ class Deduplication:
         pairs = found.chosen(self._counts(found.keys))
         keys = self._with_repeated(pairs.keys.ravel())
         documents = self._ranked(keys)
-        of_rows = replace(pairs, keys=np.searchsorted(keys, pairs.keys))
+        of_rows = structs.replace(pairs, keys=np.searchsorted(keys, pairs.keys))
         return self._arranged(containers(of_rows, documents.best), keys, documents)
 
     def _clustered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

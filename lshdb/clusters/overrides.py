@@ -5,10 +5,10 @@ Memory is up to 32 bytes for each pair that is decided, and 8 for each document 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import PairPlaces
@@ -18,8 +18,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Overrides"]
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(Struct, frozen=True):
     """The decisions that concern texts and documents of today.
 
     Args:

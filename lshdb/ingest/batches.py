@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lshdb.ingest.make import Chunk
 from lshdb.ingest.options import Budgets
@@ -24,8 +25,7 @@ __all__ = ["Batch", "Batches"]
 MAX_BYTES_TIMES: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Plans and chunks that are written together. A batch is a value, so its transaction can be repeated."""
 
     plans: tuple[Plan, ...]

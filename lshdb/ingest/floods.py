@@ -11,7 +11,8 @@ workers, so they are counted chunk by chunk in the order of the file. The result
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lshdb.ingest.make import Chunk, SourceProgress, Tally
 from lshdb.ingest.options import Budgets
@@ -22,8 +23,7 @@ from lshdb.model.values import Rejection
 __all__ = ["Floods"]
 
 
-@dataclass(slots=True)
-class _Counted:
+class _Counted(Struct):
     """The numbers of a source so far, and its first rejection."""
 
     tally: Tally

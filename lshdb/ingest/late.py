@@ -10,7 +10,9 @@ stay rejected until their file changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lshdb.ingest.make import SourceProgress
 from lshdb.ingest.options import Budgets
@@ -28,8 +30,7 @@ __all__ = ["LateRevisit", "LateRevisits", "Settled"]
 PlaceOf = Callable[[Mapping[str, int], Mapping[str, bool]], documents.Place]
 
 
-@dataclass(frozen=True, slots=True)
-class LateRevisit:
+class LateRevisit(Struct, frozen=True):
     """A revisit whose page has not come yet. Args: rejected_key: of its rejection."""
 
     revisit: Revisit
@@ -37,8 +38,7 @@ class LateRevisit:
     rejected_key: int
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What became of the late revisits of a run.
 
     Args:

@@ -9,9 +9,11 @@ the same for any number of workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lshdb.errors import BadDocument
 from lshdb.ingest.options import Budgets
@@ -48,8 +50,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A source to read, except for its first `position` items; or only a part of it."""
 
     source: SourceFile
@@ -61,8 +62,7 @@ class Task:
         return Reading(self.source, options) if self.part is None else PartReading(self.source, self.part, options)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceProgress:
+class SourceProgress(Struct, frozen=True):
     """How far a source has been read at the end of a chunk.
 
     Args:
@@ -82,15 +82,13 @@ class SourceProgress:
     opened: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(Struct, frozen=True):
     """Small files, or a part of a large one, which `make` opens and reads."""
 
     tasks: tuple[Task, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Struct, frozen=True):
     """A range of consecutive items of one source, as its reader yields them.
 
     Args:
@@ -112,8 +110,7 @@ class Records:
 Work: TypeAlias = Files | Records
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """Sketched documents, with the rejections, skipped items and progress of their sources.
 
     Args:
@@ -146,8 +143,7 @@ class Chunk:
         )
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """The numbers of documents and rejections of a source that were read in this run."""
 
     num_documents: int = 0
@@ -425,8 +421,7 @@ class _Growing:
         return _Begun(incomplete, sketching)
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
+class _Begun(Struct, frozen=True):
     """A chunk whose texts are being digested and compressed."""
 
     incomplete: Callable[..., Chunk]

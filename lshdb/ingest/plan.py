@@ -7,11 +7,13 @@ changed, it is hashed; if the digest is the same, it is not read again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lshdb.ingest.make import Task
 from lshdb.ingest.options import IngestOptions
@@ -26,8 +28,7 @@ __all__ = ["Plan", "plan", "resume_position"]
 _Entry = TypeVar("_Entry")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The plan for some of the files of a walk.
 
     Args:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lshdb.ingest.make import SourceProgress
 from lshdb.ingest.options import IngestOptions
@@ -63,8 +64,7 @@ class Reasons:
         return dict(self._numbers.most_common())
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     num_documents: int = 0
     num_rejected: int = 0
     reason: str = ""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lshdb.ingest.removal import retire
 from lshdb.model.params import Params
@@ -29,8 +30,7 @@ __all__ = ["Resolved", "put_revisits", "rejection_of"]
 SECOND = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """What became of the revisits of a batch.
 
     Args:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lshdb.ingest.batches import Batch
 from lshdb.ingest.late import LateRevisit, LateRevisits
@@ -45,8 +46,7 @@ __all__ = ["Writer", "Written", "add_document", "add_documents"]
 _Met = TypeVar("_Met")
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """The result of writing a batch.
 
     Args:

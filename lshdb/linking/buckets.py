@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.expansion import Expansion
@@ -36,8 +36,7 @@ def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     return starts, np.diff(np.append(starts, len(rows)))
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Sorted bucket rows, of which the first bucket may have begun in an earlier piece, and the last may go on.
 
     Args:

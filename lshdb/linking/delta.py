@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.buckets import expand
@@ -17,8 +17,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Delta"]
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Struct, frozen=True):
     """The buckets of new contents in some bands, and those of them that have two or more contents.
 
     Args: new: (band, bucket_hash, content_key) of the new contents, int64, shape (n, 3), sorted.

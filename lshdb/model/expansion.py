@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 __all__ = ["EXPANSION", "Expansion"]
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """How buckets expand into candidate pairs.
 
     The first `cap` contents of a bucket, in the order of their keys, are all paired with each other. Each later content

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from lshdb.model.banding import Similarities, Sizes
 from lshdb.model.params import Params
 from lshdb.model.values import Conflicts, Counts
 
@@ -15,16 +14,12 @@ __all__ = [
     "HalfRead",
     "IngestReport",
     "Measurement",
-    "Outlook",
     "Pair",
     "Point",
-    "RebandReport",
     "RejectedSource",
     "RunRow",
     "Stats",
     "StoredPair",
-    "VerifyCounts",
-    "VerifyReport",
 ]
 
 # Of the interval of a measured recall.
@@ -113,88 +108,6 @@ class IngestReport:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyCounts:
-    """Numbers of verified pairs.
-
-    Args:
-        num_pairs: all of them.
-        num_confirmed: the recomputed similarity is the stored one.
-        num_changed: it differs.
-        num_dropped: changed ones that are below the floor now and were removed.
-        num_unknown: a text is neither kept nor still in its source.
-    """
-
-    num_pairs: int = 0
-    num_confirmed: int = 0
-    num_changed: int = 0
-    num_dropped: int = 0
-    num_unknown: int = 0
-
-    def __add__(self, other: VerifyCounts) -> VerifyCounts:
-        return VerifyCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
-    """What a verification found.
-
-    Args:
-        largest_difference: between a stored and a recomputed similarity.
-        gone: the first few of the `num_unknown` pairs, as (left, right) document ids.
-    """
-
-    counts: VerifyCounts
-    largest_difference: float
-    gone: tuple[tuple[str, str], ...]
-    seconds: float
-
-    def as_json(self) -> dict[str, object]:
-        """The object that ``verify --json`` prints."""
-        counts = {name.removeprefix("num_"): value for name, value in asdict(self.counts).items()}
-        return counts | {
-            "largest_difference": self.largest_difference,
-            "gone": [list(names) for names in self.gone],
-            "seconds": round(self.seconds, 3),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RebandReport:
-    """What a reband did: the parameters before and after, and the number of pairs afterwards."""
-
-    run: int
-    before: Params
-    after: Params
-    num_pairs: int
-    seconds: float
-
-    def as_json(self) -> dict[str, object]:
-        """The object that ``reband --json`` prints."""
-        names = ("bands", "rows", "min_sim", "recall", "floor")
-        changed = {
-            when: {name: getattr(params, name) for name in names}
-            for when, params in (("before", self.before), ("after", self.after))
-        }
-        return {"run": self.run, **changed, "pairs": self.num_pairs, "seconds": round(self.seconds, 3)}
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """The figures about an index that tuning needs.
-
-    Args:
-        similarities: of its texts, from the last measurement; without one, those of a typical corpus of this size.
-        measured: the last measurement, if any.
-        sizes: of the rows of its tables.
-    """
-
-    params: Params
-    similarities: Similarities
-    measured: Measurement | None
-    sizes: Sizes
-
-
-@dataclass(frozen=True, slots=True)
 class Stats:
     """The figures of an index, its parameters, its last runs, and the number of documents of each collection."""
 
@@ -225,18 +138,6 @@ class Stats:
             "collections": self.collections,
             "unfinished": {"sources": self.num_unfinished, "first": [asdict(source) for source in self.unfinished]},
         }
-
-
-@dataclass(frozen=True, slots=True)
-class PassagesReport:
-    """A passage index that was built: every run of `passages` words that two texts share is found."""
-
-    passages: int
-    seconds: float
-
-    def as_json(self) -> dict[str, object]:
-        """Return the object that ``passages --build --json`` prints."""
-        return asdict(self) | {"seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,26 @@
-"""The results of the verbs that treat an index as a whole: upgrade, backup, copy and vacuum."""
+"""What the methods that look after an index return, also as JSON for scripts."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
-__all__ = ["BackupReport", "CopiedTable", "CopyReport", "DigestReport", "Upgrade", "VacuumReport"]
+from lshdb.model.banding import Similarities, Sizes
+from lshdb.model.params import Params
+from lshdb.model.reports import Measurement
+
+__all__ = [
+    "BackupReport",
+    "CopiedTable",
+    "CopyReport",
+    "DigestReport",
+    "Outlook",
+    "PassagesReport",
+    "RebandReport",
+    "Upgrade",
+    "VacuumReport",
+    "VerifyCounts",
+    "VerifyReport",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +111,98 @@ class VacuumReport:
 
     def as_json(self) -> dict[str, object]:
         """The object that ``vacuum --json`` prints."""
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCounts:
+    """Numbers of verified pairs.
+
+    Args:
+        num_pairs: all of them.
+        num_confirmed: the recomputed similarity is the stored one.
+        num_changed: it differs.
+        num_dropped: changed ones that are below the floor now and were removed.
+        num_unknown: a text is neither kept nor still in its source.
+    """
+
+    num_pairs: int = 0
+    num_confirmed: int = 0
+    num_changed: int = 0
+    num_dropped: int = 0
+    num_unknown: int = 0
+
+    def __add__(self, other: VerifyCounts) -> VerifyCounts:
+        return VerifyCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What a verification found.
+
+    Args:
+        largest_difference: between a stored and a recomputed similarity.
+        gone: the first few of the `num_unknown` pairs, as (left, right) document ids.
+    """
+
+    counts: VerifyCounts
+    largest_difference: float
+    gone: tuple[tuple[str, str], ...]
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``verify --json`` prints."""
+        counts = {name.removeprefix("num_"): value for name, value in asdict(self.counts).items()}
+        return counts | {
+            "largest_difference": self.largest_difference,
+            "gone": [list(names) for names in self.gone],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RebandReport:
+    """What a reband did: the parameters before and after, and the number of pairs afterwards."""
+
+    run: int
+    before: Params
+    after: Params
+    num_pairs: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``reband --json`` prints."""
+        names = ("bands", "rows", "min_sim", "recall", "floor")
+        changed = {
+            when: {name: getattr(params, name) for name in names}
+            for when, params in (("before", self.before), ("after", self.after))
+        }
+        return {"run": self.run, **changed, "pairs": self.num_pairs, "seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The figures about an index that tuning needs.
+
+    Args:
+        similarities: of its texts, from the last measurement; without one, those of a typical corpus of this size.
+        measured: the last measurement, if any.
+        sizes: of the rows of its tables.
+    """
+
+    params: Params
+    similarities: Similarities
+    measured: Measurement | None
+    sizes: Sizes
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesReport:
+    """A passage index that was built: every run of `passages` words that two texts share is found."""
+
+    passages: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that ``passages --build --json`` prints."""
         return asdict(self) | {"seconds": round(self.seconds, 3)}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
@@ -75,8 +76,7 @@ class Document:
     dated_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NormalForms:
+class NormalForms(Struct, frozen=True):
     """The normal forms of n texts, ragged: text i has ``codepoints[offsets[i]:offsets[i + 1]]``.
 
     Args:
@@ -91,8 +91,7 @@ class NormalForms:
         return len(self.offsets) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class _RaggedHashes:
+class _RaggedHashes(Struct, frozen=True):
     hashes: NDArray[Any]
     offsets: NDArray[np.int64]
 
@@ -113,8 +112,7 @@ class _RaggedHashes:
         return cls(np.concatenate([part.hashes for part in parts]), row_offsets(sizes))
 
 
-@dataclass(frozen=True, slots=True)
-class ShingleSets(_RaggedHashes):
+class ShingleSets(_RaggedHashes, frozen=True):
     """The shingles of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``.
 
     Args:
@@ -125,8 +123,7 @@ class ShingleSets(_RaggedHashes):
     hashes: NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprints(_RaggedHashes):
+class Fingerprints(_RaggedHashes, frozen=True):
     """The fingerprints of n texts, ragged: text i has ``hashes[offsets[i]:offsets[i + 1]]``, sorted and distinct.
 
     Args:
@@ -147,8 +144,7 @@ def stored_type(scheme: Scheme) -> str:
     return f"<u{MINIMUM_BYTES[scheme]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Signatures:
+class Signatures(Struct, frozen=True):
     """MinHash signatures: ``minima`` uint32, shape (n, num_perm), made by `scheme`.
 
     The row of an empty set has the greatest value of the scheme throughout, and is in no bucket.
@@ -173,8 +169,7 @@ class Signatures:
         return len(self.minima)
 
 
-@dataclass(frozen=True, slots=True)
-class BandKeys:
+class BandKeys(Struct, frozen=True):
     """The bucket hash of each band of n signatures: ``keys`` uint64, shape (n, bands).
 
     Args: first_band: the number of the first band in the table of buckets.
@@ -191,8 +186,7 @@ class BandKeys:
         return [BandKeys(hashes[:, None], self.first_band + place) for place, hashes in enumerate(self.keys.T)]
 
 
-@dataclass(frozen=True, slots=True)
-class Sketches:
+class Sketches(Struct, frozen=True):
     """What the store needs to know about n documents; row i of each array belongs to document i.
 
     Args:
@@ -215,8 +209,7 @@ class Sketches:
         return len(self.digests)
 
 
-@dataclass(frozen=True, slots=True)
-class CandidatePairs:
+class CandidatePairs(Struct, frozen=True):
     """Pairs of contents that share a bucket: ``keys`` int64, shape (m, 2), left < right, without repeats."""
 
     keys: NDArray[np.int64]
@@ -225,8 +218,7 @@ class CandidatePairs:
         return len(self.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class VerifiedPairs:
+class VerifiedPairs(Struct, frozen=True):
     """Pairs with their similarity.
 
     Args:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from lshdb.errors import BadDocument
 from lshdb.ingest.ingest import staffed
@@ -98,8 +98,7 @@ def _part(probed: Probed[str], first_key: int) -> Part:
     return Part(keys, np.ones(count, np.int64), probed.hits, probed.frames, np.zeros(count, np.bool_))
 
 
-@dataclass(frozen=True, slots=True)
-class _Searched:
+class _Searched(Struct, frozen=True):
     """What was found in some files, by document id."""
 
     probed: Probed[str]

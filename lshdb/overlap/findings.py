@@ -5,9 +5,8 @@ Memory depends on the sought texts only, not on the number of texts that were se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct, row_offsets
@@ -19,8 +18,7 @@ from lshdb.sketch.kernels.ngram_values import Automaton, Reached, Tallies
 __all__ = ["Findings", "Longest", "longest_runs"]
 
 
-@dataclass(frozen=True, slots=True)
-class Longest:
+class Longest(Struct, frozen=True):
     """The longest run that ends at each N-gram of some texts, in reading order.
 
     Args:

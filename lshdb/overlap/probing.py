@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.params import Shingling
@@ -26,8 +26,7 @@ WORDS: Final = Shingling("word", 1)
 BATCH_BYTES: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The N-grams found in n texts that have at least one each.
 
     Args:
@@ -39,8 +38,7 @@ class Found:
     hits: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """Finds numbered N-grams. Args: secret: what their hashes depend on, uint64, shape (2,)."""
 
     ngrams: NgramTable
@@ -58,8 +56,7 @@ class Probe:
         return kernels.find_ngrams(forms.codepoints, forms.offsets, codepoints.table(), self.secret, self.ngrams)
 
 
-@dataclass(frozen=True, slots=True)
-class Probed(Generic[_Key]):
+class Probed(Struct, Generic[_Key], frozen=True):
     """Those of `num_read` texts that have N-grams that are sought: n keys, hits as of `Found`, n zstd frames."""
 
     keys: Sequence[_Key]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import row_offsets
@@ -29,8 +29,7 @@ NGRAMS_A_FILTER_WORD = 4
 LEAST_SLOTS = 16
 
 
-@dataclass(frozen=True)
-class Sought:
+class Sought(Struct, frozen=True, dict=True):
     """The words of n texts, and their N-grams.
 
     Args:

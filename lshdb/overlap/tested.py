@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from lshdb.errors import SourceUnreadable
 from lshdb.linking.rereading import spool_lost
@@ -24,8 +24,7 @@ __all__ = ["Tested", "of_collection", "of_files"]
 PAGE_DOCUMENTS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
+class Tested(Struct, frozen=True):
     """Documents to search for.
 
     Args:

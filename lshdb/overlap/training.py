@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from lshdb.ingest.workers import in_processes
@@ -23,8 +24,7 @@ _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """n texts that have N-grams that are sought.
 
     Args:

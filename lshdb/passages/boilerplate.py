@@ -10,10 +10,10 @@ that have the rarest of its fingerprints, and says so. That is never too few.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import encoded_texts
@@ -69,8 +69,7 @@ def boilerplate(
     return sorted(found, key=lambda one: -one.num_documents)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """The contents of the documents that count. Args: rows: (content_key, number of documents), int64, by key."""
 
     rows: NDArray[np.int64]
@@ -115,8 +114,7 @@ def _counted(entries: Entries, scope: _Scope, min_documents: int) -> NDArray[np.
     return np.column_stack([hashes[is_frequent].astype(np.int64), numbers[is_frequent]])
 
 
-@dataclass(frozen=True, slots=True)
-class _Searched:
+class _Searched(Struct, frozen=True):
     """A frequent fingerprint, and the passage around it."""
 
     transaction: Transaction

@@ -19,7 +19,7 @@ import numpy as np
 from lshdb.errors import UsageError
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.reports import PassagesReport
+from lshdb.model.upkeep import PassagesReport
 from lshdb.model.values import Fingerprints
 from lshdb.sketch.normalization import normalise_utf8
 from lshdb.sketch.texts import unpack_utf8

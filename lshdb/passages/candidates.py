@@ -7,9 +7,8 @@ are candidates, as many as the cap. The others are counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct
@@ -19,8 +18,7 @@ from lshdb.store.tables.entries import Entries
 __all__ = ["Candidates", "candidates_among"]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """The contents to compare.
 
     Args:

@@ -13,10 +13,10 @@ Source: Broder 1997, On the resemblance and containment of documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.errors import TextTooShort
@@ -41,16 +41,14 @@ TEXTS_AT_A_TIME: Final = 500
 PAIRS_AT_A_TIME: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The documents that contain a text, or that it contains, and how many texts were not compared with it."""
 
     documents: tuple[Containing, ...]
     num_left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContainedPairs:
+class ContainedPairs(Struct, frozen=True):
     """Pairs of contents of which the large one contains most of the small one.
 
     Args:

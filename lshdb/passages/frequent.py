@@ -10,10 +10,10 @@ part of the N-grams each time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import encoded_texts
@@ -36,8 +36,7 @@ COUNTED_NGRAMS: Final = 20_000_000
 HELD_COUNTS: Final = 5_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Struct, frozen=True):
     """The runs of N words of texts, in reading order: window i of a text begins with its word i.
 
     Args:
@@ -88,8 +87,7 @@ def frequent_ngrams(
     return np.sort(np.concatenate(found))
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
+class _Candidates(Struct, frozen=True):
     """Fingerprints of many contents, ascending; the contents that have them, ascending; and how often they do."""
 
     fingerprints: NDArray[np.uint32]

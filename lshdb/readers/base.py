@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from lshdb.errors import InvalidParams
 from lshdb.model.choices import Captures, TextFormat
@@ -71,8 +72,7 @@ STDIN_NAME: Final = "-"
 STDIN_URI: Final = "stdin:"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A file that the walk found.
 
     Args:
@@ -100,21 +100,18 @@ class SourceFile:
         return self.uri == STDIN_URI
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A file or record that is not meant for lshdb, such as an image in a crawl. It is counted, but is not an error."""
 
     source: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutwardLink(Skipped):
+class OutwardLink(Skipped, frozen=True):
     """A symbolic link that leads out of the folders that are walked, and is not followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revisit(Skipped):
+class Revisit(Skipped, frozen=True):
     """A record of a crawl that holds no page, but names the capture whose page it found again.
 
     Only the index can tell which page that is. Elsewhere, the record is one that is skipped.
@@ -138,11 +135,12 @@ class Revisit(Skipped):
     def renamed(self, rename: Callable[[str], str]) -> Revisit:
         """Return the same with all ids renamed by a function that prepends a prefix."""
         capture = replace(self.capture, doc_id=rename(self.capture.doc_id))
-        return replace(self, capture=capture, first_id=rename(self.first_id), end_id=rename(self.end_id))
+        return msgspec.structs.replace(
+            self, capture=capture, first_id=rename(self.first_id), end_id=rename(self.end_id)
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Deferred:
+class Deferred(Struct, frozen=True):
     """An item whose bytes are read and whose document is not made yet. Another process may make it.
 
     Args:

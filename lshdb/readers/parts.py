@@ -11,8 +11,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile, reason_of
 from lshdb.readers.bytes.compression import compression_suffix
@@ -29,8 +31,7 @@ LINES: Final = JsonLinesReader()
 REPLACED: Final = "replaced by another file while it was read; the next run reads that one"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A part of a source.
 
     Args:

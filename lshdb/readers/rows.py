@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Final, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import Struct
 from pyarrow import types
 
 from lshdb.model.values import Document
@@ -183,8 +183,7 @@ class _Columns:
         return checked_doc_id(_decoded(value)[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column, which may be a field of structs.
 
     Args:

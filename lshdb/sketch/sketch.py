@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.errors import BadDocument
@@ -109,8 +109,7 @@ def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fing
     return fingerprints(forms, params.shingling, params.passages)
 
 
-@dataclass(frozen=True, slots=True)
-class Sketching:
+class Sketching(Struct, frozen=True):
     """Sketches whose digests and texts another thread is making."""
 
     incomplete: Callable[..., Sketches]

@@ -10,9 +10,9 @@ Limitation: a hash stands for its word. Whoever needs certainty compares the cod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.params import Shingling
@@ -25,8 +25,7 @@ from lshdb.sketch.shingling import shingle
 __all__ = ["Words", "ngrams", "words"]
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """The words of n texts, ragged: text i has words offsets[i] to offsets[i + 1].
 
     Args:

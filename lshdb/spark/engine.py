@@ -7,11 +7,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+from msgspec import Struct
 from pyspark.sql import DataFrame, SparkSession
 
 from lshdb.stages.pipeline import Step
@@ -67,8 +67,7 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, slots=True)
-class SparkRows:
+class SparkRows(Struct, frozen=True):
     """Rows as a DataFrame."""
 
     frame: DataFrame
@@ -92,8 +91,7 @@ class SparkRows:
         self.frame.write.mode("overwrite").parquet(_uri(folder))
 
 
-@dataclass(frozen=True, slots=True)
-class SparkEngine:
+class SparkEngine(Struct, frozen=True):
     """Runs the stages in a session."""
 
     session: SparkSession

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +17,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from lshdb.errors import FolderUnusable
 from lshdb.model.params import Params
@@ -41,8 +42,7 @@ def current_versions() -> dict[str, str]:
     return {"lshdb": version("lshdb"), "unicode": unicodedata.unidata_version}
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """What a work folder is made from.
 
     Args:

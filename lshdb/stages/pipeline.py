@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol, Self, TypeAlias
@@ -11,6 +10,7 @@ from typing import Final, Protocol, Self, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
+from msgspec import Struct
 
 from lshdb.errors import VersionsDiffer
 from lshdb.ingest.options import Budgets
@@ -55,8 +55,7 @@ class Engine(Protocol):
         """Return the rows of Parquet folders."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, frozen=True):
     """A run over a work folder."""
 
     engine: Engine

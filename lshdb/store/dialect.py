@@ -9,11 +9,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Index, PrimaryKeyConstraint, Table
 
@@ -28,8 +28,7 @@ Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
 Part = PrimaryKeyConstraint | Index
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """How many documents a batch of an ingest has.
 
     Args:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import (
     Connection,
@@ -74,8 +74,7 @@ class _Compiled:
 _compiled = lru_cache(maxsize=256)(_Compiled)
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(Struct, frozen=True):
     """An open transaction on one connection; `Store.reading` and `Store.writing` make them."""
 
     connection: Connection

@@ -27,7 +27,6 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from lshdb.errors import IndexOutdated, IndexTooNew
-from lshdb.model.upkeep import Upgrade
 from lshdb.store import views
 from lshdb.store.dialect import Dialect
 from lshdb.store.schema import index_params, metadata, run
@@ -35,7 +34,7 @@ from lshdb.store.schema import index_params, metadata, run
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["REVISIONS", "create", "current", "plan", "recorded_to_head", "require_head", "to_head"]
+__all__ = ["REVISIONS", "create", "current", "known", "recorded_to_head", "require_head", "to_head"]
 
 # Not Alembic's default name, because an index may share a Postgres schema with a program that uses the default.
 VERSION_TABLE = "lshdb_revision"
@@ -85,19 +84,18 @@ def create(connection: Connection, dialect: Dialect) -> None:
     connection.execute(insert(_REVISION).values(version_num=REVISIONS[-1]))
 
 
-def plan(connection: Connection, url: str) -> Upgrade:
-    """Return what an upgrade would do. Raises: IndexTooNew: a newer lshdb created or upgraded this index."""
-    before = current(connection) or ""
-    if before not in REVISIONS:
-        raise IndexTooNew(url=url, current=before, version=version("lshdb"), writer=_writer(connection))
-    return Upgrade(before, REVISIONS[-1])
+def known(connection: Connection, url: str) -> str:
+    """Return the revision of the index. Raises: IndexTooNew: a newer lshdb created or upgraded it."""
+    found = current(connection) or ""
+    if found not in REVISIONS:
+        raise IndexTooNew(url=url, current=found, version=version("lshdb"), writer=_writer(connection))
+    return found
 
 
 def require_head(connection: Connection, url: str) -> None:
     """Check that the index is at the newest revision. Raises: IndexOutdated, IndexTooNew."""
-    found = plan(connection, url)
-    if not found.is_current:
-        raise IndexOutdated(url=url, current=found.before, head=found.after)
+    if (found := known(connection, url)) != REVISIONS[-1]:
+        raise IndexOutdated(url=url, current=found, head=REVISIONS[-1])
 
 
 def to_head(connection: Connection, dialect: Dialect) -> None:

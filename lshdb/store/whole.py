@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, Table, func, select
+from sqlalchemy import Connection, Row, Table, func, select
 from sqlalchemy.types import BigInteger, Integer, SmallInteger
 
 from lshdb.errors import CopyDiffers, IndexExists
@@ -101,11 +101,11 @@ def perform(store: Store) -> Upgrade:
     Returns: the revisions before and after, and the copy that was made first.
     """
     with store.whole() as engine, engine.connect() as connection:
-        planned = upgrade.plan(connection, store.url)
+        planned = _planned(connection, store)
     if planned.is_current:
         return planned
     with store.sole_ingest(wait=True), store.changing() as transaction:
-        planned = upgrade.plan(transaction.connection, store.url)  # another process may have been faster
+        planned = _planned(transaction.connection, store)  # another process may have been faster
         if planned.is_current:
             return planned
         copy = store.dialect.before_upgrade(transaction.connection.engine.url)
@@ -116,10 +116,14 @@ def perform(store: Store) -> Upgrade:
 def rehearse(store: Store) -> Upgrade:
     """Return what `perform` would do, with its SQL, by doing it in a transaction that is rolled back."""
     with store.whole(), store.changing() as transaction:
-        planned = upgrade.plan(transaction.connection, store.url)
+        planned = _planned(transaction.connection, store)
         statements = upgrade.recorded_to_head(transaction.connection, store.dialect)
         transaction.connection.rollback()
     return replace(planned, statements=statements)
+
+
+def _planned(connection: Connection, store: Store) -> Upgrade:
+    return Upgrade(upgrade.known(connection, store.url), upgrade.REVISIONS[-1])
 
 
 # Rows in memory: a text may take megabytes, a signature hundreds of bytes.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from lshdb.errors import InvalidParams, ParamsMismatch, PromiseUnreachable
 from lshdb.model.banding import (
@@ -58,8 +59,7 @@ BANDED: Final = frozenset({"min_sim", "recall", "bands", "rows", "num_perm"})
 MAX_CHOSEN_PERM: Final = 1_024
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(Struct, frozen=True):
     """The cost of one document, in microseconds.
 
     Args: row: a row of the bucket table. candidate: a candidate pair that is found, deduplicated and estimated.
@@ -76,8 +76,7 @@ class Costs:
         return self.row * banding.bands + self.candidate * candidates / 2 + self.minimum * num_perm
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """A banding for an index, and its consequences.
 
     Args:

@@ -7,10 +7,10 @@ without any probe stays unknown. The interval is wide if few probes have pairs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.reports import CONFIDENCE
@@ -24,8 +24,7 @@ STEPS: Final = 60
 TERMS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A share and its confidence interval; `share` is None if there was nothing to find."""
 
     share: float | None

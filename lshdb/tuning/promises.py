@@ -8,7 +8,7 @@ from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
 from lshdb.model.choices import MINIMUM_BYTES
 from lshdb.model.params import Params
-from lshdb.model.reports import Outlook
+from lshdb.model.upkeep import Outlook
 from lshdb.store.store import Store
 from lshdb.store.tables import graph, measurements
 from lshdb.store.transaction import Transaction

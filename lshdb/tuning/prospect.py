@@ -6,8 +6,10 @@ Pure arithmetic over `choice`. The curve for the terminal is drawn here, the fig
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from lshdb.model.banding import (
     DEFAULT_RECALL,
@@ -22,7 +24,8 @@ from lshdb.model.params import DEFAULT_MIN_SIM, MAX_PERMUTATIONS, check_range
 from lshdb.tuning.choice import Option, choose, option, options, signed
 
 if TYPE_CHECKING:
-    from lshdb.model.reports import Measurement, Outlook
+    from lshdb.model.reports import Measurement
+    from lshdb.model.upkeep import Outlook
 
 __all__ = ["COLUMNS", "Prospect", "prospect"]
 
@@ -44,8 +47,7 @@ WIDTH: Final = 50
 STEPS: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Prospect:
+class Prospect(Struct, frozen=True):
     """Bandings and their consequences: those that keep a promise, or those that were named.
 
     Args:

@@ -15,7 +15,7 @@ from lshdb.errors import IndexBusy
 from lshdb.linking.link import Linking
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
-from lshdb.model.reports import RebandReport
+from lshdb.model.upkeep import RebandReport
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.store.merging import Merging

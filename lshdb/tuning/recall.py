@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import Contents, compare, contents_of
@@ -39,8 +39,7 @@ STEP: Final = 0.05
 NUM_STEPS: Final = round(1 / STEP)
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Struct, frozen=True):
     """How probes are drawn.
 
     Args:
@@ -63,8 +62,7 @@ class Sampling:
             begin, count = begin + count, min(2 * count, self.max_probes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """Pairs of the probes with earlier contents.
 
     Args:

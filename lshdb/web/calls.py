@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import responses
@@ -16,6 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
+from msgspec import Struct
 
 from lshdb import errors
 from lshdb.answers.explain import Explanation
@@ -78,8 +78,7 @@ DECISIONS: Final = 500
 DECIDED: Final = ("kind", "id", "other", "who", "reason", "collection", "other_collection")
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Generic[_Made]):
+class Call(Struct, Generic[_Made], frozen=True):
     """A request with one answer.
 
     Args:
@@ -112,8 +111,7 @@ class Call(Generic[_Made]):
             return self.read(msgspec.json.decode(body))
 
 
-@dataclass(frozen=True, slots=True)
-class Lines(Generic[_Made]):
+class Lines(Struct, Generic[_Made], frozen=True):
     """A request whose answer is a value on each line. Args: kind: of the values."""
 
     path: str

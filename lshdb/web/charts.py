@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from lshdb.model.params import Params
 from lshdb.model.reports import Measurement, Point
@@ -19,8 +20,7 @@ HEIGHT: Final = 155.0
 STEPS: Final = 110
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One bar of a histogram."""
 
     x: float
@@ -30,8 +30,7 @@ class Bar:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """A label of the axis."""
 
     x: float
@@ -39,8 +38,7 @@ class Tick:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """The S-curve. Args: mark: where the promised similarity is. points: the measured recall."""
 
     path: str

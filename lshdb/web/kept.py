@@ -13,8 +13,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lshdb.errors import LshdbError
 from lshdb.index import Index
@@ -31,8 +33,7 @@ PATIENT_SECONDS: Final = 5.0
 ANSWERS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """An answer, when it was computed and last found to be current, and how long computing it took."""
 
     value: Any

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lshdb.clusters.portrait import Compared, Portrait
 from lshdb.web.templating import date_of
@@ -27,8 +28,7 @@ RADIUS: Final = 4.0
 MAX_RADIUS: Final = 11.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A pair of texts, whose numbers count from 1. Args: strength: of the colour, 0 to 1."""
 
     x: int
@@ -38,8 +38,7 @@ class Cell:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMap:
+class HeatMap(Struct, frozen=True):
     """The pairs below the diagonal, where the numbers of the texts stand.
 
     Args:
@@ -57,8 +56,7 @@ class HeatMap:
     farthest: tuple[Compared, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(Struct, frozen=True):
     """Documents of about the same date."""
 
     x: float
@@ -66,8 +64,7 @@ class Dot:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """The documents with a date. Args: kept: where the kept document is; None if it has no date."""
 
     dots: tuple[Dot, ...]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from lshdb.answers.worddiff import Hunk, Limits, WordDiff, diff
 from lshdb.clusters.catalogue import Catalogue
@@ -42,8 +43,7 @@ COMPARED_TEXT: Final = 100_000
 LIMITS: Final = Limits(equal_context=8, changed_context=40, far_searches=2, all_pairs=1_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """A cluster in the report.
 
     Args:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from difflib import Match
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lshdb.answers.moves import moves
 from lshdb.answers.worddiff import Hunk, Limits, WordDiff, diff

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select, update
 
 from lshdb import Document, Index, Params
 from lshdb.audit import verify
-from lshdb.model.reports import VerifyCounts
+from lshdb.model.upkeep import VerifyCounts
 from lshdb.store.schema import pair
 from lshdb.store.store import Store
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from lshdb.clusters.rows import opened as module
 from lshdb.clusters.rows.opened import OpenedFile, opened

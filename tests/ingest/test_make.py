@@ -7,10 +7,10 @@ import json
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from lshdb.ingest.make import (
     Chunk,

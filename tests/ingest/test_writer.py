@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 
 from lshdb.ingest.batches import Batch
@@ -355,7 +356,7 @@ def test_a_load_writes_its_batches_together(store: Store) -> None:
 
 
 def test_the_buckets_of_a_rebanded_index_have_its_bands(url: str) -> None:
-    with new_store_at(url, replace(PARAMS, first_band=-3)) as store:
+    with new_store_at(url, dataclasses.replace(PARAMS, first_band=-3)) as store:
         Run(store, 2).write(chunk({"a": ONE}, step(A, 1, 1)))
         with store.reading() as transaction:
             bands = transaction.execute(select(band_bucket.c.band).order_by(band_bucket.c.band)).scalars().all()

@@ -228,10 +228,10 @@ def test_a_value_that_arrives_as_another_one_is_an_error_though_all_rows_arrive(
         Index.open(destination)
 
 
-class Altered(Transaction):
+class Altered(Transaction, frozen=True, kw_only=True):
     """A transaction that returns another value than the table has, in one column of its last row."""
 
-    __slots__ = ("place",)
+    place: int
 
     def stream(self, *given: Any, **named: Any) -> Iterator[list[Any]]:
         return self._altered(super().stream(*given, **named))
@@ -275,11 +275,10 @@ def test_one_changed_value_in_any_column_is_noticed(tmp_path: Path) -> None:
         transaction.execute(insert(new_digest).values(content_key=1, digest=bytes(16)))
     unnoticed = []
     with Store.open(url) as store, store.reading() as snapshot:
-        altered = Altered(snapshot.connection, snapshot.dialect)
         for table in metadata.sorted_tables:
             list(whole.compare(snapshot, snapshot, table, url))
             for place, column in enumerate(table.columns):
-                object.__setattr__(altered, "place", place)
+                altered = Altered(snapshot.connection, snapshot.dialect, place=place)
                 try:
                     list(whole.compare(snapshot, altered, table, url))
                 except CopyDiffers:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from xxhash import xxh3_128_digest
 
@@ -32,8 +32,7 @@ COUNTED_PASSAGES: Final = 100_000
 REPORTED_PASSAGES: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Edits:
+class Edits(Struct, frozen=True):
     """What to take out of a record.
 
     Args:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.clusters.rows.compression import compressing
@@ -25,8 +25,7 @@ __all__ = ["FORMATS", "Format"]
 Writer: TypeAlias = Callable[[OpenedFile, Task, BinaryIO], NDArray[np.int64]]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """How the records of a format are filtered.
 
     Args: unit: the word before the number in their locators, such as ``line``; None if they have no numbers.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from lshdb.clusters.rows import verdicts
 from lshdb.clusters.rows.formats import FORMATS, Format
@@ -22,8 +22,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Judged", "Judging", "Records"]
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Struct, frozen=True):
     """An open file of records, and the verdicts about them."""
 
     file: OpenedFile

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from lshdb.clusters.rows.boilerplate import FrequentPassages, Tally
@@ -27,8 +27,7 @@ __all__ = ["OpenedFile", "Task", "opened"]
 READ_BYTES: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedFile:
+class OpenedFile(Struct, frozen=True):
     """An open file.
 
     Args:
@@ -70,8 +69,7 @@ class OpenedFile:
         yield b"".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """Which records of a file to write, and how.
 
     Args:

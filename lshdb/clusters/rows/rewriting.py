@@ -10,9 +10,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from lshdb.clusters.rows.boilerplate import Edits, FrequentPassages, Tally
 from lshdb.clusters.rows.verdicts import KEPT
@@ -33,8 +34,7 @@ NOTHING: Final = re.compile(r"(?!)")
 BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A text field of a record.
 
     Args:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lshdb.clusters.rows.options import FilterOptions
 from lshdb.errors import NotIngested
@@ -27,8 +28,7 @@ __all__ = ["Shard", "Shards"]
 PLANNED_FILES: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(Struct, frozen=True):
     """A file to filter.
 
     Args:

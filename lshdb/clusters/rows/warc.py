@@ -10,11 +10,11 @@ and some but not all records of a segment are dropped, the file is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import BinaryIO, Final
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from lshdb.clusters.rows.compression import compressing
@@ -34,8 +34,7 @@ FILE_NOTE: Final = "warcinfo"
 NOTES: Final = frozenset({FILE_NOTE, "request", "metadata"})
 
 
-@dataclass(slots=True)
-class _Walked:
+class _Walked(Struct):
     """A segment that was walked.
 
     Args: spans: (begin, whether it is wanted) of its records, in the segment's own bytes; they end at `end`.

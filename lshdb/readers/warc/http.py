@@ -13,10 +13,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from fastwarc.stream_io import BrotliReader
+from msgspec import Struct
 
 from lshdb.readers.base import Unfit, megabytes
 from lshdb.readers.bytes.compression import compression_of, decompress, inflate
@@ -35,8 +35,7 @@ MAX_BROTLI_BYTES: Final = 64_000_000
 CHARSET: Final = re.compile(r"""\bcharset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """An HTTP response: its status (0 if the status line has none), header fields, and body."""
 
     status: int

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import zstandard
+from msgspec import Struct
 
 from lshdb.readers.bytes.compression import Compression, compression_of, decompress, member, skip_padding
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, StreamDamaged, read_whole
@@ -43,8 +43,7 @@ MAX_DAMAGED_IN_A_ROW: Final = 100
 MAX_TRIALS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A sequence of records.
 
     Args:
@@ -91,8 +90,7 @@ def _dictionary(stream: ByteStream) -> zstandard.ZstdCompressionDict | None:
     return zstandard.ZstdCompressionDict(content) if content else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(Struct, frozen=True):
     offset: int
     stream: ByteStream
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any, Final
 
 import psycopg
+from msgspec import Struct
 from psycopg import sql
 from sqlalchemy import Connection, Engine, Index, PrimaryKeyConstraint, func, select, text
 from sqlalchemy.exc import DBAPIError
@@ -46,8 +46,7 @@ _PROGRESS: Final = text("""
 _Statement = sql.SQL | sql.Composed
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What the catalogue says of a table, and whether we may change it."""
 
     may_change: bool

@@ -5,9 +5,9 @@ These are the rules that SQL alone can check; `lshdb.audit` has those that need 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Delete, LargeBinary, Table, bindparam, delete, func, or_, select, tuple_
 
 from lshdb.store.schema import (
@@ -30,8 +30,7 @@ LOST: Final = "none: restore it from a backup"
 RELINKED: Final = "deleted; its contents are linked again"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Rows that must not exist.
 
     Args:

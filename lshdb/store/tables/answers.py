@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import merge
 from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Row, Table, func, select
 
@@ -58,8 +59,7 @@ PairRow = tuple[str, str, float, bool, str, str]
 GIVEN_PAIRS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """Which pairs to read, and in which order.
 
     Args:

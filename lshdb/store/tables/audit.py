@@ -6,10 +6,10 @@ Limitation: queries fail if a table or column is missing, so call `schema_faults
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Constraint, Inspector, Row, Table, func, inspect, select
 
@@ -47,8 +47,7 @@ __all__ += ["stored_recall"]
 COUNTED: Final = (collection, content, document, source, run, rejected, decision)
 
 
-@dataclass(frozen=True, slots=True)
-class AuditedContents:
+class AuditedContents(Struct, frozen=True):
     """Contents exactly as stored, faults included. Keys are int64, ascending; the other fields align with them."""
 
     keys: NDArray[np.int64]
@@ -60,8 +59,7 @@ class AuditedContents:
         return len(self.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Counter:
+class Counter(Struct, frozen=True):
     """The last key that a table's counter has issued (None if it has no counter), and the greatest key in the table."""
 
     name: str
@@ -69,8 +67,7 @@ class Counter:
     greatest: int
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """A part of the schema that the database lacks.
 
     Args:

@@ -6,9 +6,10 @@ when the new bands take over, and a reader sees either set but never a mixture.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import and_, delete, func, insert, select, update
 
@@ -34,8 +35,7 @@ __all__ = ["Coming", "begin", "coming", "delete_other", "give_up", "last_content
 __all__ += ["promise", "put", "take_over"]
 
 
-@dataclass(frozen=True, slots=True)
-class Coming:
+class Coming(Struct, frozen=True):
     """Bands that are being written, and the last content_key whose rows exist."""
 
     banding: Banding

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.values import BandKeys
@@ -103,8 +103,7 @@ def _given(buckets: NDArray[np.int64], places: NDArray[np.int64]) -> list[list[i
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class SharedBuckets:
+class SharedBuckets(Struct, frozen=True):
     """Buckets with two or more contents, and where these are.
 
     Args:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from lshdb.store.staging import staged_range
 from lshdb.store.statements import captures
@@ -14,8 +16,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Dated", "Named", "Range", "dated", "last_in"]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The ids from `first_id` to before `end_id`."""
 
     first_id: str

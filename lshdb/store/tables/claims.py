@@ -11,9 +11,10 @@ conflict: the newer one wins. Nor does a document that a program added: it is re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import bindparam, select
 from xxhash import xxh3_128_hexdigest
 
@@ -29,8 +30,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["Claimed", "Holder", "Place", "claim"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a batch comes from, and where it goes.
 
     Args:
@@ -64,8 +64,7 @@ _HOLDERS: Final = select(document.c.doc_id, *(document.c[name] for name in Holde
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(Struct, frozen=True):
     """The decisions about the documents of a batch.
 
     Args:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct
@@ -36,8 +36,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Merits:
+class Merits(Struct, frozen=True):
     """Documents and their merits, which decide which of them to keep. A merit is None if nothing is known."""
 
     content_keys: NDArray[np.int64]
@@ -46,8 +45,7 @@ class Merits:
     merits: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
+class DocumentRow(Struct, frozen=True):
     """A document and its content. The content is None for an empty document."""
 
     doc_key: int
@@ -56,8 +54,7 @@ class DocumentRow:
     content_key: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentCounts:
+class DocumentCounts(Struct, frozen=True):
     """The number of documents, and the number of those that are not empty."""
 
     num_documents: int

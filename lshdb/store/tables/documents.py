@@ -6,9 +6,10 @@ Limitation: the caller must hold the write lock. Keys are allocated and digests 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, update
 
@@ -36,8 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class PutOutcome:
+class PutOutcome(Struct, frozen=True):
     """What a batch changed.
 
     Args:

@@ -11,10 +11,10 @@ Limitation: a fingerprint cannot be looked up in plain SQL.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.store.dialect import Columns
@@ -28,8 +28,7 @@ _ENTRY: Final = np.dtype([("low", "<u2"), ("ahead", "<u4")])
 _LOW_BITS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(Struct, frozen=True):
     """Fingerprints and contents that have them.
 
     Args:

@@ -12,10 +12,10 @@ complete. A row that was deleted stays in the filter, which costs a read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import bindparam, delete, func, select, update
 
@@ -103,8 +103,7 @@ _SOME: Final = (
 _HASHES: Final = select(as_text(_SOME.c.bucket_hash))
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """Successive parts of a filter.
 
     Args:

@@ -8,10 +8,10 @@ content.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Row, delete, insert, select, update
 
@@ -31,8 +31,7 @@ NUM_PREFIXES: Final = 65_536
 PAGE_BLOCKS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """Passages that are being added: their number of words, and the last content whose fingerprints exist."""
 
     passages: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import select
 
 from lshdb.store.schema import bucket_generation
@@ -19,8 +19,7 @@ LAST_NUMBER: Final = 2**15 - 1
 _ALL: Final = select(*bucket_generation.columns).order_by(bucket_generation.c.generation)
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """A row of `bucket_generation`."""
 
     number: int

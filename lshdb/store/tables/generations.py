@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
 
 from lshdb.store.schema import band_bucket, bucket_generation, index_params
@@ -52,8 +52,7 @@ _PLACES: Final = select(*_PLACE).order_by(*_PLACE)
 _BANDS: Final = select(index_params.c.bands).where(index_params.c.params_key == 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """The next rows to move: those of a band whose hashes are in a range, both ends included."""
 
     band: int

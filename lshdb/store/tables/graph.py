@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
@@ -59,8 +59,7 @@ _FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
 _MARK_LINKED: Final = delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key)))
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSignatures:
+class StoredSignatures(Struct, frozen=True):
     """The stored signatures of contents.
 
     Args:

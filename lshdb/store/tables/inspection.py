@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Integer, cast, exists, func, select
 
 from lshdb.model.reports import StoredPair
@@ -29,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a document came from. `source` is None if a program added it; `content_key` is None if it is empty."""
 
     content_key: int | None
@@ -39,8 +38,7 @@ class Origin:
     dated_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class OversizedBucket:
+class OversizedBucket(Struct, frozen=True):
     """A bucket and the number of contents in it; `num_skipped` of its pairs were not expanded."""
 
     num_contents: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.store.statements import locators as statements
@@ -28,15 +28,13 @@ __all__ = [
 GIVEN_NAMES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedSource(SourceState):
+class IndexedSource(SourceState, frozen=True):
     """The recorded state of a file, and its key."""
 
     source_key: int
 
 
-@dataclass(frozen=True, slots=True)
-class KeptDocument:
+class KeptDocument(Struct, frozen=True):
     """A document, and the recorded state of its source.
 
     Args:

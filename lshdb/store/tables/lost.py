@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
@@ -18,8 +18,7 @@ from lshdb.store.transaction import Transaction
 __all__ = ["LostSource", "LostText", "sources", "sources_of_old_digests", "sources_within"]
 
 
-@dataclass(frozen=True, slots=True)
-class LostText:
+class LostText(Struct, frozen=True):
     """A content whose text is not kept, and its place in the source of its first document that has one."""
 
     content_key: int
@@ -27,8 +26,7 @@ class LostText:
     locator: str
 
 
-@dataclass(frozen=True, slots=True)
-class LostSource:
+class LostSource(Struct, frozen=True):
     """A source from which lost texts can be read again, and the options it was read with."""
 
     uri: str

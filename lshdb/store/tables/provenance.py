@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import func, select
 
@@ -29,15 +29,13 @@ __all__ = [
 GIVEN_SOURCES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class AuditedSource(IndexedSource):
+class AuditedSource(IndexedSource, frozen=True):
     """The recorded state of a file, its key and that of its collection."""
 
     collection_key: int
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedDocument:
+class SourcedDocument(Struct, frozen=True):
     """A stored document and its place. The digest of an empty document is None."""
 
     doc_id: str

@@ -8,9 +8,10 @@ strings, and to sort it here, takes half of the time. Most of it is spent in SQL
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from lshdb.store.returned import integers
@@ -21,8 +22,7 @@ from lshdb.store.transaction import FETCH_ROWS, Transaction
 __all__ = ["Slice", "of_band", "of_slice", "slices"]
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """The buckets of a band from one hash to another, both included."""
 
     band: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, case, delete, func, select, update
 
 from lshdb.model.reports import HalfRead
@@ -44,8 +44,7 @@ READING = "reading"
 DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceState:
+class SourceState(Struct, frozen=True):
     """The recorded state of one file.
 
     Args:
@@ -89,7 +88,7 @@ class Origin(NamedTuple):
 
 
 _unread = update(source).values(state=READING, position=0, num_documents=0, digest=None)
-_COLUMNS = tuple(SourceState.__dataclass_fields__)
+_COLUMNS = tuple(SourceState.__struct_fields__)
 
 
 def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Mapping[str, SourceState]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
 import numpy as np
 from fastapi import Request
 from fastapi.responses import Response
+from msgspec import Struct
+from msgspec.structs import asdict
 from starlette.exceptions import HTTPException
 
 from lshdb.clusters.catalogue import FOUND_DOCUMENTS, Catalogue, ClusterOrder
@@ -37,8 +38,7 @@ SEARCHED: Final = 100_000
 IN_ADDRESS: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """What the form of the clusters asks for. Args: search: a part of an id, or a text."""
 
     search: str
