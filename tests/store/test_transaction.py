@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 
 from lshdb.store.staging import staged_key
 from lshdb.store.store import Store
-from tests.store.conftest import PARAMS
+from tests.store.conftest import PARAMS, new_store_at
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 50])
@@ -36,3 +36,14 @@ def test_a_temporary_table_that_is_filled_again_does_not_grow(new_postgres_url: 
                 assert found.scalars().all() == list(range(count))
                 sizes.append(transaction.execute(text("SELECT pg_relation_size('staged_key')")).scalar_one())
     assert len(set(sizes)) == 1
+
+
+@pytest.mark.postgres
+def test_postgres_sends_values_in_binary_form(new_postgres_url: Callable[[], str]) -> None:
+    with new_store_at(new_postgres_url()) as store, store.reading() as transaction:
+        named = transaction.connection.connection.cursor("named")
+        for cursor in (transaction.connection.connection.cursor(), named):
+            cursor.execute(r"SELECT '\x0001'::bytea, 7::bigint")
+            assert cursor.fetchall() == [(b"\0\1", 7)]
+            assert cursor.pgresult.fformat(0) == 1
+            cursor.close()

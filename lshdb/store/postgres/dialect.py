@@ -36,7 +36,7 @@ from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, Sto
 from lshdb.model.banding import Sizes
 from lshdb.store.dialect import Columns, Dialect, Growth, Part, as_list, dangling, failed, one_line
 from lshdb.store.given import BRACES
-from lshdb.store.postgres import late_indexes, namespace, sessions
+from lshdb.store.postgres import cursors, late_indexes, namespace, sessions
 from lshdb.store.schema import UNENFORCED, Json, Moment
 from lshdb.store.url import for_libpq, masked
 
@@ -131,6 +131,7 @@ class Postgres(Dialect):
             sessions.require_own(driver, connect, masked(engine.url))
 
         event.listen(engine, "connect", require_own, insert=True)
+        event.listen(engine, "connect", cursors.receive_binary, insert=True)
 
     def settle(self, connection: Connection) -> None:
         if self._schema is not None:
