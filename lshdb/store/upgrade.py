@@ -63,6 +63,7 @@ REVISIONS: Final = (
     "0014",
     "0015",
     "0016",
+    "0017",
 )
 
 _QUESTIONS = ("SELECT", "PRAGMA")

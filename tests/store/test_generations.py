@@ -39,7 +39,7 @@ from lshdb.store.tables import (
 )
 from lshdb.store.tables.buckets import buckets_of, members, members_at, put_rows
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, possible, sketches_of
+from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, new_store_at, possible, sketches_of
 from tests.store.hearing import heard
 from tests.store.released import restore
 
@@ -396,14 +396,14 @@ def test_generations_keep_their_filter_until_the_next_one_is_complete(store: Sto
     while len(filtered(store)) < 2:
         store.write(partial(generations.merge_some, moves=False))
     with store.reading() as transaction:
-        assert {one.filter for one in generation_list.generations(transaction)} == {before, before + 1}
+        assert {one.filter for one in generation_list.generations(transaction)} == {before, before + 2}
     store.write(partial(generations.merge_some, moves=False))
-    assert stored(store) == {before, before + 1, before + 2}
+    assert stored(store) == {before, before + 2, before + 3}
     with store.reading() as transaction:
-        assert {one.filter for one in generation_list.generations(transaction)} == {before, before + 1}
-        assert {one.next_filter for one in generation_list.generations(transaction)} == {before + 2}
+        assert {one.filter for one in generation_list.generations(transaction)} == {before, before + 2}
+        assert {one.next_filter for one in generation_list.generations(transaction)} == {before + 3}
     merge(store, moves=False)
-    assert stored(store) == {before + 2}
+    assert stored(store) == {before + 3}
 
 
 def test_a_filter_tells_which_generation_has_a_bucket(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -555,6 +555,34 @@ def test_a_part_has_all_entries_of_a_hash(store: Store, monkeypatch: pytest.Monk
         assert lookups.places(transaction, np.asarray([[0, hashes[0]]])).tolist() == [[0, one] for one in range(5)]
 
 
+def test_a_part_of_a_filter_without_labels_covers_more_positions(store: Store) -> None:
+    entries = np.asarray([5, 1 << 20, 1 << 24]) << filters.LABEL_BITS
+    with store.writing() as transaction:
+        for number, ends in ((6, [1 << 20, 1 << 24]), (7, [5, 1 << 20, 1 << 24])):
+            its_label = filters.label(3, number)
+            filters.put(transaction, number, entries | 3)
+            parts = filters.read_parts(transaction, number, 0, 9)
+            assert parts.ends.tolist() == ends
+            assert filters.unpacked(parts, number).tolist() == (entries | its_label).tolist()
+    assert [filters.label(3 + 16, number) for number in (6, 7)] == [0, 3]
+
+
+def test_a_filter_for_several_generations_has_labels(store: Store) -> None:
+    add(store, alike(4))
+    merge(store, moves=False)
+    assert [number % 2 for number in stored(store)] == [0]
+    add(store, alike(4, start=4))
+    merge(store, moves=False)
+    assert [number % 2 for number in stored(store)] == [1]
+
+
+def test_numbers_of_filters_follow_the_last_one_or_are_the_first_free() -> None:
+    last = generation_list.LAST_NUMBER
+    assert [filters.new_number(set(), has_labels=has) for has in (False, True)] == [0, 1]
+    assert [filters.new_number({0, 3}, has_labels=has) for has in (False, True)] == [4, 5]
+    assert [filters.new_number({0, 1, 2, last}, has_labels=has) for has in (False, True)] == [4, 3]
+
+
 def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:
     with store.writing() as transaction:
         buckets_only = {"band": np.full(16, 1, np.int16), "bucket_hash": np.arange(16), "content_key": np.arange(16)}
@@ -650,3 +678,20 @@ def test_a_program_that_adds_several_documents_at_once_merges_if_there_are_many_
         assert any(num_rows > 24 for _, num_rows, _ in known(store)) == (many == 0)
         assert sum(sizes(store).values()) == 80
         assert filtered(store)
+
+
+@pytest.mark.postgres
+def test_postgres_knows_the_rows_of_a_large_load_before_it_reads_them_for_a_filter(
+    new_postgres_url: Callable[[], str],
+) -> None:
+    """Otherwise, it reads and sorts the rest of a band for each slice."""
+    known = text("SELECT count(*) FROM pg_stats WHERE tablename = 'band_bucket' AND schemaname = current_schema()")
+    with new_store_at(new_postgres_url()) as store:
+        add_each(store, alike(4))
+        merge(store, moves=False)
+        assert store.read(lambda transaction: transaction.execute(known).scalar_one()) == 0
+        add(store, alike(9, start=4))
+        with store.writing() as transaction:
+            filters.drop(transaction, max(generations.numbers(transaction)))
+        merge(store, moves=False)
+        assert store.read(lambda transaction: transaction.execute(known).scalar_one()) == 4

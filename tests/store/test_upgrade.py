@@ -28,9 +28,9 @@ from lshdb.model.values import Document
 from lshdb.readers import ReadOptions
 from lshdb.store import upgrade, views, whole
 from lshdb.store.merging import merge
-from lshdb.store.schema import index_params, metadata
+from lshdb.store.schema import POSITION_BITS, bucket_filter, bucket_generation, index_params, metadata
 from lshdb.store.store import Store
-from lshdb.store.tables import filters, generations
+from lshdb.store.tables import filter_merges, filters, generations, lookups
 from tests.cli.conftest import Run, lshdb
 from tests.store.conftest import PARAMS, count
 from tests.store.released import answers_of, restore
@@ -227,6 +227,31 @@ def test_filters_of_another_form_are_dropped_by_the_upgrade_and_built_again(
         found = index.query_file(PLUM_CAKE)
         assert list(index.check(ALL)) == []
     assert [[match.id, match.similarity, match.exact] for match in found] == answers_of("revision_0014")["query"]
+
+
+def test_filters_with_labels_keep_them_and_get_odd_numbers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until revision 0016, all filters had labels, whatever their numbers."""
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 20)
+    monkeypatch.setattr(filter_merges, "FAN_OUT", 2)
+    with Index.create(url) as index:
+        for one in DOCUMENTS:
+            index.add([one], link=False)
+    with Store.open(url) as store:
+        merge(store, moves=False)
+        assert len(store.read(filters.stored)) == 1
+        with store.changing() as transaction:
+            transaction.execute(update(bucket_filter).values(part_key=bucket_filter.c.part_key + (1 << POSITION_BITS)))
+            transaction.execute(update(bucket_generation).values(filter=bucket_generation.c.filter + 1))
+            transaction.execute(text("UPDATE lshdb_revision SET version_num = '0016'"))
+            assert lookups.wrong(transaction, 0)
+    Index.upgrade(url)
+    with Store.open(url) as store, store.reading() as transaction:
+        (number,) = filters.stored(transaction)
+        assert number % 2 == 1
+        assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
+    with Index.open(url) as index:
+        assert list(index.check(ALL)) == []
+        assert [match.id for match in index.query(Document("", DOCUMENTS[0].text))] == ["a", "c", "b"]
 
 
 def test_a_sqlite_file_is_copied_before_the_upgrade(

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from sqlalchemy import bindparam, delete, func, select, update
 
 from lshdb.model.arrays import distinct
-from lshdb.store.schema import POSITION_BITS, bucket_filter, bucket_generation
+from lshdb.store.schema import POSITION_BITS, band_bucket, bucket_filter, bucket_generation
 from lshdb.store.tables import filters
 from lshdb.store.tables.filters import LABELS, LAST_POSITION, label
-from lshdb.store.tables.generation_list import Generation, following, generations, used
+from lshdb.store.tables.generation_list import Generation, generations, used
 from lshdb.store.transaction import Transaction
 
 __all__ = ["FAN_OUT", "go_on"]
@@ -59,7 +59,10 @@ def go_on(transaction: Transaction, full: int, *, together: bool = False) -> boo
     if number is None:
         if not (sharing := _sharing(known, full, together)):
             return False
-        number = following(stored | used(known))
+        number = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
+        if any(one.number in sharing and one.num_rows > 2 * full for one in known if one.filter is None):
+            # Otherwise, Postgres would read and sort the rest of a band for each of its slices.
+            transaction.dialect.analyse(transaction.connection, band_bucket)
         theirs = bucket_generation.c.generation.in_(sharing)
         transaction.execute(update(bucket_generation).where(theirs).values(next_filter=number))
         known = generations(transaction)
@@ -111,9 +114,9 @@ class _Inputs:
             # The rows of a target that has no filter yet are those of its sources.
             for each in [one, *(other for other in known if one.filter is None and other.merges_into == one.number)]:
                 if each.filter is None:
-                    self._rows.append((each.number, one.number))
+                    self._rows.append((each.number, label(one.number, number)))
                 else:
-                    self._labels[each.filter][label(each.number)] = label(one.number)
+                    self._labels[each.filter][label(each.number, each.filter)] = label(one.number, number)
 
     def entries(self, position: int) -> tuple[NDArray[np.int64], int]:
         """Return the next entries from a position on, ascending, distinct, and the last position that they cover."""
@@ -121,14 +124,14 @@ class _Inputs:
         count = max(1, STEP_PARTS // max(1, len(self._labels)))
         for number, labels in self._labels.items():
             parts = filters.read_parts(self._transaction, number, position, count)
-            entries = filters.unpacked(parts)
+            entries = filters.unpacked(parts, number)
             replaced = labels[entries & LABELS - 1]
             found.append((entries & -LABELS | replaced)[replaced != NO_LABEL])
             if len(parts) == count:
                 last = min(last, int(parts.ends[-1]))
-        for generation, target in self._rows:
+        for generation, its_label in self._rows:
             entries, end = filters.rows_from(self._transaction, generation, position, STEP_ROWS // len(self._rows))
-            found.append(entries & -LABELS | label(target))
+            found.append(entries | its_label)
             last = min(last, end)
         entries = distinct(np.concatenate(found), in_runs=True)
         # The first part of a filter may begin before the position.

@@ -86,7 +86,7 @@ class HeldBuckets:
             rows = bucket_rows(keys, BandKeys(hashes, band))
             if number is None:
                 return rows, None
-            return rows, filters.entries_of(np.asarray(rows["bucket_hash"]), band, scheme, generation)
+            return rows, filters.entries_of(np.asarray(rows["bucket_hash"]), band, scheme)
 
         # A thread sorts the next band while the database writes this one.
         with closing(calls_ahead(made, zip(*self._bands, strict=True), threads=1)) as bands:

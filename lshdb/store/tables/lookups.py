@@ -23,16 +23,16 @@ from lshdb.store.statements import statements
 from lshdb.store.tables.filters import (
     ENTRY_BYTES,
     LABEL_BITS,
-    LABELS,
     LAST_POSITION,
     LEAST_HASH,
-    LOW_BITS,
     PART_ENTRIES,
     PLACE_BITS,
     Parts,
     has_band,
     hashes_from,
     label,
+    label_bits,
+    low_bits,
     positions_of,
     read_parts,
     rows_from,
@@ -84,20 +84,20 @@ def possible(
     for some, mine in zip(sketched, hashes, strict=True):
         bands = np.arange(len(mine)) << PLACE_BITS
         positions += (positions_of(mine, some.first_band, scheme) + bands).tolist()
-    wanted = [_entry(position) for position in positions]
+    wanted = {bits: [_entry(position, bits) for position in positions] for bits in (0, LABEL_BITS)}
     young, labels = list[BucketPlace](), dict[tuple[int, int], set[int]]()
     for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
         if place is None:
             young += [(number, *bucket) for bucket in buckets]
         # Nearly all are ruled out here.
-        elif entries is not None and wanted[place][:-1] in entries:
-            labels[place, number] = _labels(entries, wanted[place])
+        elif entries is not None and (mine := wanted[label_bits(number)][place])[:-1] in entries:
+            labels[place, number] = _labels(entries, mine, label_bits(number))
     filtered = _Members(transaction).filtered if any(labels.values()) else {}
     return young, [
         (generation, *buckets[place])
-        for (place, number), mine in labels.items()
+        for (place, number), its_labels in labels.items()
         for generation in filtered.get(number, ())
-        if label(generation) in mine
+        if label(generation, number) in its_labels
     ]
 
 
@@ -142,12 +142,14 @@ class _Places:
             there = np.flatnonzero(mine)
             self.add(begin + there, generation, mine[there])
 
-    def add_labelled(self, rows: NDArray[np.int64], labels: NDArray[np.int64], among: Iterable[int]) -> None:
+    def add_labelled(
+        self, rows: NDArray[np.int64], labels: NDArray[np.int64], number: int, among: Iterable[int]
+    ) -> None:
         """Add the buckets whose entry in a filter has the label of a generation. Args: among: those of the filter."""
         there = set(distinct(labels).tolist())
         for generation in among:
-            if label(generation) in there:
-                self.add(rows[labels == label(generation)], generation)
+            if (mine := label(generation, number)) in there:
+                self.add(rows[labels == mine], generation)
 
     def sorted(self) -> NDArray[np.int64]:
         """Return (row, generation, number of contents), int64, shape (k, 3)."""
@@ -157,19 +159,19 @@ class _Places:
         return np.column_stack([*np.divmod(codes[order], LAST_NUMBER + 1), np.concatenate(self._sizes)[order]])
 
 
-def _entry(position: int) -> bytes:
-    """Return the entry of a position with the label 0."""
-    return ((position & (1 << LOW_BITS) - 1) << LABEL_BITS).to_bytes(ENTRY_BYTES, "big")
+def _entry(position: int, bits: int) -> bytes:
+    """Return the entry of a position with the label 0, which has so many bits."""
+    return (position << bits & (1 << 8 * ENTRY_BYTES) - 1).to_bytes(ENTRY_BYTES, "big")
 
 
-def _labels(entries: bytes, wanted: bytes) -> set[int]:
-    """Return the labels of the entries of a part that are like this one."""
+def _labels(entries: bytes, wanted: bytes, bits: int) -> set[int]:
+    """Return the labels, which have so many bits, of the entries of a part that are like this one."""
     labels, place = set[int](), -1
     # Only the last byte has bits of the label.
     while (place := entries.find(wanted[:-1], place + 1)) >= 0:
         last = entries[place + ENTRY_BYTES - 1] if place % ENTRY_BYTES == 0 else -1
-        if last & -LABELS == wanted[-1]:
-            labels.add(last & LABELS - 1)
+        if last & -(1 << bits) == wanted[-1]:
+            labels.add(last & (1 << bits) - 1)
     return labels
 
 
@@ -203,7 +205,7 @@ def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_fil
     if PARTS_A_LOOKUP * len(buckets) * len(known.filtered) < known.num_parts * len(bands):
         asked = np.concatenate(list(positions.values()))
         for number, rows, labels in _looked_up(transaction, asked, known.filtered):
-            found.add_labelled(rows, labels, known.filtered[number])
+            found.add_labelled(rows, labels, number, known.filtered[number])
         return found.sorted()
     for number, members in known.filtered.items():
         for begin, band, hashes in bands:
@@ -211,7 +213,7 @@ def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_fil
                 found.add_read(begin, sizes)
             else:
                 rows, labels = _in_filter(transaction, number, positions[begin])
-                found.add_labelled(begin + rows, labels, members)
+                found.add_labelled(begin + rows, labels, number, members)
     return found.sorted()
 
 
@@ -260,7 +262,7 @@ def _looked_up(
                 rows = np.asarray([place for place, _ in mine], dtype=np.int64)
                 bounds = row_offsets(np.asarray([len(entries) for _, entries in mine]) // ENTRY_BYTES)
                 entries = _entries(b"".join(entries for _, entries in mine))
-                found, labels = _matches(entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
+                found, labels = _matches(number, entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
                 yield number, begin + rows[found], labels
 
 
@@ -276,10 +278,11 @@ def _in_filter(
         after = int(np.searchsorted(positions, parts.ends[-1], side="right"))
         asked = positions[begin:after]
         part_of = np.searchsorted(parts.ends, asked)
-        may_be = np.flatnonzero(parts.ends[part_of] >> LOW_BITS == asked >> LOW_BITS)
+        may_be = np.flatnonzero(parts.ends[part_of] >> low_bits(number) == asked >> low_bits(number))
         asked, part_of = asked[may_be], part_of[may_be]
         entries = _entries(parts.entries)
-        found, its_labels = _matches(entries, asked, _near(parts, entries, asked, part_of), parts.bounds[part_of + 1])
+        near = _near(number, parts, entries, asked, part_of)
+        found, its_labels = _matches(number, entries, asked, near, parts.bounds[part_of + 1])
         rows.append(begin + may_be[found])
         labels.append(its_labels)
         begin = after
@@ -293,17 +296,18 @@ def _entries(packed: bytes) -> NDArray[np.uint32]:
 
 
 def _near(
-    parts: Parts, entries: NDArray[np.uint32], positions: NDArray[np.int64], part_of: NDArray[np.int64]
+    number: int, parts: Parts, entries: NDArray[np.uint32], positions: NDArray[np.int64], part_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the first entry of each position may be, as `_matches` takes it: between two that are unpacked."""
-    bounds = parts.bounds
-    high = np.repeat(parts.ends >> LOW_BITS, np.diff(-(-bounds // SAMPLE_STEP)))
-    unpacked = high << LOW_BITS | entries[:-1:SAMPLE_STEP] >> np.uint32(32 - LOW_BITS)
+    bounds, low = parts.bounds, low_bits(number)
+    high = np.repeat(parts.ends >> low, np.diff(-(-bounds // SAMPLE_STEP)))
+    unpacked = high << low | entries[:-1:SAMPLE_STEP] >> np.uint32(32 - low)
     place = SAMPLE_STEP * np.searchsorted(unpacked, positions)
     return np.maximum(place - SAMPLE_STEP + 1, bounds[part_of]), np.minimum(place, bounds[part_of + 1])
 
 
 def _matches(
+    number: int,
     entries: NDArray[np.uint32],
     positions: NDArray[np.int64],
     near: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -314,12 +318,13 @@ def _matches(
     A binary search of all positions at once, in the packed entries: unpacking them would take four times as long.
 
     Args:
+        number: of the filter.
         entries: as `_entries` returns them.
         near: the first entry of each position, or of the next one, is one of these or follows them: (first, after).
         ends: where the part of each position ends.
     """
-    low = (positions & (1 << LOW_BITS) - 1).astype(np.uint32)
-    wanted = low << np.uint32(32 - LOW_BITS)
+    shift = 32 - low_bits(number)
+    wanted = (positions << shift).astype(np.uint32)
     first, after = near
     for _ in range(int((after - first).max(initial=0)).bit_length()):
         middle = (first + after) >> 1
@@ -330,10 +335,10 @@ def _matches(
     # The entries of a position follow one another.
     while len(there := there[first[there] < ends[there]]):
         found = entries[first[there]].astype(np.int64)
-        is_equal = found >> (32 - LOW_BITS) == low[there]
+        is_equal = found >> shift == wanted[there] >> np.uint32(shift)
         there, found = there[is_equal], found[is_equal]
         rows.append(there)
-        labels.append(found >> 8 * (4 - ENTRY_BYTES) & LABELS - 1)
+        labels.append(found >> 8 * (4 - ENTRY_BYTES) & (1 << label_bits(number)) - 1)
         first[there] += 1
     return np.concatenate(rows), np.concatenate(labels)
 
@@ -345,7 +350,7 @@ def wrong(transaction: Transaction, generation: int) -> bool:
     while number is not None and position <= LAST_POSITION:
         expected, last = rows_from(transaction, generation, position)
         rows, labels = _in_filter(transaction, number, expected >> LABEL_BITS)
-        if len(distinct(rows[labels == label(generation)])) < len(expected):
+        if len(distinct(rows[labels == label(generation, number)])) < len(expected):
             return True
         position = last + 1
     return False
