@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 from lshdb.model.banding import Similarities, Sizes
 from lshdb.model.params import Params
 from lshdb.model.reports import Measurement
+from lshdb.model.values import summed
 
 __all__ = [
     "BackupReport",
@@ -133,7 +134,7 @@ class VerifyCounts:
     num_unknown: int = 0
 
     def __add__(self, other: VerifyCounts) -> VerifyCounts:
-        return VerifyCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        return summed(self, other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 from lshdb.model.arrays import row_offsets
 from lshdb.model.choices import MINIMUM_BYTES, Scheme
 from lshdb.model.params import Permutations
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = [
     "MAX_ID_BYTES",
@@ -39,7 +42,10 @@ __all__ = [
     "Sketches",
     "VerifiedPairs",
     "stored_type",
+    "summed",
 ]
+
+_Counts = TypeVar("_Counts", bound="DataclassInstance")
 
 # Bytes of UTF-8 of an indexed name. An entry of a Postgres index holds 2,704.
 MAX_NAME_BYTES: Final = 2_600
@@ -291,7 +297,7 @@ class Counts:
         return self.num_added + self.num_updated + self.num_unchanged + self.num_rejected
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        return summed(self, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,4 +319,9 @@ class Conflicts:
     num_repeated: int = 0
 
     def __add__(self, other: Conflicts) -> Conflicts:
-        return Conflicts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        return summed(self, other)
+
+
+def summed(one: _Counts, other: _Counts) -> _Counts:
+    """Return the sums of the fields of two values of one class."""
+    return type(one)(*(getattr(one, field.name) + getattr(other, field.name) for field in fields(one)))

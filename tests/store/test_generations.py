@@ -563,7 +563,7 @@ def test_a_part_of_a_filter_without_labels_covers_more_positions(store: Store) -
             filters.put(transaction, number, entries | 3)
             parts = filters.read_parts(transaction, number, 0, 9)
             assert parts.ends.tolist() == ends
-            assert filters.unpacked(parts, number).tolist() == (entries | its_label).tolist()
+            assert filters.unpacked(parts).tolist() == (entries | its_label).tolist()
     assert [filters.label(3 + 16, number) for number in (6, 7)] == [0, 3]
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.errors import UsageError
 from lshdb.model.choices import Unknown
-from lshdb.model.values import Rejection
+from lshdb.model.values import Rejection, summed
 from lshdb.readers import ReadOptions
 
 __all__ = ["Deletion", "DeletionReport", "FilterOptions", "FilterReport", "RecordCounts", "Taken", "TakenPassage"]
@@ -84,8 +84,7 @@ class RecordCounts:
         return self.num_kept + self.num_dropped + self.num_unknown + self.num_rejected + self.num_other
 
     def __add__(self, other: RecordCounts) -> RecordCounts:
-        mine, theirs = asdict(self), asdict(other)
-        return RecordCounts(**{name: mine[name] + theirs[name] for name in mine})
+        return summed(self, other)
 
     def as_json(self) -> dict[str, Any]:
         """Return them as an object whose first value is the sum of the others."""
@@ -127,12 +126,11 @@ class Taken:
     passages: tuple[TakenPassage, ...] = ()
 
     def __add__(self, other: Taken) -> Taken:
-        passages = Counter[tuple[str, int]]()
-        for one in (*self.passages, *other.passages):
+        both, passages = summed(self, other), Counter[tuple[str, int]]()
+        for one in both.passages:
             passages[one.text, one.num_words] += one.num_records
         most = tuple(TakenPassage(*key, number) for key, number in passages.most_common(HELD_PASSAGES))
-        mine, theirs = asdict(self), asdict(other)
-        return Taken(**{name: mine[name] + theirs[name] for name in mine if name != "passages"}, passages=most)
+        return replace(both, passages=most)
 
     def as_json(self) -> dict[str, Any]:
         """Return them as an object."""

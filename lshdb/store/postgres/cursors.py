@@ -15,16 +15,20 @@ from psycopg.types.array import ArrayBinaryLoader
 __all__ = ["receive_binary"]
 
 
-class _Cursor(psycopg.Cursor[Any]):
+class _Binary:
+    """A cursor whose results are in binary form."""
+
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self.format = Format.BINARY
 
 
-class _ServerCursor(psycopg.ServerCursor[Any]):
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
-        self.format = Format.BINARY
+class _Cursor(_Binary, psycopg.Cursor[Any]):
+    """One that fetches all rows at once."""
+
+
+class _ServerCursor(_Binary, psycopg.ServerCursor[Any]):
+    """One that leaves its rows on the server."""
 
 
 class _VectorLoader(ArrayBinaryLoader):

@@ -60,7 +60,7 @@ def go_on(transaction: Transaction, full: int, *, together: bool = False) -> boo
         if not (sharing := _sharing(known, full, together)):
             return False
         number = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
-        if any(one.number in sharing and one.num_rows > 2 * full for one in known if one.filter is None):
+        if sum(one.num_rows for one in known if one.number in sharing and one.filter is None) > 2 * full:
             # Otherwise, Postgres would read and sort the rest of a band for each of its slices.
             transaction.dialect.analyse(transaction.connection, band_bucket)
         theirs = bucket_generation.c.generation.in_(sharing)
@@ -124,7 +124,7 @@ class _Inputs:
         count = max(1, STEP_PARTS // max(1, len(self._labels)))
         for number, labels in self._labels.items():
             parts = filters.read_parts(self._transaction, number, position, count)
-            entries = filters.unpacked(parts, number)
+            entries = filters.unpacked(parts)
             replaced = labels[entries & LABELS - 1]
             found.append((entries & -LABELS | replaced)[replaced != NO_LABEL])
             if len(parts) == count:

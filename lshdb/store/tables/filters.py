@@ -111,11 +111,13 @@ class Parts(Struct, frozen=True):
     """Successive parts of a filter.
 
     Args:
+        number: of the filter.
         ends: the last position of each part, int64, shape (n,), ascending.
         bounds: where the entries of each part begin, and where those of the last part end, int64, shape (n + 1,).
         entries: the entries of all parts, big-endian, ENTRY_BYTES each.
     """
 
+    number: int
     ends: NDArray[np.int64]
     bounds: NDArray[np.int64]
     entries: bytes
@@ -231,7 +233,8 @@ def read_parts(transaction: Transaction, number: int, position: int, count: int 
     first = number << POSITION_BITS
     asked = {"begin": first | position, "end": first | LAST_POSITION, "count": count}
     part_keys, sizes, entries = transaction.execute(_PARTS, asked).one()
-    return Parts(integers(part_keys) & LAST_POSITION, row_offsets(integers(sizes) // ENTRY_BYTES), entries or b"")
+    bounds = row_offsets(integers(sizes) // ENTRY_BYTES)
+    return Parts(number, integers(part_keys) & LAST_POSITION, bounds, entries or b"")
 
 
 def read_all(transaction: Transaction) -> None:
@@ -242,14 +245,14 @@ def read_all(transaction: Transaction) -> None:
             position = int(parts.ends[-1]) + 1
 
 
-def unpacked(parts: Parts, number: int) -> NDArray[np.int64]:
-    """Return the entries of parts of a filter as whole positions with labels, int64, shape (n,), ascending."""
-    found = np.repeat(parts.ends >> low_bits(number), np.diff(parts.bounds))
+def unpacked(parts: Parts) -> NDArray[np.int64]:
+    """Return the entries of parts as whole positions with labels, int64, shape (n,), ascending."""
+    found = np.repeat(parts.ends >> low_bits(parts.number), np.diff(parts.bounds))
     packed = np.frombuffer(parts.entries, np.uint8)
     for place in range(ENTRY_BYTES):
         found <<= 8
         found |= packed[place::ENTRY_BYTES]
-    return found << LABEL_BITS - label_bits(number)
+    return found << LABEL_BITS - label_bits(parts.number)
 
 
 def rows_from(

@@ -281,7 +281,7 @@ def _in_filter(
         may_be = np.flatnonzero(parts.ends[part_of] >> low_bits(number) == asked >> low_bits(number))
         asked, part_of = asked[may_be], part_of[may_be]
         entries = _entries(parts.entries)
-        near = _near(number, parts, entries, asked, part_of)
+        near = _near(parts, entries, asked, part_of)
         found, its_labels = _matches(number, entries, asked, near, parts.bounds[part_of + 1])
         rows.append(begin + may_be[found])
         labels.append(its_labels)
@@ -296,10 +296,10 @@ def _entries(packed: bytes) -> NDArray[np.uint32]:
 
 
 def _near(
-    number: int, parts: Parts, entries: NDArray[np.uint32], positions: NDArray[np.int64], part_of: NDArray[np.int64]
+    parts: Parts, entries: NDArray[np.uint32], positions: NDArray[np.int64], part_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the first entry of each position may be, as `_matches` takes it: between two that are unpacked."""
-    bounds, low = parts.bounds, low_bits(number)
+    bounds, low = parts.bounds, low_bits(parts.number)
     high = np.repeat(parts.ends >> low, np.diff(-(-bounds // SAMPLE_STEP)))
     unpacked = high << low | entries[:-1:SAMPLE_STEP] >> np.uint32(32 - low)
     place = SAMPLE_STEP * np.searchsorted(unpacked, positions)
