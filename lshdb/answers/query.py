@@ -105,7 +105,9 @@ def matches_among(
         young, filtered = lookups.possible(transaction, params.scheme, *asked)
         places = young + filtered if is_local else filtered
         if (known := answers.settled(transaction, digest, places, keys, min_sim)) is not None:
-            return None if most is not None and len(known) > most else _nearest(_named(transaction, known))
+            if most is not None and len({key for key, *_ in known}) > most:
+                return None
+            return _nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
     if is_local or not asks_stored:
         young, filtered = lookups.possible(transaction, params.scheme, keys)
     candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)

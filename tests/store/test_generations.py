@@ -338,8 +338,8 @@ def test_a_sketch_whose_buckets_all_are_in_a_filter_takes_no_statement_for_each(
         found = possible(transaction, asked)
     mine = [band for number, band, _ in found if number in filtered(store)]
     assert sorted(mine) == list(range(PARAMS.bands))
-    # The generations that are young, the parts, and the generations of their filters.
-    assert len(statements) == 3
+    # The scheme, and then the parts of filters together with the generations.
+    assert len(statements) == 2
 
 
 def test_a_filter_that_was_interrupted_denies_no_row_and_goes_on(store: Store) -> None:

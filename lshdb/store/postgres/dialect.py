@@ -116,7 +116,7 @@ class Postgres(Dialect):
 
     def engine_options(self) -> dict[str, Any]:
         arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION}
-        return {"connect_args": arguments, "pool_pre_ping": True}
+        return {"connect_args": arguments}
 
     def prepare(self, engine: Engine) -> None:
         # SQLAlchemy's own handlers of a new connection query the server, so these come first, in reverse order.
@@ -130,8 +130,10 @@ class Postgres(Dialect):
         def require_own(driver: psycopg.Connection[Any], _record: object) -> None:
             sessions.require_own(driver, connect, masked(engine.url))
 
+        event.listen(engine, "connect", lambda driver, _record: sessions.reuse_plans(driver), insert=True)
         event.listen(engine, "connect", require_own, insert=True)
         event.listen(engine, "connect", cursors.receive_binary, insert=True)
+        sessions.keep_alive(engine)
 
     def settle(self, connection: Connection) -> None:
         if self._schema is not None:

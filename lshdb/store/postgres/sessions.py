@@ -1,4 +1,4 @@
-"""Server sessions: check that each connection has a separate one, and find the one that holds a lock.
+"""Server sessions: check that each connection has a separate one that is alive, and find the one that holds a lock.
 
 The search path and the lock for linking belong to a session. A connection pooler in transaction mode may run each
 transaction in a different session, so a lock could outlive the process that took it and block all others.
@@ -6,18 +6,26 @@ transaction in a different session, so a lock could outlive the process that too
 
 from __future__ import annotations
 
+import select
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import psycopg
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from lshdb.errors import SessionsPooled
 
-__all__ = ["holder", "require_own"]
+__all__ = ["holder", "keep_alive", "require_own", "reuse_plans"]
 
 # Another client of the pool may take the session between the two queries.
 TRIES: Final = 5
+# A session that was used so recently is asked nothing, which would take a tenth of a question.
+FRESH_SECONDS: Final = 1.0
+_USED: Final = "lshdb_used"
 
 _HOLDER: Final = text("""
     SELECT format('process %s%s, connected since %s', pid, ' on ' || coalesce(client_hostname, host(client_addr)),
@@ -39,6 +47,49 @@ def require_own(driver: psycopg.Connection[Any], connect: Callable[[], psycopg.C
         for _ in range(TRIES):
             if _session(driver) == _session(other):
                 raise SessionsPooled(url=url)
+
+
+def reuse_plans(driver: psycopg.Connection[Any]) -> None:
+    """Let a new session plan each statement once.
+
+    Otherwise the server makes another plan for each list that a statement receives, which takes as long as a question's
+    statements themselves. The plan without the list looks each of its rows up, as it should.
+    """
+    driver.execute("SET plan_cache_mode TO force_generic_plan")
+    driver.commit()
+
+
+def keep_alive(engine: Engine) -> None:
+    """Replace a pooled session that the server has ended, for instance because it was restarted."""
+    event.listen(engine, "checkin", _put_back)
+    event.listen(engine, "checkout", _require_alive)
+
+
+def _put_back(_driver: psycopg.Connection[Any] | None, entry: ConnectionPoolEntry) -> None:
+    entry.info[_USED] = time.monotonic()
+
+
+def _require_alive(driver: psycopg.Connection[Any], entry: ConnectionPoolEntry, _proxy: object) -> None:
+    """Raises: InvalidatePoolError: this session has ended, and so the others probably have; the pool makes new ones."""
+    used = entry.info.get(_USED)
+    if used is None or (time.monotonic() - used < FRESH_SECONDS and not _has_news(driver)):
+        return
+    try:
+        # Not in a transaction, after whose end the driver would prepare all statements again.
+        driver.autocommit = True
+        driver.execute("")
+        driver.autocommit = False
+    except psycopg.Error:
+        raise InvalidatePoolError from None
+
+
+def _has_news(driver: psycopg.Connection[Any]) -> bool:
+    """Return whether the server has sent something unasked, or has closed the connection."""
+    sockets = select.poll()
+    with suppress(psycopg.OperationalError):  # We have closed it ourselves.
+        sockets.register(driver.fileno(), select.POLLIN)
+        return bool(sockets.poll(0))
+    return True
 
 
 def holder(connection: Connection, space: int, key: int) -> str:

@@ -67,7 +67,7 @@ __all__ = [
     "pair_sample",
     "place_contents",
     "place_sizes",
-    "settled_mates",
+    "settled_documents",
     "shared_buckets",
     "signatures",
 ]
@@ -163,18 +163,18 @@ def _is_given() -> ColumnElement[bool]:
 
 @cache
 def filter_parts() -> CompoundSelect[*tuple[Any, ...]]:
-    """Select (place in the list, filter, entries) for each position of ``:given`` and each filter.
+    """Select (place in the list, filter, entries, NULL) for each position of ``:given`` and each filter.
 
     The entries are the part of the filter that has the position, if any has. If none does, they are those of the next
-    part, or NULL. Each generation without a filter is a row (NULL, generation, NULL).
+    part, or NULL. Each generation is a row (NULL, filter, NULL, generation), whose filter may be NULL.
     """
     used = select(bucket_generation.c.filter).where(bucket_generation.c.filter.is_not(None)).distinct().subquery("used")
     # A sum, so that SQLite starts at the part: it compares columns of JSON by other rules than the key.
     begin = used.c.filter * literal_column(str(1 << POSITION_BITS)) + given.c.value
     after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= begin)
     entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given, used).scalar_subquery()
-    young = select(null(), bucket_generation.c.generation, null()).where(bucket_generation.c.filter.is_(None))
-    return select(given.c.key, used.c.filter, entries).join_from(given, used, true()).union_all(young)
+    members = select(null(), bucket_generation.c.filter, null(), bucket_generation.c.generation)
+    return select(given.c.key, used.c.filter, entries, null()).join_from(given, used, true()).union_all(members)
 
 
 @cache
@@ -314,17 +314,22 @@ def neighbours() -> Rows:
 
 
 @cache
-def settled_mates() -> CompoundSelect[*tuple[Any, ...]]:
-    """Select (content_key, similarity, exact) of ``:content_key`` and its stored mates at ``:min_sim`` or more.
+def settled_documents() -> Rows:
+    """Select the documents of ``:content_key`` and of its stored mates at ``:min_sim`` or more, by content and key.
 
-    The content itself is among them only if every pair of it is stored: all contents are linked, and none of its
-    buckets is oversized. ``:given`` lists its bucket hashes in the order of the bands; ``:first_band`` is the number of
-    the first band.
+    The columns are (content_key, similarity, exact, doc_id, collection). The content itself is among them only if every
+    pair of it is stored: all contents are linked, and none of its buckets is oversized. ``:given`` lists its bucket
+    hashes in the order of the bands; ``:first_band`` is the number of the first band.
     """
     hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
     is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
     itself = _itself().where(~select(unlinked.c.content_key).exists(), ~is_hot)
-    return union_all(itself, *_stored_mates())
+    mates = union_all(itself, *_stored_mates()).subquery("mates")
+    return (
+        select(*mates.columns, document.c.doc_id, name_of(document.c.collection_key))
+        .join_from(mates, document, document.c.content_key == mates.c.content_key)
+        .order_by(mates.c.content_key, document.c.doc_key)
+    )
 
 
 def _itself() -> Rows:

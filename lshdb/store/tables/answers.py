@@ -211,10 +211,11 @@ def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> li
 
 def settled(
     transaction: Transaction, digest: bytes, places: Sequence[BucketPlace], band_keys: BandKeys, min_sim: float
-) -> dict[int, tuple[float, bool]] | None:
-    """Return (similarity, exact) of the content with a digest and of its stored mates, by content key.
+) -> list[tuple[int, float, bool, str, str]] | None:
+    """Return the documents of the content with a digest and of its stored mates, by content and document key.
 
-    None if there is no such content, or if not every pair of it is stored.
+    A row is (content_key, similarity, exact, doc_id, collection). None if there is no such content, or if not every
+    pair of it is stored.
 
     Args: places: as of `identities.content_at`. band_keys: shape (1, bands).
     """
@@ -222,9 +223,9 @@ def settled(
         return None
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
     asked = {**hashes, "content_key": content_key, "min_sim": min_sim}
-    found = transaction.rows(statements.settled_mates(), asked)
-    mates = {key: (similarity, bool(exact)) for key, similarity, exact in found}
-    return mates if content_key in mates else None
+    found = transaction.rows(statements.settled_documents(), asked)
+    named = [(key, similarity, bool(exact), *names) for key, similarity, exact, *names in found]
+    return named if any(key == content_key for key, *_ in named) else None
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:

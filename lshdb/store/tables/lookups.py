@@ -85,18 +85,18 @@ def possible(
         bands = np.arange(len(mine)) << PLACE_BITS
         positions += (positions_of(mine, some.first_band, scheme) + bands).tolist()
     wanted = {bits: [_entry(position, bits) for position in positions] for bits in (0, LABEL_BITS)}
-    young, labels = list[BucketPlace](), dict[tuple[int, int], set[int]]()
-    for place, number, entries in transaction.rows(statements.filter_parts(), {"given": positions}):
+    members, labels = dict[int | None, list[int]](), dict[tuple[int, int], set[int]]()
+    for place, number, entries, generation in transaction.rows(statements.filter_parts(), {"given": positions}):
         if place is None:
-            young += [(number, *bucket) for bucket in buckets]
+            members.setdefault(number, []).append(generation)
         # Nearly all are ruled out here.
         elif entries is not None and (mine := wanted[label_bits(number)][place])[:-1] in entries:
             labels[place, number] = _labels(entries, mine, label_bits(number))
-    filtered = _Members(transaction).filtered if any(labels.values()) else {}
+    young = [(generation, *bucket) for generation in members.get(None, ()) for bucket in buckets]
     return young, [
         (generation, *buckets[place])
         for (place, number), its_labels in labels.items()
-        for generation in filtered.get(number, ())
+        for generation in members[number]
         if label(generation, number) in its_labels
     ]
 
@@ -254,7 +254,7 @@ def _looked_up(
     for begin in range(0, len(positions), LOOKUPS_AT_A_TIME):
         asked = positions[begin : begin + LOOKUPS_AT_A_TIME]
         parts: dict[int, list[tuple[int, bytes]]] = {number: [] for number in among}
-        for place, number, entries in transaction.rows(statements.filter_parts(), {"given": asked.tolist()}):
+        for place, number, entries, _ in transaction.rows(statements.filter_parts(), {"given": asked.tolist()}):
             if entries is not None:
                 parts[number].append((place, entries))
         for number, mine in parts.items():

@@ -1,9 +1,8 @@
 SELECT given."key", used.filter, (SELECT bucket_filter.entries
 FROM bucket_filter
 WHERE bucket_filter.part_key >= used.filter * 281474976710656 + given.value ORDER BY bucket_filter.part_key
- LIMIT ? OFFSET ?) AS anon_1
+ LIMIT ? OFFSET ?) AS anon_1, NULL AS anon_2
 FROM json_each(?) AS given JOIN (SELECT DISTINCT bucket_generation.filter AS filter
 FROM bucket_generation
-WHERE bucket_generation.filter IS NOT NULL) AS used ON 1 = 1 UNION ALL SELECT NULL AS anon_2, bucket_generation.generation, NULL AS anon__1
+WHERE bucket_generation.filter IS NOT NULL) AS used ON 1 = 1 UNION ALL SELECT NULL AS anon_2, bucket_generation.filter, NULL AS anon__1, bucket_generation.generation
 FROM bucket_generation
-WHERE bucket_generation.filter IS NULL

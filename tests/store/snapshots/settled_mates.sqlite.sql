@@ -1,8 +1,0 @@
-SELECT ? AS content_key, 1.0 AS similarity, 1 AS exact
-WHERE NOT (EXISTS (SELECT unlinked.content_key
-FROM unlinked)) AND NOT (EXISTS (SELECT given."key"
-FROM json_each(?) AS given JOIN oversized_bucket ON oversized_bucket.band = given."key" + ? AND oversized_bucket.bucket_hash = given.value)) UNION ALL SELECT pair.right_key, pair.similarity, pair.exact
-FROM pair
-WHERE pair.left_key = ? AND pair.similarity >= ? UNION ALL SELECT pair.left_key, pair.similarity, pair.exact
-FROM pair
-WHERE pair.right_key = ? AND pair.similarity >= ?
