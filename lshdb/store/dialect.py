@@ -164,6 +164,10 @@ class Dialect(ABC):
         """Remove what deleted rows leave in a table, if questions would have to pass it. Need not succeed."""
 
     @abstractmethod
+    def empty_caches(self, engine: Engine) -> None:
+        """Empty the caches of connections that nobody uses now."""
+
+    @abstractmethod
     def clear_log(self, engine: Engine) -> None:
         """Copy the log into the file, as closing the index would. It waits for nobody, and need not succeed."""
 

@@ -45,6 +45,7 @@ def unite_filters(store: Store) -> None:
     """
     while store.write(generations.unite_filters):
         pass
+    store.empty_caches()
     _give_memory_back()
     store.read(filters.read_all)
 

@@ -260,6 +260,11 @@ class Store:
         finally:
             thread.join()
 
+    def empty_caches(self) -> None:
+        """Empty the caches of the connections that nobody uses now. Raises: StoreError."""
+        with self._translated():
+            self.dialect.empty_caches(self._engine)
+
     def sweep_unlinked(self) -> None:
         """Remove what deleted rows leave in `unlinked`, which questions would have to pass. Raises: StoreError."""
         with self._translated():

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from lshdb.store.dialects import dialect_for
 from lshdb.store.given import given
 from lshdb.store.schema import Key, Name, band_bucket, content, document, key_counter, oversized_bucket, unlinked
 from lshdb.store.store import Store
+from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse
 from tests.store.conftest import PARAMS, count
 
@@ -188,6 +190,24 @@ def test_a_sweep_need_not_succeed() -> None:
     nowhere = parse("postgresql://nobody@127.0.0.1:1/nothing")
     dialect = dialect_for(nowhere)
     dialect.sweep(create_engine(dialect.normalised(nowhere)), unlinked)
+
+
+def test_the_caches_of_all_idle_connections_are_emptied_and_of_no_other(tmp_path: Path) -> None:
+    said: dict[int, list[str]] = {}
+
+    def follow(transaction: Transaction) -> None:
+        driver = transaction.connection.connection.driver_connection
+        assert driver is not None
+        driver.set_trace_callback(said.setdefault(id(driver), []).append)
+
+    with with_notes(str(tmp_path / "index.db")) as store, store.reading() as first:
+        with store.reading() as second, store.reading() as third:
+            for transaction in (first, second, third):
+                follow(transaction)
+        assert count(first, NOTE) == 0
+        store.empty_caches()
+        assert sorted("PRAGMA shrink_memory" in mine for mine in said.values()) == [False, True, True]
+        assert count(first, NOTE) == 0
 
 
 def test_given_integers_arrive_as_they_are_in_their_places(store: Store) -> None:

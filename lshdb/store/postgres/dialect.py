@@ -252,6 +252,9 @@ class Postgres(Dialect):
                 f"VACUUM (SKIP_LOCKED) {table.name}"
             )
 
+    def empty_caches(self, engine: Engine) -> None:
+        """Do nothing: the server has them."""
+
     def clear_log(self, engine: Engine) -> None:
         """Do nothing: the server's checkpoints do not wait for us."""
 

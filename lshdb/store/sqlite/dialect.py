@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table, event, insert
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.engine.interfaces import Dialect as SqlDialect
+from sqlalchemy.pool import QueuePool
 
 from lshdb.errors import (
     FileUnusable,
@@ -214,6 +215,14 @@ class Sqlite(Dialect):
 
     def sweep(self, engine: Engine, table: Table) -> None:
         """Do nothing: deleted rows leave nothing that is read."""
+
+    def empty_caches(self, engine: Engine) -> None:
+        assert isinstance(engine.pool, QueuePool)
+        with ExitStack() as held:
+            # Each is held until the end, so that the next one is another.
+            for _ in range(engine.pool.checkedin()):
+                connection = held.enter_context(closing(engine.raw_connection()))
+                connection.cursor().execute("PRAGMA shrink_memory")
 
     def clear_log(self, engine: Engine) -> None:
         connection = engine.raw_connection()
