@@ -48,8 +48,6 @@ class Dialect(ABC):
     is_local: ClassVar[bool]
     # Whether tables of other programs next to ours are normal.
     shares_schema: ClassVar[bool]
-    # Execution options with which a transaction sees one state of the database.
-    snapshot_options: ClassVar[Mapping[str, str]]
     driver_error: ClassVar[type[Exception]]
     # Bytes that rows take in its tables.
     sizes: ClassVar[Sizes]
@@ -96,6 +94,10 @@ class Dialect(ABC):
 
         The block creates it in one transaction. Raises: IndexExists: another process was faster; OutputFailed.
         """
+
+    @abstractmethod
+    def snapshot(self, connection: Connection, first: str) -> AbstractContextManager[Sequence[tuple[Any, ...]]]:
+        """Start a transaction that sees one state of the database, and yield the rows of its first statement."""
 
     @abstractmethod
     def lock(self, connection: Connection) -> None:

@@ -7,15 +7,15 @@ write inside a transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Final, TypeVar, get_type_hints
+from typing import Any, Final, TypeVar, get_type_hints
 
-from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, inspect, select, update
+from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, inspect, literal_column, select, update
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from lshdb.errors import (
@@ -63,7 +63,9 @@ ROLLED_BACK: Final = " The last batch was rolled back; everything committed befo
 
 _NAMES: Final = tuple(get_type_hints(Params))
 # Nothing but damage can add another row.
-_PARAMS: Final = select(*(index_params.c[name] for name in _NAMES)).where(index_params.c.params_key == 1)
+_ONLY_ROW: Final = index_params.c.params_key == literal_column("1")
+_PARAMS: Final = select(*(index_params.c[name] for name in _NAMES)).where(_ONLY_ROW)
+_PARAMS_TEXT: Final = str(_PARAMS)
 _IS_USED: Final = select(exists().select_from(document) | exists().select_from(content))
 
 
@@ -152,8 +154,8 @@ class Store:
 
         Raises: IndexRebanded: the index has other parameters than when it was opened.
         """
-        with self._reading() as transaction:
-            self._require_same_params(transaction)
+        with self._reading() as (transaction, stored):
+            self._require_same(stored)
             yield transaction
 
     @contextmanager
@@ -165,7 +167,7 @@ class Store:
         Raises: IndexRebanded: the index has other parameters than when it was opened.
         """
         with self.changing(refers_safely=refers_safely) as transaction:
-            self._require_same_params(transaction)
+            self._require_same(list(transaction.rows(_PARAMS)))
             yield transaction
 
     def read(self, function: Callable[[Transaction], _Made]) -> _Made:
@@ -224,18 +226,20 @@ class Store:
         self.reload()
         return True
 
-    def _require_same_params(self, transaction: Transaction) -> None:
-        if list(transaction.rows(_PARAMS)) != [self._stored_params]:
+    def _require_same(self, stored: Sequence[tuple[Any, ...]]) -> None:
+        if stored != [self._stored_params]:
             raise IndexRebanded(url=self.url)
 
     @contextmanager
-    def _reading(self) -> Iterator[Transaction]:
+    def _reading(self) -> Iterator[tuple[Transaction, Sequence[tuple[Any, ...]]]]:
+        """Start a transaction that sees one state of the index, and read its parameters."""
         interrupts.raise_missed()
-        with self._translated(), self._engine.connect() as connection:
-            if self.dialect.snapshot_options:
-                connection.execution_options(**self.dialect.snapshot_options)
-            with connection.begin():
-                yield Transaction(connection, self.dialect, self.expansion)
+        with (
+            self._translated(),
+            self._engine.connect() as connection,
+            self.dialect.snapshot(connection, _PARAMS_TEXT) as rows,
+        ):
+            yield Transaction(connection, self.dialect, self.expansion), rows
 
     @contextmanager
     def changing(self, *, refers_safely: bool = False) -> Iterator[Transaction]:
@@ -354,7 +358,7 @@ class Store:
             upgrade.require_head(connection, self.url)
 
     def _load_params(self) -> Params:
-        with self._reading() as transaction:
+        with self._reading() as (transaction, _):
             rows = transaction.execute(_PARAMS).all()
         if not rows:
             raise IndexDamaged(url=self.url, reason="the table index_params is empty")

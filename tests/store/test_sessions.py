@@ -91,7 +91,7 @@ def test_only_a_session_that_was_idle_is_asked_whether_it_is_alive(
     session_of(postgres_store)
     with heard(monkeypatch) as said, postgres_store.reading():
         pass
-    assert [query.split(" ")[0] for query in said] == [*asked, "SELECT"]
+    assert [query.split(" ")[0] for query in said] == [*asked, "BEGIN"]
 
 
 def test_a_statement_is_planned_once(postgres_store: Store) -> None:

@@ -80,7 +80,6 @@ class Sqlite(Dialect):
     backend: ClassVar[str] = "sqlite"
     is_local: ClassVar[bool] = True
     shares_schema: ClassVar[bool] = False
-    snapshot_options: ClassVar[Mapping[str, str]] = {}
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
     sizes: ClassVar[Sizes] = SQLITE_SIZES
     load_seconds: ClassVar[float] = LOAD_SECONDS
@@ -133,6 +132,11 @@ class Sqlite(Dialect):
             file.keep_log(part)
             if self.exists(url):
                 raise IndexExists(url=str(url.database))
+
+    @contextmanager
+    def snapshot(self, connection: Connection, first: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        with connection.begin():
+            yield connection.connection.cursor().execute(first).fetchall()
 
     def lock(self, connection: Connection) -> None:
         # The transaction began with BEGIN IMMEDIATE, which succeeds even if the file is not writable.
