@@ -154,9 +154,14 @@ class Store:
 
         Raises: IndexRebanded: the index has other parameters than when it was opened.
         """
-        with self._reading() as (transaction, stored):
+        interrupts.raise_missed()
+        with (
+            self._translated(),
+            self._engine.connect() as connection,
+            self.dialect.snapshot(connection, _PARAMS_TEXT) as stored,
+        ):
             self._require_same(stored)
-            yield transaction
+            yield Transaction(connection, self.dialect, self.expansion)
 
     @contextmanager
     def writing(self, *, refers_safely: bool = False) -> Iterator[Transaction]:
@@ -229,17 +234,6 @@ class Store:
     def _require_same(self, stored: Sequence[tuple[Any, ...]]) -> None:
         if stored != [self._stored_params]:
             raise IndexRebanded(url=self.url)
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Transaction, Sequence[tuple[Any, ...]]]]:
-        """Start a transaction that sees one state of the index, and read its parameters."""
-        interrupts.raise_missed()
-        with (
-            self._translated(),
-            self._engine.connect() as connection,
-            self.dialect.snapshot(connection, _PARAMS_TEXT) as rows,
-        ):
-            yield Transaction(connection, self.dialect, self.expansion), rows
 
     @contextmanager
     def changing(self, *, refers_safely: bool = False) -> Iterator[Transaction]:
@@ -358,8 +352,9 @@ class Store:
             upgrade.require_head(connection, self.url)
 
     def _load_params(self) -> Params:
-        with self._reading() as (transaction, _):
-            rows = transaction.execute(_PARAMS).all()
+        interrupts.raise_missed()
+        with self._translated(), self._engine.connect() as connection:
+            rows = connection.execute(_PARAMS).all()
         if not rows:
             raise IndexDamaged(url=self.url, reason="the table index_params is empty")
         if len(rows) > 1:

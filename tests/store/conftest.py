@@ -45,6 +45,12 @@ def new_store_at(url: str, params: Params = PARAMS) -> Store:
 
 
 @pytest.fixture
+def postgres_store(new_postgres_url: Callable[[], str]) -> Iterator[Store]:
+    with new_store_at(new_postgres_url()) as store:
+        yield store
+
+
+@pytest.fixture
 def new_store(new_url: Callable[[], str]) -> Iterator[Callable[[], Store]]:
     """A function that returns empty stores on each database in turn."""
     opened: list[Store] = []

@@ -62,12 +62,6 @@ def schemas(postgres_server: str) -> Iterator[Schemas]:
     made.drop()
 
 
-@pytest.fixture
-def postgres_store(schemas: Schemas) -> Iterator[Store]:
-    with new_store_at(schemas.new()) as store:
-        yield store
-
-
 def test_what_failed_in_passing_is_tried_again_and_said_once(hasty: None) -> None:
     failures, heard = [passing("down"), passing("starting up")], Heard()
 

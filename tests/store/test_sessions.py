@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
@@ -16,15 +16,9 @@ from lshdb.store.retrying import once
 from lshdb.store.schema import content
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
-from tests.store.conftest import count, new_store_at
+from tests.store.conftest import count
 
 pytestmark = pytest.mark.postgres
-
-
-@pytest.fixture
-def postgres_store(new_postgres_url: Callable[[], str]) -> Iterator[Store]:
-    with new_store_at(new_postgres_url()) as store:
-        yield store
 
 
 def session_of(store: Store) -> int:
@@ -83,7 +77,7 @@ def test_a_session_that_ends_while_it_answers_is_an_error(postgres_store: Store,
     session_of(postgres_store)
 
 
-@pytest.mark.parametrize(("fresh_seconds", "asked"), [(sessions.FRESH_SECONDS, []), (0.0, [""])])
+@pytest.mark.parametrize(("fresh_seconds", "asked"), [(sessions.FRESH_SECONDS, []), (0.0, [";"])])
 def test_only_a_session_that_was_idle_is_asked_whether_it_is_alive(
     fresh_seconds: float, asked: list[str], postgres_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

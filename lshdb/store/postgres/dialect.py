@@ -118,10 +118,6 @@ class Postgres(Dialect):
         return {"connect_args": arguments}
 
     def prepare(self, engine: Engine) -> None:
-        # SQLAlchemy's own handlers of a new connection query the server, so these come first, in reverse order.
-        if (schema := self._schema) is not None:
-            event.listen(engine, "connect", lambda driver, _record: namespace.enter(driver, schema), insert=True)
-
         def connect() -> psycopg.Connection[Any]:
             arguments, named = engine.dialect.create_connect_args(engine.url)
             return psycopg.connect(*arguments, **{**named, "connect_timeout": CONNECT_SECONDS})
@@ -129,7 +125,16 @@ class Postgres(Dialect):
         def require_own(driver: psycopg.Connection[Any], _record: object) -> None:
             sessions.require_own(driver, connect, masked(engine.url))
 
-        event.listen(engine, "connect", lambda driver, _record: sessions.reuse_plans(driver), insert=True)
+        def set_up(driver: psycopg.Connection[Any], _record: object) -> None:
+            # In a transaction, a rollback would undo the settings.
+            driver.autocommit = True
+            sessions.reuse_plans(driver)
+            if self._schema is not None:
+                namespace.enter(driver, self._schema)
+            driver.autocommit = False
+
+        # SQLAlchemy's own handlers of a new connection query the server, so these come first, in reverse order.
+        event.listen(engine, "connect", set_up, insert=True)
         event.listen(engine, "connect", require_own, insert=True)
         event.listen(engine, "connect", cursors.receive_binary, insert=True)
         sessions.keep_alive(engine)

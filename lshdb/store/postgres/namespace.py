@@ -38,11 +38,8 @@ def named_by(url: URL) -> str | None:
 
 def enter(driver: psycopg.Connection[Any], schema: str) -> None:
     """Let a new session see only this schema, or the one with an index of an earlier revision."""
-    # In a transaction, a rollback would undo the setting.
-    driver.autocommit = True
     if not _has_earlier_index(driver, schema):
         driver.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(schema)))
-    driver.autocommit = False
 
 
 def settle(connection: Connection, schema: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import psycopg
 from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -56,34 +57,29 @@ def reuse_plans(driver: psycopg.Connection[Any]) -> None:
     statements themselves. The plan without the list looks each of its rows up, as it should.
     """
     driver.execute("SET plan_cache_mode TO force_generic_plan")
-    driver.commit()
 
 
 def keep_alive(engine: Engine) -> None:
     """Replace a pooled session that the server has ended, for instance because it was restarted."""
-    event.listen(engine, "checkin", _put_back)
-    event.listen(engine, "checkout", _require_alive)
+
+    def put_back(_driver: psycopg.Connection[Any] | None, entry: ConnectionPoolEntry) -> None:
+        entry.info[_USED] = time.monotonic()
+
+    def require_alive(driver: DBAPIConnection, entry: ConnectionPoolEntry, _proxy: object) -> None:
+        used = entry.info.get(_USED)
+        if used is None or (time.monotonic() - used < FRESH_SECONDS and not _has_news(driver)):
+            return
+        try:
+            engine.dialect.do_ping(driver)
+        except psycopg.Error:
+            # The other sessions have probably ended, too. The pool makes new ones.
+            raise InvalidatePoolError from None
+
+    event.listen(engine, "checkin", put_back)
+    event.listen(engine, "checkout", require_alive)
 
 
-def _put_back(_driver: psycopg.Connection[Any] | None, entry: ConnectionPoolEntry) -> None:
-    entry.info[_USED] = time.monotonic()
-
-
-def _require_alive(driver: psycopg.Connection[Any], entry: ConnectionPoolEntry, _proxy: object) -> None:
-    """Raises: InvalidatePoolError: this session has ended, and so the others probably have; the pool makes new ones."""
-    used = entry.info.get(_USED)
-    if used is None or (time.monotonic() - used < FRESH_SECONDS and not _has_news(driver)):
-        return
-    try:
-        # Not in a transaction, after whose end the driver would prepare all statements again.
-        driver.autocommit = True
-        driver.execute("")
-        driver.autocommit = False
-    except psycopg.Error:
-        raise InvalidatePoolError from None
-
-
-def _has_news(driver: psycopg.Connection[Any]) -> bool:
+def _has_news(driver: DBAPIConnection) -> bool:
     """Return whether the server has sent something unasked, or has closed the connection."""
     sockets = select.poll()
     with suppress(psycopg.OperationalError):  # We have closed it ourselves.

@@ -16,6 +16,7 @@ from sqlalchemy import (
     CompoundSelect,
     FromClause,
     Select,
+    Subquery,
     and_,
     bindparam,
     func,
@@ -305,12 +306,9 @@ def neighbours() -> Rows:
 
     The columns are (doc_id, similarity, exact, collection).
     """
-    mates = union_all(_itself(), *_stored_mates()).subquery("mates")
-    return (
-        select(document.c.doc_id, mates.c.similarity, mates.c.exact, name_of(document.c.collection_key))
-        .join_from(mates, document, document.c.content_key == mates.c.content_key)
-        .order_by(mates.c.similarity.desc(), document.c.doc_key)
-    )
+    mates = _mates(_itself())
+    documents = _documents_of(mates, document.c.doc_id, mates.c.similarity, mates.c.exact)
+    return documents.order_by(mates.c.similarity.desc(), document.c.doc_key)
 
 
 @cache
@@ -323,22 +321,25 @@ def settled_documents() -> Rows:
     """
     hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
     is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
-    itself = _itself().where(~select(unlinked.c.content_key).exists(), ~is_hot)
-    mates = union_all(itself, *_stored_mates()).subquery("mates")
-    return (
-        select(*mates.columns, document.c.doc_id, name_of(document.c.collection_key))
-        .join_from(mates, document, document.c.content_key == mates.c.content_key)
-        .order_by(mates.c.content_key, document.c.doc_key)
-    )
+    mates = _mates(_itself().where(~select(unlinked.c.content_key).exists(), ~is_hot))
+    return _documents_of(mates, *mates.columns, document.c.doc_id).order_by(mates.c.content_key, document.c.doc_key)
 
 
 def _itself() -> Rows:
     return select(_ASKED.label("content_key"), literal_column("1.0").label("similarity"), true().label("exact"))
 
 
-def _stored_mates() -> list[Rows]:
+def _mates(itself: Rows) -> Subquery:
+    """Return (content_key, similarity, exact) of a content itself, if it is selected, and of its stored mates."""
     least = pair.c.similarity >= bindparam("min_sim")
-    return [
+    stored = (
         select(other, pair.c.similarity, pair.c.exact).where(mine == _ASKED, least)
         for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key))
-    ]
+    )
+    return union_all(itself, *stored).subquery("mates")
+
+
+def _documents_of(mates: Subquery, *columns: ColumnElement[Any]) -> Rows:
+    """Select the columns, and then the collection, of the documents of contents."""
+    named = select(*columns, name_of(document.c.collection_key))
+    return named.join_from(mates, document, document.c.content_key == mates.c.content_key)
