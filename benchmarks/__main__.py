@@ -47,7 +47,8 @@ def compared(asked: argparse.Namespace, question: Question, documents: int) -> N
         entries = [entry for entry in ENTRIES if not asked.only or entry.module in asked.only]
         if question is QUALITY:
             entries = [entry for entry in entries if entry.workers == 1]
-        for record in measure_all(corpus, entries, question, asked.results, command(), asked.timeout):
+        rounds = asked.rounds if question is PEERS else 1
+        for record in measure_all(corpus, entries, question, asked.results, command(), asked.timeout, rounds):
             say(line_of(record))
 
 
@@ -164,6 +165,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--max-bytes", type=int, default=20_000, metavar="N", help="largest text for large")
     add("--workers", type=int, default=1, metavar="N", help="processes for scale and large (default 1)")
     add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers to run")
+    add(
+        "--rounds", type=int, default=3, metavar="N", help="runs of each peer that takes less than a minute (default 3)"
+    )
     add("--timeout", type=float, default=600.0, metavar="S", help="limit for one peer in seconds (default 600)")
     add("--docs", type=Path, default=DOCS, metavar="DIR", help="folder for benchmarks.md")
     add("--second", type=Path, metavar="DIR", help="records of a second run to compare")

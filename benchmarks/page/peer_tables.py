@@ -28,6 +28,8 @@ def corpus(record: PeerRecord) -> str:
         f"`{record.corpus}` has {record.documents:,} real texts, {megabytes(record.text_bytes)} MB. Brute force finds "
         f"{record.num_true:,} pairs at {record.min_sim:g} or above. If one document of each group is kept, "
         f"{record.true_redundant:,} are redundant.\n\n"
+        "- **Runs**: the tools ran in rounds, one after the other. The figures of a tool are those of its run with the "
+        "median time. Tools that take longer than a minute ran once.\n"
         "- **Relative** is the time relative to the first row.\n"
         "- **As documented**: the tool receives strings and hashes them itself, as its documentation shows. In its "
         "other row, it receives hashes from NumPy code of ours, the fastest that we know in Python.\n"
@@ -39,7 +41,7 @@ def corpus(record: PeerRecord) -> str:
 
 def peers(records: Sequence[PeerRecord]) -> str:
     """Return the table of all peers, each with its figures or the reason why it has none."""
-    header = ("tool", "processes", "s", "relative", "CPU s", "MB/s", "peak MB", "MB on disk", "result")
+    header = ("tool", "processes", "runs", "s", "relative", "CPU s", "MB/s", "peak MB", "MB on disk", "result")
     first = next((record.seconds for record in records if record.found), 0.0)
     rows = (_peer_row(record, first) for record in records)
     return table((*header, "pairs", "recall", "precision", "redundant"), rows)
@@ -48,10 +50,11 @@ def peers(records: Sequence[PeerRecord]) -> str:
 def _peer_row(record: PeerRecord, first: float) -> list[str]:
     if record.found is None:
         reason = record.failure.splitlines()[-1][:120].replace("|", "/")
-        return [record.peer, str(record.workers), f"no result: {reason}", *[""] * 10]
+        return [record.peer, str(record.workers), f"no result: {reason}", *[""] * 11]
     return [
         record.peer,
         str(record.workers),
+        str(record.num_runs),
         f"{record.seconds:.1f}",
         f"{record.seconds / first:.2f}",
         f"{record.cpu_seconds:.1f}",

@@ -76,6 +76,7 @@ class PeerRecord(Record, frozen=True, kw_only=True):
         disk_bytes: files left on disk; 0 if the result does not survive the process.
         found, estimated: the quality of all answers, and of those above the peer's own threshold, if it has estimates.
         failure: the reason for a missing result, else empty.
+        num_runs: how many times it ran; the other figures are those of the run with the median time.
     """
 
     question: str
@@ -95,6 +96,7 @@ class PeerRecord(Record, frozen=True, kw_only=True):
     found: Quality | None = None
     estimated: Quality | None = None
     failure: str = ""
+    num_runs: int = 1
 
     @property
     def name(self) -> str:

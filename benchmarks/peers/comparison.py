@@ -7,12 +7,14 @@
 similarity are among them, which the formula of the bands predicts. Before each measured run, the peer processes a
 hundred documents, so that compiling and loading libraries is not measured. If a peer is not installed, fails or takes
 too long, the record has the reason.
+
+The peers run in turn, in several rounds, because the speed of a machine changes. Slow ones run only once.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -29,9 +31,22 @@ from benchmarks.runs.ingest import StepError, head
 from benchmarks.runs.processes import watch
 from benchmarks.runs.servers import Server, server
 
-__all__ = ["ENTRIES", "PEERS", "QUALITY", "Corpus", "Entry", "Question", "corpus_of", "measure", "measure_all"]
+__all__ = [
+    "ENTRIES",
+    "PEERS",
+    "QUALITY",
+    "Corpus",
+    "Entry",
+    "Question",
+    "corpus_of",
+    "in_the_middle",
+    "measure",
+    "measure_all",
+]
 
 WARM_UP_DOCUMENTS: Final = 100
+# A peer that takes longer runs only once.
+REPEATED_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +148,34 @@ def corpus_of(file: Path, documents: int | None, min_sim: float, work: Path) -> 
 
 
 def measure_all(
-    corpus: Corpus, entries: Iterable[Entry], question: Question, results: Path, command: str, timeout: float
+    corpus: Corpus,
+    entries: Iterable[Entry],
+    question: Question,
+    results: Path,
+    command: str,
+    timeout: float,
+    rounds: int = 1,
 ) -> Iterator[PeerRecord]:
-    """Measure the entries in order, and write each record immediately."""
-    chosen = list(entries)
+    """Measure the entries in order, in several rounds. Write the record of each so far immediately, and yield each run.
+
+    A record of several runs is that of the run with the median time.
+    """
+    runs: dict[Entry, list[PeerRecord]] = {entry: [] for entry in entries}
     with ExitStack() as stack:
-        postgres = stack.enter_context(server()) if any(entry.on_postgres for entry in chosen) else None
-        for entry in chosen:
-            record = measure(corpus, entry, question, postgres, command, timeout)
-            write(results, record)
-            yield record
+        postgres = stack.enter_context(server()) if any(entry.on_postgres for entry in runs) else None
+        for _ in range(rounds):
+            for entry, before in runs.items():
+                if all(run.found and run.seconds < REPEATED_SECONDS for run in before):
+                    before.append(measure(corpus, entry, question, postgres, command, timeout))
+                    write(results, in_the_middle(before))
+                    yield before[-1]
+
+
+def in_the_middle(runs: Sequence[PeerRecord]) -> PeerRecord:
+    """Return the run with the median time, or with the greater of two; a run that failed, if there is one."""
+    ordered = sorted(runs, key=lambda run: (run.found is None, run.seconds))
+    chosen = ordered[len(runs) // 2] if ordered[-1].found else ordered[-1]
+    return replace(chosen, num_runs=len(runs))
 
 
 def measure(

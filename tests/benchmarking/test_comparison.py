@@ -6,10 +6,21 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.corpora.synthetic import texts
 from benchmarks.page.records import PeerRecord, read, write
-from benchmarks.peers.comparison import ENTRIES, PEERS, Corpus, Entry, call_of, corpus_of, measure
+from benchmarks.peers.comparison import (
+    ENTRIES,
+    PEERS,
+    Corpus,
+    Entry,
+    call_of,
+    corpus_of,
+    in_the_middle,
+    measure,
+    measure_all,
+)
 from benchmarks.peers.shingles import hashes, strings, tokens
 from benchmarks.runs import additions
 from benchmarks.runs.ingest import StepError
@@ -54,6 +65,23 @@ def test_a_peer_that_fails_is_recorded_with_what_it_said(corpus: Corpus) -> None
     record = measure(corpus, Entry("none", "no_such_adapter"), PEERS, None, "", TIMEOUT)
     assert "exit code 1" in record.failure
     assert "No module named benchmarks.peers.no_such_adapter" in record.failure
+
+
+def test_rounds_are_runs_in_turn_and_the_record_is_that_of_the_median_time(corpus: Corpus, tmp_path: Path) -> None:
+    entries = [Entry("fast", "bare_numpy"), Entry("none", "lshdb", "no_such_module")]
+    runs = list(measure_all(corpus, entries, PEERS, tmp_path, "", TIMEOUT, rounds=3))
+    # What fails once is not tried again.
+    assert [run.peer for run in runs] == ["fast", "none", "fast", "fast"]
+    seconds = sorted(run.seconds for run in runs if run.found)
+    written = {record.peer: record for record in read(tmp_path, PeerRecord)}
+    assert (written["fast"].seconds, written["fast"].num_runs) == (seconds[1], 3)
+    assert (written["none"].failure, written["none"].num_runs) == ("not installed", 1)
+
+
+def test_a_peer_that_fails_in_a_later_round_has_failed(corpus: Corpus) -> None:
+    done = measure(corpus, Entry("peer", "bare_numpy"), PEERS, None, "", TIMEOUT)
+    failed = measure(corpus, Entry("peer", "bare_numpy", "no_such_module"), PEERS, None, "", TIMEOUT)
+    assert in_the_middle([done, failed]) == replace(failed, num_runs=2)
 
 
 def test_a_command_that_takes_too_long_is_stopped() -> None:

@@ -101,7 +101,11 @@ def results(tmp_path: Path) -> Path:
         longest=0.75,
         peak_bytes=70_000_000,
     )
-    peers = [peer("lshdb, SQLite", 5.0), peer("rensa", 2.5), peer("gaoya", 0.0, found=None, failure="not installed")]
+    peers = [
+        peer("lshdb, SQLite", 5.0),
+        peer("rensa", 2.5, num_runs=3),
+        peer("gaoya", 0.0, found=None, failure="not installed"),
+    ]
     curves = [peer("rensa", 2.5, question="quality")]
     sizes = [scale(1_000, 1.0), scale(10_000, 10.0)]
     for record in (machine_record(COMMAND), *peers, *curves, *sizes, more, weighed, asked):
@@ -111,7 +115,7 @@ def results(tmp_path: Path) -> Path:
 
 def test_every_record_is_on_the_page(results: Path, tmp_path: Path) -> None:
     text = page.write(results, tmp_path / "docs").read_text()
-    assert "| rensa | 1 | 2.5 | 0.50 | 2.5 | 4.0 | 30 | 5.0 | on disk | 6 | 0.7500 | 0.5000 | 3 |" in text
+    assert "| rensa | 1 | 3 | 2.5 | 0.50 | 2.5 | 4.0 | 30 | 5.0 | on disk | 6 | 0.7500 | 0.5000 | 3 |" in text
     assert "| gaoya | 1 | no result: not installed |" in text
     assert "- less time: rensa (1)\n" in text
     assert "| rensa | 0.7500 |  |" in text
@@ -126,7 +130,7 @@ def test_every_record_is_on_the_page(results: Path, tmp_path: Path) -> None:
 def test_a_peer_that_was_measured_again_keeps_its_row(results: Path, tmp_path: Path) -> None:
     write(results, peer("lshdb, SQLite", 4.0, measured="2999-01-01T00:00:00+00:00"))
     text = page.write(results, tmp_path / "docs").read_text()
-    assert text.index("| lshdb, SQLite | 1 | 4.0 | 1.00 |") < text.index("| rensa | 1 | 2.5 |")
+    assert text.index("| lshdb, SQLite | 1 | 1 | 4.0 | 1.00 |") < text.index("| rensa | 1 | 3 | 2.5 |")
 
 
 def test_the_figures_of_the_page_are_there_and_the_same_records_give_the_same_bytes(
