@@ -165,9 +165,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--max-bytes", type=int, default=20_000, metavar="N", help="largest text for large")
     add("--workers", type=int, default=1, metavar="N", help="processes for scale and large (default 1)")
     add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers to run")
-    add(
-        "--rounds", type=int, default=3, metavar="N", help="runs of each peer that takes less than a minute (default 3)"
-    )
+    add("--rounds", type=int, default=3, metavar="N", help="runs of each peer that takes less than 100 s (default 3)")
     add("--timeout", type=float, default=600.0, metavar="S", help="limit for one peer in seconds (default 600)")
     add("--docs", type=Path, default=DOCS, metavar="DIR", help="folder for benchmarks.md")
     add("--second", type=Path, metavar="DIR", help="records of a second run to compare")

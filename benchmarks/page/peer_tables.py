@@ -29,7 +29,7 @@ def corpus(record: PeerRecord) -> str:
         f"{record.num_true:,} pairs at {record.min_sim:g} or above. If one document of each group is kept, "
         f"{record.true_redundant:,} are redundant.\n\n"
         "- **Runs**: the tools ran in rounds, one after the other. The figures of a tool are those of its run with the "
-        "median time. Tools that take longer than a minute ran once.\n"
+        "median time. Tools that take longer than 100 seconds ran once.\n"
         "- **Relative** is the time relative to the first row.\n"
         "- **As documented**: the tool receives strings and hashes them itself, as its documentation shows. In its "
         "other row, it receives hashes from NumPy code of ours, the fastest that we know in Python.\n"

@@ -46,7 +46,7 @@ __all__ = [
 
 WARM_UP_DOCUMENTS: Final = 100
 # A peer that takes longer runs only once.
-REPEATED_SECONDS: Final = 60.0
+REPEATED_SECONDS: Final = 100.0
 
 
 @dataclass(frozen=True, slots=True)

