@@ -406,6 +406,58 @@ def test_generations_keep_their_filter_until_the_next_one_is_complete(store: Sto
     assert stored(store) == {before + 3}
 
 
+def test_small_filters_do_not_wait_for_a_large_one(store: Store) -> None:
+    def step() -> None:
+        assert store.write(partial(generations.merge_some, moves=False))
+
+    def filters_of(*numbers: int) -> set[tuple[int | None, int | None]]:
+        """Return the filters of generations, and those that will replace them."""
+        with store.reading() as transaction:
+            known = generation_list.generations(transaction)
+        return {(one.filter, one.next_filter) for one in known if one.number in numbers}
+
+    for start in (0, 16):
+        add(store, alike(16, start))
+    while len(filtered(store)) < 2:
+        step()
+    step()
+    large = filters_of(0, 1)
+    assert len({after for _, after in large if after is not None}) == 1
+    for start in (32, 36):
+        add(store, alike(4, start))
+    while len(filtered(store)) < 4 or len(filters_of(2, 3)) > 1:
+        step()
+        assert filters_of(0, 1) == large
+    merge(store, moves=False)
+    assert (len(filters_of(0, 1)), len(filters_of(2, 3)), len(stored(store))) == (1, 1, 2)
+    with store.reading() as transaction:
+        assert not any(lookups.wrong(transaction, number) for number in range(4))
+
+
+def test_a_merge_reads_small_filters_as_far_as_the_large_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filter_merges, "STEP_PARTS", 40)
+    monkeypatch.setattr(filter_merges, "FAN_OUT", 100)
+    add(store, {f"d{number}": (number, number, number) for number in range(400)})
+    for start in range(400, 420, 4):
+        add(store, {f"d{number}": (number, number, number) for number in range(start, start + 4)})
+    merge(store, moves=False)
+    with store.reading() as transaction:
+        large = generation_list.generations(transaction)[0].filter
+    asked, read_parts = list[tuple[int, int]](), filters.read_parts
+
+    def reading(transaction: Transaction, number: int, *given: int, **named: int) -> filters.Parts:
+        parts = read_parts(transaction, number, *given, **named)
+        asked.append((number, len(parts)))
+        return parts
+
+    monkeypatch.setattr(filters, "read_parts", reading)
+    while len(stored(store)) > 1:
+        store.write(generations.unite_filters)
+    of_large = sum(count for number, count in asked if number == large)
+    # Each part once. When every step read as many parts of each, it was 4,723 of the small ones.
+    assert (of_large, sum(count for _, count in asked) - of_large) == (1181, 80)
+
+
 def test_a_filter_tells_which_generation_has_a_bucket(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     # Sixteen labels, so that one stands for two generations.
     monkeypatch.setattr(generations, "FAN_OUT", 100)
@@ -491,6 +543,27 @@ def test_a_young_generation_with_many_rows_of_one_band_is_not_read_in_order(
             found.append(lookups.places(transaction, buckets_of(asked)).tolist())
     # In the first four rows, one of the three is found, and the nine are too many to look for the others.
     assert found == [[[0, 0]], [[0, 0], [1, 0], [2, 0]]]
+
+
+def test_only_the_generation_that_has_many_of_the_buckets_is_read_in_order(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for start in (0, 4):
+        add(store, {f"d{number}": (number, number, number) for number in range(start, start + 4)})
+    merge(store, moves=False)
+    read, hashes_from = set[int](), lookups.hashes_from
+
+    def reading(transaction: Transaction, generation: int, *given: int) -> np.ndarray:
+        read.add(generation)
+        return hashes_from(transaction, generation, *given)
+
+    monkeypatch.setattr(lookups, "hashes_from", reading)
+    asked = band_keys(sketches_of([(number, number, number) for number in range(4, 8)]).signatures, PARAMS.banding)
+    with store.reading() as transaction:
+        buckets = buckets_of(asked)
+        sized = lookups.sized_places(transaction, buckets[np.lexsort(buckets.T[::-1])])
+    assert sized.tolist() == [[row, 1, 1] for row in range(12)]
+    assert read == {1}
 
 
 def test_all_places_of_a_bucket_are_read_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

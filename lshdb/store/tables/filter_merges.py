@@ -5,7 +5,8 @@ few filters to read even if merges of rows are far behind. After a link that rea
 into one. The filter of a merge's target is made from those of its sources before the first row moves.
 
 A filter is made in order, a few parts in one transaction, and is used when it is complete. If the process is killed,
-the next one continues after its last part.
+the next one continues after its last part. The smallest goes on first: while one large filter was made, ingests have
+left tens of small ones.
 """
 
 from __future__ import annotations
@@ -55,21 +56,37 @@ def go_on(transaction: Transaction, full: int, *, together: bool = False) -> boo
         parts = delete(bucket_filter).where(bucket_filter.c.part_key.in_(_SOME))
         transaction.execute(parts, _range(min(needless)))
         return True
-    number = next((one.next_filter for one in known if one.next_filter is not None), None)
-    if number is None:
-        if not (sharing := _sharing(known, full, together)):
-            return False
-        number = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
-        if sum(one.num_rows for one in known if one.number in sharing and one.filter is None) > 2 * full:
-            # Otherwise, Postgres would read and sort the rest of a band for each of its slices.
-            transaction.dialect.analyse(transaction.connection, band_bucket)
-        theirs = bucket_generation.c.generation.in_(sharing)
-        transaction.execute(update(bucket_generation).where(theirs).values(next_filter=number))
+    begun, fewer_than = _smallest_begun(known)
+    if sharing := _sharing(known, full, 0 if together and begun is not None else fewer_than, together=together):
+        begun = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
+        _begin(transaction, known, sharing, full, begun)
         known = generations(transaction)
-    if not _extend(transaction, number, _Inputs(transaction, known, number)):
-        mine = bucket_generation.c.next_filter == number
-        transaction.execute(update(bucket_generation).where(mine).values(filter=number, next_filter=None))
+    if begun is None:
+        return False
+    if not _extend(transaction, begun, _Inputs(transaction, known, begun)):
+        mine = bucket_generation.c.next_filter == begun
+        transaction.execute(update(bucket_generation).where(mine).values(filter=begun, next_filter=None))
     return True
+
+
+def _smallest_begun(known: Sequence[Generation]) -> tuple[int | None, float]:
+    """Return the filter with the fewest rows of those that are begun, and their number; None if none is begun."""
+    rows = defaultdict[int, int](int)
+    for one in known:
+        if one.next_filter is not None:
+            rows[one.next_filter] += one.num_rows
+    return min(((number, rows[number]) for number in rows), key=lambda one: one[1], default=(None, math.inf))
+
+
+def _begin(
+    transaction: Transaction, known: Sequence[Generation], sharing: Sequence[int], full: int, number: int
+) -> None:
+    """Begin a filter for some generations."""
+    if sum(one.num_rows for one in known if one.number in sharing and one.filter is None) > 2 * full:
+        # Otherwise, Postgres would read and sort the rest of a band for each of its slices.
+        transaction.dialect.analyse(transaction.connection, band_bucket)
+    theirs = bucket_generation.c.generation.in_(sharing)
+    transaction.execute(update(bucket_generation).where(theirs).values(next_filter=number))
 
 
 def _range(number: int) -> dict[str, int]:
@@ -78,17 +95,21 @@ def _range(number: int) -> dict[str, int]:
     return {"begin": first, "end": first | LAST_POSITION}
 
 
-def _sharing(known: Sequence[Generation], full: int, together: bool) -> list[int]:
-    """Return the generations that the next filter is for: one that needs one, or those of filters of one size."""
+def _sharing(known: Sequence[Generation], full: int, fewer_than: float, *, together: bool) -> list[int]:
+    """Return the generations that the next filter is for: one that needs one, or those of filters of one size.
+
+    Args: fewer_than: they have fewer rows than this.
+    """
     sizes = {one.number: one.num_rows for one in known}
     for one in known:
         if one.merges_into is not None:
             sizes[one.merges_into] += sizes.pop(one.number)
-    for one in known:
-        if one.filter is None and sizes.get(one.number, full) >= full:
+    idle = [one for one in known if one.next_filter is None]
+    for one in idle:
+        if one.filter is None and full <= sizes.get(one.number, full) < fewer_than:
             return [one.number]
     rows = defaultdict[int, int](int)
-    for one in known:
+    for one in idle:
         # What a merge is about to empty does not count.
         if one.filter is not None and one.number in sizes:
             rows[one.filter] += sizes[one.number]
@@ -96,8 +117,10 @@ def _sharing(known: Sequence[Generation], full: int, together: bool) -> list[int
     for number, num_rows in rows.items():
         classes[0 if together else int(math.log(max(1.0, num_rows / full), FAN_OUT))].add(number)
     least = 2 if together else FAN_OUT
-    many = next((numbers for numbers in classes.values() if len(numbers) >= least), set[int]())
-    return [one.number for one in known if one.filter in many]
+    for numbers in classes.values():
+        if len(numbers) >= least and sum(rows[number] for number in numbers) < fewer_than:
+            return [one.number for one in idle if one.filter in numbers]
+    return []
 
 
 class _Inputs:
@@ -107,6 +130,7 @@ class _Inputs:
         self._transaction = transaction
         # The labels that the entries of each filter get, by those that they have.
         self._labels = defaultdict[int, NDArray[np.int64]](lambda: np.full(LABELS, NO_LABEL))
+        self._num_rows = defaultdict[int, int](int)
         self._rows = list[tuple[int, int]]()
         for one in known:
             if one.next_filter != number:
@@ -117,18 +141,20 @@ class _Inputs:
                     self._rows.append((each.number, label(one.number, number)))
                 else:
                     self._labels[each.filter][label(each.number, each.filter)] = label(one.number, number)
+                    self._num_rows[each.filter] += each.num_rows
 
     def entries(self, position: int) -> tuple[NDArray[np.int64], int]:
         """Return the next entries from a position on, ascending, distinct, and the last position that they cover."""
         found, last = [np.empty(0, dtype=np.int64)], LAST_POSITION
-        count = max(1, STEP_PARTS // max(1, len(self._labels)))
-        for number, labels in self._labels.items():
-            parts = filters.read_parts(self._transaction, number, position, count)
-            entries = filters.unpacked(parts)
-            replaced = labels[entries & LABELS - 1]
-            found.append((entries & -LABELS | replaced)[replaced != NO_LABEL])
+        largest_first = sorted(self._labels, key=lambda number: -self._num_rows[number])
+        # The others are read as far as the largest, for which its share is enough.
+        count = STEP_PARTS * max(self._num_rows.values(), default=0) // max(1, sum(self._num_rows.values())) + 1
+        for number in largest_first:
+            parts = filters.read_parts(self._transaction, number, position, count, until=last)
+            found.append(_relabelled(filters.unpacked(parts), self._labels[number]))
             if len(parts) == count:
                 last = min(last, int(parts.ends[-1]))
+            count = STEP_PARTS
         for generation, its_label in self._rows:
             entries, end = filters.rows_from(self._transaction, generation, position, STEP_ROWS // len(self._rows))
             found.append(entries | its_label)
@@ -137,6 +163,15 @@ class _Inputs:
         # The first part of a filter may begin before the position.
         begin, end = np.searchsorted(entries, (position * LABELS, (last + 1) * LABELS))
         return entries[begin:end], last
+
+
+def _relabelled(entries: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return entries with other labels, without those that have none. Args: labels: by those that the entries have."""
+    if (labels == np.arange(LABELS)).all():
+        return entries
+    replaced = labels[entries & LABELS - 1]
+    kept: NDArray[np.int64] = (entries & -LABELS | replaced)[replaced != NO_LABEL]
+    return kept
 
 
 def _extend(transaction: Transaction, number: int, inputs: _Inputs) -> bool:

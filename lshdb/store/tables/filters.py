@@ -46,6 +46,7 @@ __all__ = [
     "entries_of",
     "has_band",
     "hashes_from",
+    "high_bits",
     "label",
     "label_bits",
     "low_bits",
@@ -219,7 +220,7 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
     # A part has all labels of its positions, so it begins with the first entry of one.
     begins = distinct(np.searchsorted(codes, codes[begins] & -(1 << bits)))
     ends = np.append(begins[1:], len(codes))
-    packed = codes.astype(">u4").view(np.uint8).reshape(-1, 4)[:, -ENTRY_BYTES:].tobytes()
+    packed = _packed(codes)
     places = zip((ENTRY_BYTES * begins).tolist(), (ENTRY_BYTES * ends).tolist(), strict=True)
     columns: Columns = {
         "part_key": number << POSITION_BITS | codes[ends - 1] >> bits,
@@ -228,10 +229,17 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
     transaction.bulk_insert(bucket_filter, columns)
 
 
-def read_parts(transaction: Transaction, number: int, position: int, count: int = READ_PARTS) -> Parts:
-    """Return the next parts of a filter, from a position on; fewer than `count` if it ends."""
+def read_parts(
+    transaction: Transaction, number: int, position: int, count: int = READ_PARTS, until: int = LAST_POSITION
+) -> Parts:
+    """Return the next parts of a filter, from a position on; fewer than `count` if it ends.
+
+    Args: until: the last position whose part is wanted. There may be a few parts after it.
+    """
     first = number << POSITION_BITS
-    asked = {"begin": first | position, "end": first | LAST_POSITION, "count": count}
+    # A part does not go beyond positions that differ only in the bits of an entry.
+    end = until | (1 << 8 * ENTRY_BYTES) - 1
+    asked = {"begin": first | position, "end": first | end, "count": count}
     part_keys, sizes, entries = transaction.execute(_PARTS, asked).one()
     bounds = row_offsets(integers(sizes) // ENTRY_BYTES)
     return Parts(number, integers(part_keys) & LAST_POSITION, bounds, entries or b"")
@@ -245,13 +253,26 @@ def read_all(transaction: Transaction) -> None:
             position = int(parts.ends[-1]) + 1
 
 
+def _packed(codes: NDArray[np.int64]) -> bytes:
+    """Return the low ENTRY_BYTES bytes of each code, big-endian."""
+    whole, packed = codes.astype(">u4").view(np.uint8).reshape(-1, 4), np.empty((len(codes), ENTRY_BYTES), np.uint8)
+    # In a third of the time of one assignment.
+    for place in range(ENTRY_BYTES):
+        packed[:, place] = whole[:, place - ENTRY_BYTES]
+    return packed.tobytes()
+
+
+def high_bits(packed: bytes) -> NDArray[np.uint32]:
+    """Return packed entries as the three high bytes of integers, and one more. The low byte is of the next entry."""
+    # Copied, because NumPy takes five times as long to choose from integers that are not aligned.
+    return np.ndarray((len(packed) // ENTRY_BYTES + 1,), ">u4", packed + bytes(4), strides=(ENTRY_BYTES,)).astype("u4")
+
+
 def unpacked(parts: Parts) -> NDArray[np.int64]:
     """Return the entries of parts as whole positions with labels, int64, shape (n,), ascending."""
-    found = np.repeat(parts.ends >> low_bits(parts.number), np.diff(parts.bounds))
-    packed = np.frombuffer(parts.entries, np.uint8)
-    for place in range(ENTRY_BYTES):
-        found <<= 8
-        found |= packed[place::ENTRY_BYTES]
+    bits = 8 * ENTRY_BYTES
+    found = np.repeat(parts.ends >> low_bits(parts.number) << bits, np.diff(parts.bounds))
+    found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - bits)
     return found << LABEL_BITS - label_bits(parts.number)
 
 

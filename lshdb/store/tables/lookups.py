@@ -30,6 +30,7 @@ from lshdb.store.tables.filters import (
     Parts,
     has_band,
     hashes_from,
+    high_bits,
     label,
     label_bits,
     low_bits,
@@ -132,24 +133,14 @@ class _Places:
         self._codes, self._sizes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
 
     def add(self, rows: NDArray[np.int64], generation: int, sizes: NDArray[np.int64] | None = None) -> None:
-        """Add buckets in a generation. Args: rows: of the buckets, int64, shape (n,), ascending."""
+        """Add buckets that a generation has, or may have.
+
+        Args: rows: of the buckets, int64, shape (n,). sizes: how many contents each has there, or None if unknown.
+        """
+        if sizes is not None:
+            rows, sizes = rows[sizes > 0], sizes[sizes > 0]
         self._codes.append(rows * (LAST_NUMBER + 1) + generation)
         self._sizes.append(np.full(len(rows), UNKNOWN) if sizes is None else sizes)
-
-    def add_read(self, begin: int, sizes: Mapping[int, NDArray[np.int64]]) -> None:
-        """Add the buckets of a band that generations have. Args: begin: of the band. sizes: as of `_sizes_by_pass`."""
-        for generation, mine in sizes.items():
-            there = np.flatnonzero(mine)
-            self.add(begin + there, generation, mine[there])
-
-    def add_labelled(
-        self, rows: NDArray[np.int64], labels: NDArray[np.int64], number: int, among: Iterable[int]
-    ) -> None:
-        """Add the buckets whose entry in a filter has the label of a generation. Args: among: those of the filter."""
-        there = set(distinct(labels).tolist())
-        for generation in among:
-            if (mine := label(generation, number)) in there:
-                self.add(rows[labels == mine], generation)
 
     def sorted(self) -> NDArray[np.int64]:
         """Return (row, generation, number of contents), int64, shape (k, 3)."""
@@ -186,35 +177,48 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
 def sized_places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what `places` does, each with the number of its contents, or UNKNOWN: int64, shape (k, 3).
 
-    For buckets that exist, such as those of new contents. These are in a generation or a few, and if that has few rows,
-    reading all of them takes less time than reading its filter and then looking the buckets up.
+    For buckets that exist, such as those of new contents: a generation that has many of them is read in order.
     """
     return _placed(transaction, buckets, rows_of_filtered=ROWS_A_LOOKUP)
 
 
 def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_filtered: int) -> NDArray[np.int64]:
-    """Return `sized_places`. Args: rows_of_filtered: generations with a filter are read if they have fewer a bucket."""
+    """Return `sized_places`.
+
+    Args: rows_of_filtered: a generation with a filter is read if it has fewer rows for each bucket that it may have.
+    """
     known, bands, found = _Members(transaction), list(_by_band(buckets)), _Places()
     for begin, band, hashes in bands:
         for generation, num_rows in known.young.items():
-            if sizes := _sizes_by_pass(transaction, {generation: num_rows}, band, hashes, ROWS_A_LOOKUP):
-                found.add_read(begin, sizes)
-            elif has_band(transaction, generation, band):
-                found.add(np.arange(begin, begin + len(hashes)), generation)
+            rows = np.arange(begin, begin + len(hashes))
+            sizes = _sizes_by_pass(transaction, generation, num_rows, band, hashes, ROWS_A_LOOKUP)
+            if sizes is not None or has_band(transaction, generation, band):
+                found.add(rows, generation, sizes)
     positions = {begin: positions_of(hashes, band, known.scheme) for begin, band, hashes in bands}
     if PARTS_A_LOOKUP * len(buckets) * len(known.filtered) < known.num_parts * len(bands):
         asked = np.concatenate(list(positions.values()))
         for number, rows, labels in _looked_up(transaction, asked, known.filtered):
-            found.add_labelled(rows, labels, number, known.filtered[number])
+            for generation, mine in _by_generation(number, labels, known.filtered[number]):
+                found.add(rows[mine], generation)
         return found.sorted()
     for number, members in known.filtered.items():
         for begin, band, hashes in bands:
-            if sizes := _sizes_by_pass(transaction, members, band, hashes, rows_of_filtered):
-                found.add_read(begin, sizes)
-            else:
-                rows, labels = _in_filter(transaction, number, positions[begin])
-                found.add_labelled(begin + rows, labels, number, members)
+            rows, labels = _in_filter(transaction, number, positions[begin])
+            for generation, mine in _by_generation(number, labels, members):
+                asked, num_rows = hashes[rows[mine]], members[generation]
+                sizes = _sizes_by_pass(transaction, generation, num_rows, band, asked, rows_of_filtered)
+                found.add(begin + rows[mine], generation, sizes)
     return found.sorted()
+
+
+def _by_generation(
+    number: int, labels: NDArray[np.int64], among: Iterable[int]
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield the generations of a filter whose label occurs, and where, int64, shape (n,)."""
+    there = set(distinct(labels).tolist())
+    for generation in among:
+        if (mine := label(generation, number)) in there:
+            yield generation, np.flatnonzero(labels == mine)
 
 
 def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
@@ -225,23 +229,21 @@ def _by_band(buckets: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.
 
 
 def _sizes_by_pass(
-    transaction: Transaction, among: Mapping[int, float], band: int, hashes: NDArray[np.int64], rows_a_hash: int
-) -> dict[int, NDArray[np.int64]]:
-    """Return how many contents each bucket of a band has in each generation, by reading all their rows.
+    transaction: Transaction, generation: int, num_rows: float, band: int, hashes: NDArray[np.int64], rows_a_hash: int
+) -> NDArray[np.int64] | None:
+    """Return how many contents each bucket of a band has in a generation, int64, shape (n,), by reading all its rows.
 
-    Args: among: the generations, with about the number of their rows in a band.
-    Returns: int64, shape (n,), for each; nothing if they have `rows_a_hash` rows or more for each hash.
+    Args: num_rows: about the number of its rows in the band.
+    Returns: None if it has `rows_a_hash` rows or more for each hash.
     """
-    most, sizes = rows_a_hash * len(hashes), dict[int, NDArray[np.int64]]()
-    if sum(among.values()) >= most:
-        return {}
-    for generation in among:
-        # Not all bands have the same number of rows, and a young generation of older versions has digests only.
-        found = hashes_from(transaction, generation, band, LEAST_HASH, 2 * most + 1)
-        if len(found) > 2 * most:
-            return {}
-        sizes[generation] = np.searchsorted(found, hashes, side="right") - np.searchsorted(found, hashes)
-    return sizes
+    most = rows_a_hash * len(hashes)
+    if num_rows >= most:
+        return None
+    # Not all bands have the same number of rows, and a young generation of older versions has digests only.
+    found = hashes_from(transaction, generation, band, LEAST_HASH, 2 * most + 1)
+    if len(found) > 2 * most:
+        return None
+    return np.searchsorted(found, hashes, side="right") - np.searchsorted(found, hashes)
 
 
 def _looked_up(
@@ -261,7 +263,7 @@ def _looked_up(
             if mine:
                 rows = np.asarray([place for place, _ in mine], dtype=np.int64)
                 bounds = row_offsets(np.asarray([len(entries) for _, entries in mine]) // ENTRY_BYTES)
-                entries = _entries(b"".join(entries for _, entries in mine))
+                entries = high_bits(b"".join(entries for _, entries in mine))
                 found, labels = _matches(number, entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
                 yield number, begin + rows[found], labels
 
@@ -280,19 +282,13 @@ def _in_filter(
         part_of = np.searchsorted(parts.ends, asked)
         may_be = np.flatnonzero(parts.ends[part_of] >> low_bits(number) == asked >> low_bits(number))
         asked, part_of = asked[may_be], part_of[may_be]
-        entries = _entries(parts.entries)
+        entries = high_bits(parts.entries)
         near = _near(parts, entries, asked, part_of)
         found, its_labels = _matches(number, entries, asked, near, parts.bounds[part_of + 1])
         rows.append(begin + may_be[found])
         labels.append(its_labels)
         begin = after
     return np.concatenate(rows), np.concatenate(labels)
-
-
-def _entries(packed: bytes) -> NDArray[np.uint32]:
-    """Return packed entries as the high bits of integers, and one more."""
-    # Entries are big-endian, so one is the three high bytes of the integer that begins with it.
-    return np.ndarray((len(packed) // ENTRY_BYTES + 1,), ">u4", packed + bytes(4), strides=(ENTRY_BYTES,))
 
 
 def _near(
@@ -319,7 +315,7 @@ def _matches(
 
     Args:
         number: of the filter.
-        entries: as `_entries` returns them.
+        entries: as `filters.high_bits` returns them.
         near: the first entry of each position, or of the next one, is one of these or follows them: (first, after).
         ends: where the part of each position ends.
     """
