@@ -166,6 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--documents", type=int, default=1_000_000, metavar="N")
     parser.add_argument("--workers", type=int, default=1, metavar="N")
     asked = parser.parse_args(arguments)
+    # As the command line does.
+    gc.set_threshold(100_000)
     if asked.url == "postgres":
         with server() as started, started.database() as url:
             measure(url, asked.documents, asked.workers)
