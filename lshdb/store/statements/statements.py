@@ -66,6 +66,7 @@ __all__ = [
     "oversized_given",
     "pair_page",
     "pair_sample",
+    "parts_at",
     "place_contents",
     "place_sizes",
     "settled_documents",
@@ -176,6 +177,14 @@ def filter_parts() -> CompoundSelect[*tuple[Any, ...]]:
     entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given, used).scalar_subquery()
     members = select(null(), bucket_generation.c.filter, null(), bucket_generation.c.generation)
     return select(given.c.key, used.c.filter, entries, null()).join_from(given, used, true()).union_all(members)
+
+
+@cache
+def parts_at() -> Rows:
+    """Select (place in the list, entries) for each key of a part in ``:given``: those of that part, or of the next."""
+    after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= given.c.value)
+    entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given).scalar_subquery()
+    return select(given.c.key, entries)
 
 
 @cache

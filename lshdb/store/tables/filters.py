@@ -230,16 +230,18 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
 
 
 def read_parts(
-    transaction: Transaction, number: int, position: int, count: int = READ_PARTS, until: int = LAST_POSITION
+    transaction: Transaction, number: int, position: int, count: int | None = None, until: int = LAST_POSITION
 ) -> Parts:
-    """Return the next parts of a filter, from a position on; fewer than `count` if it ends.
+    """Return the next parts of a filter, from a position on; fewer than `count` if there are no more.
 
-    Args: until: the last position whose part is wanted. There may be a few parts after it.
+    Args:
+        count: None for READ_PARTS.
+        until: the last position whose part is wanted. There may be a few parts after it.
     """
     first = number << POSITION_BITS
     # A part does not go beyond positions that differ only in the bits of an entry.
     end = until | (1 << 8 * ENTRY_BYTES) - 1
-    asked = {"begin": first | position, "end": first | end, "count": count}
+    asked = {"begin": first | position, "end": first | end, "count": READ_PARTS if count is None else count}
     part_keys, sizes, entries = transaction.execute(_PARTS, asked).one()
     bounds = row_offsets(integers(sizes) // ENTRY_BYTES)
     return Parts(number, integers(part_keys) & LAST_POSITION, bounds, entries or b"")

@@ -8,7 +8,7 @@ A *place* is a bucket in a generation. Nearly all places are ruled out here, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from sqlalchemy import select
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import Scheme
 from lshdb.model.values import BandKeys
-from lshdb.store.schema import bucket_generation, index_params
+from lshdb.store.schema import POSITION_BITS, bucket_generation, index_params
 from lshdb.store.statements import statements
 from lshdb.store.tables.filters import (
     ENTRY_BYTES,
@@ -54,7 +54,7 @@ ROWS_A_LOOKUP: Final = 6
 PARTS_A_LOOKUP: Final = 1
 # Every 16th entry is unpacked, and a search for a position begins there.
 SAMPLE_STEP: Final = 16
-# Each takes 2 kB from each filter.
+# Each takes 2 kB.
 LOOKUPS_AT_A_TIME: Final = 2_000
 
 _MEMBERS: Final = select(
@@ -120,10 +120,9 @@ class _Members:
             mine = self.young if number is None else self.filtered.setdefault(number, {})
             mine[generation] = in_a_band(num_rows, bands)
 
-    @property
-    def num_parts(self) -> float:
-        """About how many parts of a band all filters have."""
-        return sum(sum(mine.values()) for mine in self.filtered.values()) / PART_ENTRIES
+    def num_parts(self, number: int) -> float:
+        """Return about how many parts a filter has of a band."""
+        return sum(self.filtered[number].values()) / PART_ENTRIES
 
 
 class _Places:
@@ -194,19 +193,18 @@ def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_fil
             sizes = _sizes_by_pass(transaction, generation, num_rows, band, hashes, ROWS_A_LOOKUP)
             if sizes is not None or has_band(transaction, generation, band):
                 found.add(rows, generation, sizes)
-    positions = {begin: positions_of(hashes, band, known.scheme) for begin, band, hashes in bands}
-    if PARTS_A_LOOKUP * len(buckets) * len(known.filtered) < known.num_parts * len(bands):
-        asked = np.concatenate(list(positions.values()))
-        for number, rows, labels in _looked_up(transaction, asked, known.filtered):
-            for generation, mine in _by_generation(number, labels, known.filtered[number]):
-                found.add(rows[mine], generation)
-        return found.sorted()
+    positions = [positions_of(hashes, band, known.scheme) for _, band, hashes in bands]
     for number, members in known.filtered.items():
-        for begin, band, hashes in bands:
-            rows, labels = _in_filter(transaction, number, positions[begin])
+        if PARTS_A_LOOKUP * len(buckets) < known.num_parts(number) * len(bands):
+            for rows, labels in _looked_up(transaction, number, np.concatenate(positions)):
+                for generation, mine in _by_generation(number, labels, members):
+                    found.add(rows[mine], generation)
+            continue
+        for (begin, band, hashes), asked in zip(bands, positions, strict=True):
+            rows, labels = _in_filter(transaction, number, asked)
             for generation, mine in _by_generation(number, labels, members):
-                asked, num_rows = hashes[rows[mine]], members[generation]
-                sizes = _sizes_by_pass(transaction, generation, num_rows, band, asked, rows_of_filtered)
+                wanted, num_rows = hashes[rows[mine]], members[generation]
+                sizes = _sizes_by_pass(transaction, generation, num_rows, band, wanted, rows_of_filtered)
                 found.add(begin + rows[mine], generation, sizes)
     return found.sorted()
 
@@ -247,25 +245,19 @@ def _sizes_by_pass(
 
 
 def _looked_up(
-    transaction: Transaction, positions: NDArray[np.int64], among: Mapping[int, object]
-) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield (filter, indices of positions, labels), both int64, shape (k,), of the entries that filters have of them.
-
-    Args: positions: int64, shape (n,), ascending.
-    """
+    transaction: Transaction, number: int, positions: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield what `_in_filter` returns, some positions at a time. Looks up the part of each."""
     for begin in range(0, len(positions), LOOKUPS_AT_A_TIME):
         asked = positions[begin : begin + LOOKUPS_AT_A_TIME]
-        parts: dict[int, list[tuple[int, bytes]]] = {number: [] for number in among}
-        for place, number, entries, _ in transaction.rows(statements.filter_parts(), {"given": asked.tolist()}):
-            if entries is not None:
-                parts[number].append((place, entries))
-        for number, mine in parts.items():
-            if mine:
-                rows = np.asarray([place for place, _ in mine], dtype=np.int64)
-                bounds = row_offsets(np.asarray([len(entries) for _, entries in mine]) // ENTRY_BYTES)
-                entries = high_bits(b"".join(entries for _, entries in mine))
-                found, labels = _matches(number, entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
-                yield number, begin + rows[found], labels
+        given = {"given": (number << POSITION_BITS | asked).tolist()}
+        parts = [(place, packed) for place, packed in transaction.rows(statements.parts_at(), given) if packed]
+        if parts:
+            rows = np.asarray([place for place, _ in parts], dtype=np.int64)
+            bounds = row_offsets(np.asarray([len(packed) for _, packed in parts]) // ENTRY_BYTES)
+            entries = high_bits(b"".join(packed for _, packed in parts))
+            found, labels = _matches(number, entries, asked[rows], (bounds[:-1], bounds[1:]), bounds[1:])
+            yield begin + rows[found], labels
 
 
 def _in_filter(
@@ -276,7 +268,8 @@ def _in_filter(
     Args: positions: int64, shape (n,), ascending.
     """
     rows, labels, begin = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
-    while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]))):
+    until = int(positions.max(initial=0))
+    while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]), until=until)):
         after = int(np.searchsorted(positions, parts.ends[-1], side="right"))
         asked = positions[begin:after]
         part_of = np.searchsorted(parts.ends, asked)
