@@ -304,7 +304,7 @@ def _matches(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (index of a position, label) of the entries of each position, both int64, shape (k,).
 
-    A binary search of all positions at once, in the packed entries: unpacking them would take four times as long.
+    A binary search of all positions at once.
 
     Args:
         number: of the filter.
