@@ -173,18 +173,21 @@ def filter_parts() -> CompoundSelect[*tuple[Any, ...]]:
     used = select(bucket_generation.c.filter).where(bucket_generation.c.filter.is_not(None)).distinct().subquery("used")
     # A sum, so that SQLite starts at the part: it compares columns of JSON by other rules than the key.
     begin = used.c.filter * literal_column(str(1 << POSITION_BITS)) + given.c.value
-    after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= begin)
-    entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given, used).scalar_subquery()
     members = select(null(), bucket_generation.c.filter, null(), bucket_generation.c.generation)
-    return select(given.c.key, used.c.filter, entries, null()).join_from(given, used, true()).union_all(members)
+    found = select(given.c.key, used.c.filter, _entries_from(begin, given, used), null())
+    return found.join_from(given, used, true()).union_all(members)
 
 
 @cache
 def parts_at() -> Rows:
     """Select (place in the list, entries) for each key of a part in ``:given``: those of that part, or of the next."""
-    after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= given.c.value)
-    entries = after.order_by(bucket_filter.c.part_key).limit(1).correlate(given).scalar_subquery()
-    return select(given.c.key, entries)
+    return select(given.c.key, _entries_from(given.c.value, given))
+
+
+def _entries_from(part_key: ColumnElement[Any], *correlated: FromClause) -> ColumnElement[bytes]:
+    """Return the entries of the part with this key, or of the next one. Args: correlated: what the key is made of."""
+    after = select(bucket_filter.c.entries).where(bucket_filter.c.part_key >= part_key)
+    return after.order_by(bucket_filter.c.part_key).limit(1).correlate(*correlated).scalar_subquery()
 
 
 @cache

@@ -57,7 +57,9 @@ def go_on(transaction: Transaction, full: int, *, together: bool = False) -> boo
         transaction.execute(parts, _range(min(needless)))
         return True
     begun, fewer_than = _smallest_begun(known)
-    if sharing := _sharing(known, full, 0 if together and begun is not None else fewer_than, together=together):
+    # One for all filters waits for those that are begun.
+    can_begin = begun is None or not together
+    if can_begin and (sharing := _sharing(known, full, fewer_than, together=together)):
         begun = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
         _begin(transaction, known, sharing, full, begun)
         known = generations(transaction)

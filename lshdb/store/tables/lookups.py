@@ -194,9 +194,10 @@ def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_fil
             if sizes is not None or has_band(transaction, generation, band):
                 found.add(rows, generation, sizes)
     positions = [positions_of(hashes, band, known.scheme) for _, band, hashes in bands]
+    of_all_bands = np.concatenate([np.empty(0, dtype=np.int64), *positions])
     for number, members in known.filtered.items():
         if PARTS_A_LOOKUP * len(buckets) < known.num_parts(number) * len(bands):
-            for rows, labels in _looked_up(transaction, number, np.concatenate(positions)):
+            for rows, labels in _looked_up(transaction, number, of_all_bands):
                 for generation, mine in _by_generation(number, labels, members):
                     found.add(rows[mine], generation)
             continue
