@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+
 import lshdb
 from lshdb import Index, LshdbError
 
@@ -89,13 +91,13 @@ def _values() -> Iterator[str]:
         kind = getattr(lshdb, name)
         if not issubclass(kind, LshdbError):
             yield f"### `{name}`\n"
-            if dataclasses.is_dataclass(kind):
-                yield "```py\n" + "\n".join(_field(field) for field in dataclasses.fields(kind)) + "\n```\n"
+            if dataclasses.is_dataclass(kind) or issubclass(kind, Struct):
+                yield "```py\n" + "\n".join(map(_field, inspect.signature(kind).parameters.values())) + "\n```\n"
             yield _prose(kind)
 
 
-def _field(field: dataclasses.Field[Any]) -> str:
-    kind = field.type if isinstance(field.type, str) else field.type.__name__
+def _field(field: inspect.Parameter) -> str:
+    kind = field.annotation.__name__ if isinstance(field.annotation, type) else str(field.annotation)
     simple = isinstance(field.default, (str, int, float, bool, type(None), tuple))
     # With double quotes, as ruff formats the page.
     default = f'"{field.default}"' if isinstance(field.default, str) else repr(field.default)

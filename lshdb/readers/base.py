@@ -134,7 +134,7 @@ class Revisit(Skipped, frozen=True):
 
     def renamed(self, rename: Callable[[str], str]) -> Revisit:
         """Return the same with all ids renamed by a function that prepends a prefix."""
-        capture = replace(self.capture, doc_id=rename(self.capture.doc_id))
+        capture = msgspec.structs.replace(self.capture, doc_id=rename(self.capture.doc_id))
         return msgspec.structs.replace(
             self, capture=capture, first_id=rename(self.first_id), end_id=rename(self.end_id)
         )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from lshdb.model.values import Document
 from lshdb.readers.base import MAX_PAGE_BYTES, Deferred, ReadOptions, Unfit, megabytes

@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import PurePath
 from typing import BinaryIO, Final
+
+from msgspec.structs import replace
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document

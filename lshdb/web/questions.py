@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
 from fastapi.responses import Response
+from msgspec.structs import replace
 
 from lshdb.answers.query import Match
 from lshdb.errors import BadDocument, DocumentUnknown

@@ -21,10 +21,10 @@ of a segmented record (``continuation``) is read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import BinaryIO, Final, cast
 
+from msgspec.structs import replace
 from resiliparse.parse.encoding import map_encoding_to_html5
 
 from lshdb.model.params import HtmlText

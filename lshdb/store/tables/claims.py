@@ -11,10 +11,10 @@ conflict: the newer one wins. Nor does a document that a program added: it is re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import bindparam, select
 from xxhash import xxh3_128_hexdigest
 
