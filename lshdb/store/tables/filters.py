@@ -40,6 +40,7 @@ __all__ = [
     "PART_ENTRIES",
     "PLACE_BITS",
     "Parts",
+    "band_positions",
     "begin",
     "delete_band",
     "drop",
@@ -186,17 +187,22 @@ def entries_of(hashes: NDArray[np.int64], band: int, scheme: Scheme) -> NDArray[
 
 def delete_band(transaction: Transaction, band: int) -> None:
     """Delete the parts of a band that has no rows any more from all filters."""
-    first = band - LEAST_BAND << PLACE_BITS
+    positions = band_positions(band)
     for number in stored(transaction):
-        begin = number << POSITION_BITS | first
-        mine = bucket_filter.c.part_key.between(begin, begin + (1 << PLACE_BITS) - 1)
-        transaction.execute(delete(bucket_filter).where(mine))
+        first, last = (number << POSITION_BITS | position for position in (positions[0], positions[-1]))
+        transaction.execute(delete(bucket_filter).where(bucket_filter.c.part_key.between(first, last)))
+
+
+def band_positions(band: int) -> range:
+    """Return the positions of a band."""
+    first = band - LEAST_BAND << PLACE_BITS
+    return range(first, first + (1 << PLACE_BITS))
 
 
 def positions_of(hashes: NDArray[np.int64], band: int, scheme: Scheme) -> NDArray[np.int64]:
     """Return the positions of buckets, int64, shape (n,), not negative, in the order of (band, bucket_hash)."""
     shift, least = _scale(band, scheme)
-    return (band - LEAST_BAND << PLACE_BITS) + ((hashes >> shift) - least)
+    return band_positions(band).start + ((hashes >> shift) - least)
 
 
 def _scale(band: int, scheme: Scheme) -> tuple[int, int]:
@@ -294,7 +300,7 @@ def rows_from(
         return entries, int(entries[-1]) >> LABEL_BITS
     # The band has no more rows.
     following_band = _next_band(transaction, generation, band)
-    last = LAST_POSITION if following_band is None else (following_band - LEAST_BAND << PLACE_BITS) - 1
+    last = LAST_POSITION if following_band is None else band_positions(following_band).start - 1
     return entries, last
 
 

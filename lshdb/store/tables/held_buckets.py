@@ -4,6 +4,8 @@ The buckets of a content are spread over all hashes, so writing a few of them to
 pages. The more contents are written together, the fewer pages each of them costs, and many fill a generation of their
 own. So it is with their digests, and with the fingerprints of their passages. A bucket takes 8 bytes of memory, a
 digest 24, a fingerprint 4.
+
+While they are held, no one else changes the digests of the index, so their high bits are held, too, if they pay.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from lshdb.store.dialect import Columns
 from lshdb.store.tables import filters, fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing_between
+from lshdb.store.tables.stored_digests import StoredDigests, are_worth_reading
 from lshdb.store.transaction import Transaction
 
 __all__ = ["HeldBuckets"]
@@ -33,6 +36,7 @@ class HeldBuckets:
         self._bands: list[Sequence[BandKeys]] = []
         self._digests: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
         self._prints: list[Fingerprints] = []
+        self._stored: StoredDigests | None = None
 
     def add(
         self,
@@ -69,8 +73,18 @@ class HeldBuckets:
                 rows = rows[first[rows] + place < after[rows]]
                 yield np.column_stack([rows, keys[first[rows] + place]])
 
+    def may_be_stored(self, transaction: Transaction, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which digests the index may have, without those held, bool, shape (n,).
+
+        Args: hashes: in DIGEST_BAND, int64, shape (n,).
+        """
+        if self._stored is None and are_worth_reading(transaction, len(hashes)):
+            self._stored = StoredDigests.read(transaction)
+        return np.ones(len(hashes), dtype=np.bool_) if self._stored is None else self._stored.may_have(hashes)
+
     def write(self, transaction: Transaction) -> None:
-        """Write the rows of the contents that still exist, and forget them."""
+        """Write the rows of the contents that still exist, and forget everything."""
+        self._stored = None
         if not self._keys:
             return
         keys = np.concatenate(self._keys)

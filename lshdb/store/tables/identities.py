@@ -104,7 +104,7 @@ def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets
             keys[ordinal] = key
     else:
         named = buckets_of(digests)
-        candidates = [*_candidates(transaction, named), *(() if held is None else held.with_digests(named))]
+        candidates = [*_candidates(transaction, named, held), *(() if held is None else held.with_digests(named))]
         found = np.concatenate([np.empty((0, 2), dtype=np.int64), *candidates])
         stored = of_contents(transaction, np.unique(found[:, 1]))
         for place, key in found.tolist():
@@ -113,13 +113,15 @@ def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets
     return keys
 
 
-def _candidates(transaction: Transaction, named: BandKeys) -> Iterator[NDArray[np.int64]]:
+def _candidates(transaction: Transaction, named: BandKeys, held: HeldBuckets | None) -> Iterator[NDArray[np.int64]]:
     """Yield (place of a digest, content_key) of the contents with the same first 8 bytes, int64, shape (n, 2).
 
     Args: named: as `buckets_of` returns them.
     """
     hashes = named.keys[:, 0].view(np.int64)
     order = np.argsort(hashes)
+    if held is not None:
+        order = order[held.may_be_stored(transaction, hashes[order])]
     for rows in members(transaction, np.column_stack([np.full(len(order), DIGEST_BAND), hashes[order]])):
         yield np.column_stack([order[rows[:, 0]], rows[:, 1]])
 
