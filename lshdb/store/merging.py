@@ -39,15 +39,16 @@ def merge(store: Store, seconds: float = math.inf, *, moves: bool = True) -> flo
 def unite_filters(store: Store) -> None:
     """Merge all filters into one, in 2 us for each content. A question then reads one part of it for each band.
 
-    The merge has displaced most of the new filter from the memory of the system. So it is read once: 0.1 us for each
-    content, where a question would wait 1 ms for the disk. There is more room for it if this process gives back what it
-    no longer needs.
+    The merge has displaced most of the new filter from the memory of the system. So it is read: 0.1 us for each
+    content, where a question would wait 1 ms for the disk. Twice, because the system first displaces what was read only
+    once. There is more room for it if this process gives back what it no longer needs.
     """
     while store.write(generations.unite_filters):
         pass
     store.empty_caches()
     _give_memory_back()
-    store.read(filters.read_all)
+    for _ in range(2):
+        store.read(filters.read_all)
 
 
 def _give_memory_back() -> None:

@@ -54,8 +54,9 @@ BUSY_SECONDS = 30.0
 LOAD_SECONDS = 10.0
 RETRY_SECONDS = 0.01
 # Values of one INSERT; SQLite 3.32 and newer accept 32,766. After each statement, Python must get the interpreter lock
-# again, and a thread that is sketching releases it only every 5 ms.
-MAX_VARIABLES = 32_000
+# again, and a thread that is sketching releases it only every 5 ms. But a compiled statement with 32,000 values takes
+# 4 MB, and a connection keeps 80 MB of them.
+MAX_VARIABLES = 8_000
 # From so many rows on, it is worth looking for columns with one value.
 MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
@@ -283,7 +284,7 @@ class Sqlite(Dialect):
 def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
     """Insert rows with statements whose numbers of rows are powers of two.
 
-    The driver caches the last 128 compiled statements of a connection, which take megabytes each. If the numbers of
+    The driver caches the last 128 compiled statements of a connection, which take a megabyte each. If the numbers of
     rows were arbitrary, these would be 128 different ones (1 GB while 6 million pairs were stored).
     """
     # In the order of the table's columns, like the compiled statement.
