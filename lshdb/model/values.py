@@ -58,7 +58,7 @@ MIN_DATE: Final = -62_135_596_800_000_000
 MAX_DATE: Final = 253_402_300_799_999_999
 
 
-# Made in a tenth of the time of a dataclass. An ingest makes three of each: read, without its text, and received.
+# A dataclass takes ten times as long to make. An ingest makes three of each: as read, without its text, as received.
 class Document(Struct, frozen=True, gc=False):
     """One place where a text (or a set of features) was seen.
 

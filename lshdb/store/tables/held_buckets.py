@@ -5,7 +5,8 @@ pages. The more contents are written together, the fewer pages each of them cost
 own. So it is with their digests, and with the fingerprints of their passages. A bucket takes 8 bytes of memory, a
 digest 24, a fingerprint 4.
 
-While they are held, no one else changes the digests of the index, so their high bits are held, too, if they pay.
+While they are held, no one else can add a digest to the index. So the high bits of its digests are held, too, if many
+are looked up.
 """
 
 from __future__ import annotations
