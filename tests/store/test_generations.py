@@ -7,7 +7,7 @@ import random
 import resource
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -638,6 +638,15 @@ def test_a_part_of_a_filter_without_labels_covers_more_positions(store: Store) -
             assert parts.ends.tolist() == ends
             assert filters.unpacked(parts).tolist() == (entries | its_label).tolist()
     assert [filters.label(3 + 16, number) for number in (6, 7)] == [0, 3]
+
+
+@pytest.mark.parametrize("number", [6, 7])
+def test_the_parts_of_a_filter_end_at_the_last_position(store: Store, number: int) -> None:
+    with store.writing() as transaction:
+        filters.put(transaction, number, np.asarray([5, filters.LAST_POSITION]) << filters.LABEL_BITS)
+        # Not again from the first one.
+        found = list(islice(filters.parts_in(transaction, number), 3))
+    assert [parts.ends.tolist() for parts in found] == [[5, filters.LAST_POSITION]]
 
 
 def test_a_filter_for_several_generations_has_labels(store: Store) -> None:

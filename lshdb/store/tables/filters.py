@@ -16,6 +16,7 @@ complete. A row that was deleted stays in the filter, which costs a read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -52,11 +53,13 @@ __all__ = [
     "label_bits",
     "low_bits",
     "new_number",
+    "parts_in",
     "positions_of",
     "put",
     "read_all",
     "read_parts",
     "rows_from",
+    "rows_in",
     "scheme_of",
     "stored",
     "unpacked",
@@ -66,6 +69,7 @@ __all__ = [
 # docs/design.md has the arithmetic.
 PLACE_BITS: Final = 32
 LAST_POSITION: Final = (1 << POSITION_BITS) - 1
+ALL_POSITIONS: Final = range(LAST_POSITION + 1)
 ENTRY_BYTES: Final = 3
 LABEL_BITS: Final = 4
 LABELS: Final = 1 << LABEL_BITS
@@ -256,9 +260,17 @@ def read_parts(
 def read_all(transaction: Transaction) -> None:
     """Read the parts of all filters."""
     for number in stored(transaction):
-        position = 0
-        while parts := read_parts(transaction, number, position):
-            position = int(parts.ends[-1]) + 1
+        for _ in parts_in(transaction, number):
+            pass
+
+
+def parts_in(transaction: Transaction, number: int, positions: range = ALL_POSITIONS) -> Iterator[Parts]:
+    """Yield the parts of a filter, some at a time. Args: positions: all, or those of a band."""
+    position = positions.start
+    # Beyond the last position, the key would be that of another filter, or of this one's first part.
+    while position in positions and (parts := read_parts(transaction, number, position, until=positions[-1])):
+        yield parts
+        position = int(parts.ends[-1]) + 1
 
 
 def _packed(codes: NDArray[np.int64]) -> bytes:
@@ -302,6 +314,15 @@ def rows_from(
     following_band = _next_band(transaction, generation, band)
     last = LAST_POSITION if following_band is None else band_positions(following_band).start - 1
     return entries, last
+
+
+def rows_in(transaction: Transaction, generation: int, positions: range = ALL_POSITIONS) -> Iterator[NDArray[np.int64]]:
+    """Yield what a filter has of the rows of a generation, some at a time, as `rows_from`. Args: as of `parts_in`."""
+    position = positions.start
+    while position in positions:
+        entries, last = rows_from(transaction, generation, position)
+        yield entries
+        position = last + 1
 
 
 def hashes_from(transaction: Transaction, generation: int, band: int, begin: int, count: int) -> NDArray[np.int64]:

@@ -23,7 +23,6 @@ from lshdb.store.statements import statements
 from lshdb.store.tables.filters import (
     ENTRY_BYTES,
     LABEL_BITS,
-    LAST_POSITION,
     LEAST_HASH,
     PART_ENTRIES,
     PLACE_BITS,
@@ -36,7 +35,7 @@ from lshdb.store.tables.filters import (
     low_bits,
     positions_of,
     read_parts,
-    rows_from,
+    rows_in,
 )
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Transaction
@@ -336,11 +335,10 @@ def _matches(
 def wrong(transaction: Transaction, generation: int) -> bool:
     """Return whether the filter of a generation denies a row of it. Reads all its rows."""
     number = next((one.filter for one in generations(transaction) if one.number == generation), None)
-    position = 0
-    while number is not None and position <= LAST_POSITION:
-        expected, last = rows_from(transaction, generation, position)
+    if number is None:
+        return False
+    for expected in rows_in(transaction, generation):
         rows, labels = _in_filter(transaction, number, expected >> LABEL_BITS)
         if len(distinct(rows[labels == label(generation, number)])) < len(expected):
             return True
-        position = last + 1
     return False

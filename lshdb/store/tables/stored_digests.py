@@ -7,8 +7,7 @@ only the digests whose high bits are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterable
 from typing import Final, Self
 
 import numpy as np
@@ -32,9 +31,6 @@ MOST_CONTENTS: Final = 16_000_000
 
 _POSITIONS: Final = filters.band_positions(DIGEST_BAND)
 
-# From a position on: the next entries with labels, ascending, and the last position that they cover.
-_Read = Callable[[int], tuple[NDArray[np.int64], int]]
-
 
 def are_worth_reading(transaction: Transaction, num_digests: int) -> bool:
     """Return whether looking up this many digests takes longer than reading all, and these fit in memory."""
@@ -44,7 +40,9 @@ def are_worth_reading(transaction: Transaction, num_digests: int) -> bool:
 class StoredDigests(Struct, frozen=True):
     """The 32 high bits of all digests of an index.
 
-    Args: parts: uint32, shape (n,), each ascending.
+    Args:
+        scheme: of the index.
+        parts: uint32, shape (n,), each ascending.
     """
 
     scheme: Scheme
@@ -54,12 +52,10 @@ class StoredDigests(Struct, frozen=True):
     def read(cls, transaction: Transaction) -> Self:
         """Read the filters of all digests, and the digests of generations without a filter."""
         known = generations(transaction)
-        reads: list[_Read] = [
-            partial(_filtered, transaction, number)
-            for number in sorted({one.filter for one in known if one.filter is not None})
-        ]
-        reads += [partial(filters.rows_from, transaction, one.number) for one in known if one.filter is None]
-        return cls(filters.scheme_of(transaction), tuple(np.concatenate(list(_blocks(read))) for read in reads))
+        numbers = sorted({one.filter for one in known if one.filter is not None})
+        filtered = [map(filters.unpacked, filters.parts_in(transaction, number, _POSITIONS)) for number in numbers]
+        young = [filters.rows_in(transaction, one.number, _POSITIONS) for one in known if one.filter is None]
+        return cls(filters.scheme_of(transaction), tuple(map(_high_bits, filtered + young)))
 
     def may_have(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which digests may be there, bool, shape (n,). Args: hashes: in DIGEST_BAND, int64, shape (n,)."""
@@ -71,16 +67,7 @@ class StoredDigests(Struct, frozen=True):
         return found
 
 
-def _blocks(read: _Read) -> Iterator[NDArray[np.uint32]]:
-    """Yield the low 32 bits of all positions of digests."""
-    position = _POSITIONS.start
-    while position in _POSITIONS:
-        entries, last = read(position)
-        yield (entries >> LABEL_BITS).astype(np.uint32)
-        position = last + 1
-
-
-def _filtered(transaction: Transaction, number: int, position: int) -> tuple[NDArray[np.int64], int]:
-    """Return what `_Read` does, from a filter."""
-    parts = filters.read_parts(transaction, number, position, until=_POSITIONS[-1])
-    return filters.unpacked(parts), int(parts.ends[-1]) if len(parts) else _POSITIONS[-1]
+def _high_bits(entries: Iterable[NDArray[np.int64]]) -> NDArray[np.uint32]:
+    """Return the low 32 bits of positions in _POSITIONS. Args: entries: whole positions with labels, ascending."""
+    blocks = [(some >> LABEL_BITS).astype(np.uint32) for some in entries]
+    return np.concatenate([np.empty(0, dtype=np.uint32), *blocks])
