@@ -54,8 +54,8 @@ BUSY_SECONDS = 30.0
 LOAD_SECONDS = 10.0
 RETRY_SECONDS = 0.01
 # Values of one INSERT; SQLite 3.32 and newer accept 32,766. After each statement, Python must get the interpreter lock
-# again, and a thread that is sketching releases it only every 5 ms. But a compiled statement with 32,000 values takes
-# 4 MB, and a connection keeps 80 MB of them.
+# again, and a thread that is sketching releases it only every 5 ms. But with 32,000 values, a compiled statement took
+# 4 MB, and a connection kept 80 MB of them.
 MAX_VARIABLES = 8_000
 # From so many rows on, it is worth looking for columns with one value.
 MANY_ROWS = 256
@@ -284,8 +284,8 @@ class Sqlite(Dialect):
 def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: str) -> None:
     """Insert rows with statements whose numbers of rows are powers of two.
 
-    The driver caches the last 128 compiled statements of a connection, which take a megabyte each. If the numbers of
-    rows were arbitrary, these would be 128 different ones (1 GB while 6 million pairs were stored).
+    The driver caches the last 128 compiled statements of a connection, which take up to a megabyte each. If the numbers
+    of rows were arbitrary, these would be 128 different ones.
     """
     # In the order of the table's columns, like the compiled statement.
     columns = {column.key: columns[column.key] for column in table.columns if column.key in columns}
