@@ -36,9 +36,10 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
 
-# A probe costs a B-tree descent (2.9 us), a scanned row one step (0.1 us). Scanning up to 30 rows for each new content
-# is cheaper than probing.
-SCANNED_CONTENTS: Final = 30
+# The buckets of new contents are looked up if the index has more contents than so many for each of them. Filters rule
+# out nearly all buckets that no other content has, so looking up those of a new text of its own takes 15 us, while
+# reading takes 5 us for each content of the index. docs/measurements.md compares both.
+SCANNED_CONTENTS: Final = 10
 
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 100_000

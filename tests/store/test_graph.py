@@ -208,7 +208,7 @@ def test_a_small_delta_is_joined_and_a_large_one_scanned(store: Store, monkeypat
     ways: list[str] = []
     for module, name in ((buckets, "shared_among"), (shared_buckets, "of_slice")):
         monkeypatch.setattr(module, name, counting(getattr(module, name), ways, name))
-    add(store, crowd(90))
+    add(store, crowd(30))
     link(store)
     assert set(ways) == {"of_slice"}
     ways.clear()
