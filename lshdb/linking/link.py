@@ -36,9 +36,9 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
 
-# The buckets of new contents are looked up if the index has more contents than so many for each of them. Filters rule
-# out nearly all buckets that no other content has, so looking up those of a new text of its own takes 15 us, while
-# reading takes 5 us for each content of the index. docs/measurements.md compares both.
+# The buckets of new contents are looked up if the index has more contents than so many for each of them. That takes
+# 15 us for a text that has no near-duplicates, because filters rule out its buckets, and 90 us or more for one that has
+# many. Reading all takes 5 us for each content of the index. docs/measurements.md compares both.
 SCANNED_CONTENTS: Final = 10
 
 # Contents whose bucket rows are joined at a time.
