@@ -102,7 +102,6 @@ class Store:
         """
         store = cls(read_only(parse(location)) if reads_only else parse(location))
         try:
-            store._require_existing()
             store._require_current()
             store.params = store._load_params()
         except BaseException:
@@ -138,15 +137,7 @@ class Store:
 
     def exists(self) -> bool:
         """Return whether there is an index here. Raises: NotAnIndex: there is something else."""
-        if not self.dialect.exists(self._address):
-            return False
-        with self._translated(), self._engine.connect() as connection:
-            if upgrade.current(connection) is not None:
-                return True
-            foreign = [] if self.dialect.shares_schema else inspect(connection).get_table_names()
-        if foreign:
-            raise NotAnIndex(url=self.url, reason=f"it is another program's database, with a table {foreign[0]!r}")
-        return False
+        return self._revision() is not None
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -343,13 +334,27 @@ class Store:
         with suppress(IndexExists), self.creating() as transaction:
             transaction.execute(insert(index_params).values(values))
 
-    def _require_existing(self) -> None:
-        if not self.exists():
+    def _revision(self) -> str | None:
+        """Return the revision of the index; None if there is none. Raises: NotAnIndex: there is something else."""
+        if not self.dialect.exists(self._address):
+            return None
+        with self._translated(), self._engine.connect() as connection:
+            if (found := upgrade.current(connection)) is not None:
+                return found
+            foreign = [] if self.dialect.shares_schema else inspect(connection).get_table_names()
+        if foreign:
+            raise NotAnIndex(url=self.url, reason=f"it is another program's database, with a table {foreign[0]!r}")
+        return None
+
+    def _require_existing(self) -> str:
+        if (found := self._revision()) is None:
             raise IndexMissing(url=self.url)
+        return found
 
     def _require_current(self) -> None:
-        with self._translated(), self._engine.connect() as connection:
-            upgrade.require_head(connection, self.url)
+        if self._require_existing() != upgrade.REVISIONS[-1]:
+            with self._translated(), self._engine.connect() as connection:
+                upgrade.require_head(connection, self.url)
 
     def _load_params(self) -> Params:
         interrupts.raise_missed()
