@@ -94,7 +94,8 @@ def test_a_collection_that_is_not_there_is_an_error_that_names_those_that_are(
     ids=" ".join,
 )
 def test_collections_that_make_no_sense_are_usage_errors(arguments: list[str], lshdb: Run, two: str) -> None:
-    assert (lshdb(two, *arguments).code, lshdb(two, *arguments).out) == (2, "")
+    ended = lshdb(two, *arguments)
+    assert (ended.code, ended.out) == (2, "")
 
 
 def test_query_says_whose_the_ids_are(lshdb: Run, two: str, tmp_path: Path) -> None:

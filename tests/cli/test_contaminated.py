@@ -142,8 +142,9 @@ def test_texts_that_are_gone_are_an_error_after_the_answer(lshdb: Run, url: str,
     ],
     ids=" ".join,
 )
-def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], lshdb: Run, index: str) -> None:
-    ended = lshdb(index, "contaminated", *arguments)
+@pytest.mark.usefixtures("files")
+def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], lshdb: Run, tmp_path: Path) -> None:
+    ended = lshdb(tmp_path / "none.db", "contaminated", *arguments)
     assert (ended.code, ended.out) == (2, "")
 
 

@@ -62,7 +62,9 @@ def test_every_verb_that_takes_a_format_is_walked_over() -> None:
 
 
 @pytest.mark.parametrize("verb", sorted(WITH_ROWS))
-def test_a_verb_with_rows_prints_them_in_the_format_that_is_asked_for(verb: str, lshdb: Run, index: str) -> None:
+def test_a_verb_with_rows_prints_and_writes_them_in_the_format_that_is_asked_for(
+    verb: str, lshdb: Run, index: str, tmp_path: Path
+) -> None:
     arguments = WITH_ROWS[verb]
     ended = {form: lshdb(index, verb, *arguments, "--format", form).out for form in ("jsonl", "csv", "tsv")}
     rows = [json.loads(line) for line in ended["jsonl"].splitlines()]
@@ -70,34 +72,31 @@ def test_a_verb_with_rows_prints_them_in_the_format_that_is_asked_for(verb: str,
     columns = ended["csv"].splitlines()[0].split(",")
     assert ended["tsv"].splitlines()[0].split("\t") == columns
     assert not rows or list(rows[0]) == columns + ONLY_IN_JSON_LINES.get(verb, [])
+    assert lshdb(index, verb, *arguments, "--format", "csv", "--out", "-").out == ended["csv"]
+    lshdb(index, verb, *arguments, "--format", "csv", "--out", tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text() == ended["csv"]
 
 
-@pytest.mark.parametrize("verb", sorted(WITH_ROWS))
-def test_a_verb_with_rows_writes_the_same_to_a_file_and_to_a_dash(
-    verb: str, lshdb: Run, index: str, tmp_path: Path
-) -> None:
-    printed = lshdb(index, verb, *WITH_ROWS[verb], "--format", "csv")
-    assert lshdb(index, verb, *WITH_ROWS[verb], "--format", "csv", "--out", "-").out == printed.out
-    lshdb(index, verb, *WITH_ROWS[verb], "--format", "csv", "--out", tmp_path / "rows.csv")
-    assert (tmp_path / "rows.csv").read_text() == printed.out
+# Refused before the index is opened.
 
 
 @pytest.mark.parametrize("verb", sorted(VERBS))
-def test_a_verb_refuses_a_format_that_it_does_not_have(verb: str, lshdb: Run, index: str) -> None:
-    ended = lshdb(index, verb, *WITH_ROWS.get(verb, NEEDED.get(verb, ())), "--format", "xml")
+def test_a_verb_refuses_a_format_that_it_does_not_have(verb: str, lshdb: Run, tmp_path: Path) -> None:
+    ended = lshdb(tmp_path / "none.db", verb, *WITH_ROWS.get(verb, NEEDED.get(verb, ())), "--format", "xml")
     assert (ended.code, ended.out) == (2, "")
 
 
 @pytest.mark.parametrize("verb", sorted(verb for verb in WITH_ROWS if "--json" in options_of(verb)))
-def test_one_object_and_rows_are_not_printed_at_once(verb: str, lshdb: Run, index: str) -> None:
-    ended = lshdb(index, verb, "--json", "--format", "csv", *(() if verb == "stats" else WITH_ROWS[verb]))
+def test_one_object_and_rows_are_not_printed_at_once(verb: str, lshdb: Run, tmp_path: Path) -> None:
+    arguments = () if verb == "stats" else WITH_ROWS[verb]
+    ended = lshdb(tmp_path / "none.db", verb, "--json", "--format", "csv", *arguments)
     assert (ended.code, ended.out) == (2, "")
 
 
 @pytest.mark.parametrize("option", [("--format", "csv"), ("--out", "figures.csv")])
-def test_the_figures_of_an_index_are_no_rows(option: tuple[str, str], lshdb: Run, index: str) -> None:
-    ended = lshdb(index, "stats", *option)
+def test_the_figures_of_an_index_are_no_rows(option: tuple[str, str], lshdb: Run, tmp_path: Path) -> None:
+    ended = lshdb(tmp_path / "none.db", "stats", *option)
     assert (ended.code, ended.out) == (2, "")
     assert "--json" in ended.err
     for contradiction in (("--json", "--hot"), ("--json", "--rejected", "1"), ("--hot", "--rejected", "1")):
-        assert lshdb(index, "stats", *contradiction).code == 2
+        assert lshdb(tmp_path / "none.db", "stats", *contradiction).code == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,8 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-
-import pytest
 
 from lshdb import Index
 from lshdb.model.expansion import EXPANSION
@@ -64,8 +61,6 @@ def said(log: Path, pattern: str, seconds: float = 900) -> str:
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is none: apt-get install default-jre-headless")
     write_crawl(tmp_path / "crawl")
     with ExitStack() as cluster:
         cluster.enter_context(running(tmp_path / "master.log", MASTER))
