@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tests.docs.pages import PAGES, ROOT
+
+README, BENCHMARKS = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
+# What the README calls a tool of the benchmarks.
+CALLED = {"datasketch, with our hashes": "datasketch", "datatrove, with our words": "datatrove"}
 
 
 def test_links_between_the_pages_lead_somewhere() -> None:
@@ -25,3 +30,19 @@ def test_every_exit_code_of_the_usage_page_belongs_to_an_error_and_every_error_h
     general = {errors.LshdbError, errors.StoreError, errors.SourceError, errors.OutputError}
     raised = {kind.exit_code for name in errors.__all__ if (kind := getattr(errors, name)) not in general}
     assert codes - {0, 1, 130, 143} == raised
+
+
+def figures(page: Path, num_columns: int) -> list[list[str]]:
+    """Return the rows of the tables of a page that have so many columns, with a figure in the second one."""
+    lines = (line[1:-1].split("|") for line in page.read_text().splitlines() if line.startswith("| "))
+    rows = [[cell.strip() for cell in line] for line in lines if len(line) == num_columns]
+    return [row for row in rows if row[1][0].isdigit()]
+
+
+def test_the_readme_has_the_figures_of_the_benchmarks() -> None:
+    measured = {(tool, one[0]): (one[2], one[10], one[11]) for tool, *one in figures(BENCHMARKS, 14)}
+    shown = {tool: (seconds, recall, precision) for tool, seconds, recall, precision, _ in figures(README, 5)}
+    assert len(shown) == 6
+    assert {tool: measured[CALLED.get(tool, tool), "1"] for tool in shown} == shown
+    sqlite, postgres = measured["lshdb, SQLite", "2"][0], measured["lshdb, Postgres", "2"][0]
+    assert f"lshdb takes {sqlite} seconds, on Postgres {postgres}." in README.read_text()
