@@ -73,8 +73,8 @@ def questions(path: Path) -> Callable[[], dict[str, Any]]:
 
     def ask() -> dict[str, Any]:
         said = Said()
-        with Index.open(str(path), said) as index:
-            out = Path(tempfile.mkdtemp()) / "kept.txt"
+        with Index.open(str(path), said) as index, tempfile.TemporaryDirectory() as writable:
+            out = Path(writable) / "kept.txt"
             index.export(out, options=ExportOptions())
             return {
                 "pairs": [str(pair) for pair in index.pairs(0.8)],
