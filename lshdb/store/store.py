@@ -352,9 +352,9 @@ class Store:
         return found
 
     def _require_current(self) -> None:
-        if self._require_existing() != upgrade.REVISIONS[-1]:
-            with self._translated(), self._engine.connect() as connection:
-                upgrade.require_head(connection, self.url)
+        found = self._require_existing()
+        with self._translated(), self._engine.connect() as connection:
+            upgrade.require_head(connection, found, self.url)
 
     def _load_params(self) -> Params:
         interrupts.raise_missed()

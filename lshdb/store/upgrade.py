@@ -85,17 +85,16 @@ def create(connection: Connection, dialect: Dialect) -> None:
     connection.execute(insert(_REVISION).values(version_num=REVISIONS[-1]))
 
 
-def known(connection: Connection, url: str) -> str:
-    """Return the revision of the index. Raises: IndexTooNew: a newer lshdb created or upgraded it."""
-    found = current(connection) or ""
+def known(connection: Connection, found: str | None, url: str) -> str:
+    """Return the revision that was found. Raises: IndexTooNew: a newer lshdb created or upgraded the index."""
     if found not in REVISIONS:
-        raise IndexTooNew(url=url, current=found, version=version("lshdb"), writer=_writer(connection))
+        raise IndexTooNew(url=url, current=found or "", version=version("lshdb"), writer=_writer(connection))
     return found
 
 
-def require_head(connection: Connection, url: str) -> None:
-    """Check that the index is at the newest revision. Raises: IndexOutdated, IndexTooNew."""
-    if (found := known(connection, url)) != REVISIONS[-1]:
+def require_head(connection: Connection, found: str, url: str) -> None:
+    """Check that the revision that was found is the newest. Raises: IndexOutdated, IndexTooNew."""
+    if known(connection, found, url) != REVISIONS[-1]:
         raise IndexOutdated(url=url, current=found, head=REVISIONS[-1])
 
 

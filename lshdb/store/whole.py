@@ -123,7 +123,7 @@ def rehearse(store: Store) -> Upgrade:
 
 
 def _planned(connection: Connection, store: Store) -> Upgrade:
-    return Upgrade(upgrade.known(connection, store.url), upgrade.REVISIONS[-1])
+    return Upgrade(upgrade.known(connection, upgrade.current(connection), store.url), upgrade.REVISIONS[-1])
 
 
 # Rows in memory: a text may take megabytes, a signature hundreds of bytes.
