@@ -58,7 +58,8 @@ def put_revisits(
     named = {at: one for at, one in found.items() if _is_named(revisits[at], one)}
     confirmed = [revisits[at].capture for at, one in named.items() if one.doc_id == revisits[at].capture.doc_id]
     others = {at: one for at, one in named.items() if one.doc_id != revisits[at].capture.doc_id}
-    documents.confirm(transaction, confirmed, place)
+    if confirmed:
+        documents.confirm(transaction, confirmed, place)
     outcome = documents.put_known(
         transaction, [revisits[at].capture for at in others], [one.content_key for one in others.values()], place
     )

@@ -179,8 +179,7 @@ class Writer:
             counts += added + resolved.counts + self._prune(transaction, progress, put.keys)
         counts += Counts(num_rejected=len(rejections))
         stored, num_rejected = condensed(rejections, self._num_rejected, self._options.budgets.stored_rejections)
-        if stored:
-            runs.reject(transaction, self._run_key, stored)
+        runs.reject(transaction, self._run_key, stored)
         runs.record(transaction, self._run_key, counts)
         unsettled = self._late.sources.union(one.revisit.source for one in late)
         return Written(progress, rejections, counts, num_skipped, conflicts, qualified, num_rejected, late, unsettled)
@@ -188,8 +187,7 @@ class Writer:
     def _see(self, transaction: Transaction, plans: Sequence[Plan]) -> Counts:
         """Mark unchanged files as seen, and also all files under folders and links that were not walked."""
         unchanged = [state for plan in plans for state in plan.unchanged]
-        if unchanged:
-            sources.see(transaction, self._options.collection, unchanged, self._run_key)
+        sources.see(transaction, self._options.collection, unchanged, self._run_key)
         for uri in chain.from_iterable(plan.unread for plan in plans):
             sources.see_under(transaction, self._options.collection, uri, self._run_key)
         return Counts(num_unchanged=sum(state.num_documents for state in unchanged))

@@ -164,7 +164,8 @@ class Transaction(Struct, frozen=True):
 
     def bulk_insert(self, table: Table, columns: Columns) -> None:
         """Insert rows. Every column has one value per row."""
-        self.dialect.bulk_insert(self.connection, table, columns)
+        if len(next(iter(columns.values()))):
+            self.dialect.bulk_insert(self.connection, table, columns)
 
     def insert_absent(self, table: Table, columns: Columns) -> int:
         """Insert the rows whose primary key is new, and return their number."""
@@ -185,7 +186,7 @@ class Transaction(Struct, frozen=True):
 
     def allocate(self, table: Table, count: int) -> NDArray[np.int64]:
         """Return `count` ascending keys for new rows of `table`, int64, shape (count,). Keys are never reused."""
-        last = self._count(table, count)
+        last = self._count(table, count) if count else 0
         return np.arange(last - count + 1, last + 1, dtype=np.int64)
 
     def _count(self, table: Table, count: int) -> int:

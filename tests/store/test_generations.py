@@ -108,6 +108,13 @@ def test_rows_go_to_the_young_generation_until_it_is_full(store: Store) -> None:
     assert sizes(store) == {0: 16, 1: 8}
 
 
+def test_contents_that_are_known_begin_no_generation(store: Store) -> None:
+    add_each(store, alike(4))
+    assert known(store) == [(0, 16, None)]
+    add_each(store, alike(4))
+    assert known(store) == [(0, 16, None)]
+
+
 def test_a_large_load_stays_together(store: Store) -> None:
     add(store, alike(20))
     add(store, alike(1, start=20))

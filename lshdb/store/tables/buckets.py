@@ -41,6 +41,8 @@ def put_rows(transaction: Transaction, rows: Columns, into: int | None = None) -
     Args: into: a generation that `generations.young` returned for more rows than these; None for one that takes these.
     """
     count = len(rows["content_key"])
+    if not count:
+        return
     number = generations.young(transaction, count) if into is None else into
     transaction.bulk_insert(band_bucket, {"generation": np.full(count, number, dtype=np.int16), **rows})
 

@@ -40,9 +40,7 @@ class Build(Struct, frozen=True):
 
 def put(transaction: Transaction, content_keys: NDArray[np.int64], fingerprints: Fingerprints) -> None:
     """Write the fingerprints of new contents. Args: content_keys: int64, shape (n,)."""
-    columns = packed(entries_of(content_keys, fingerprints))
-    if len(columns["prefix"]):
-        transaction.bulk_insert(fingerprint_block, columns)
+    transaction.bulk_insert(fingerprint_block, packed(entries_of(content_keys, fingerprints)))
 
 
 def entries_of(content_keys: NDArray[np.int64], fingerprints: Fingerprints) -> Entries:
@@ -172,8 +170,7 @@ def _chosen(entries: Entries, hashes: NDArray[np.uint32]) -> Entries:
 def _rewrite(transaction: Transaction, bounds: dict[str, int], columns: Columns) -> None:
     within = fingerprint_block.c.prefix.between(bounds["first"], bounds["last"])
     transaction.execute(delete(fingerprint_block).where(within))
-    if len(columns["prefix"]):
-        transaction.bulk_insert(fingerprint_block, columns)
+    transaction.bulk_insert(fingerprint_block, columns)
 
 
 def _pages(transaction: Transaction) -> Iterator[tuple[dict[str, int], Sequence[Row[*tuple[Any, ...]]]]]:

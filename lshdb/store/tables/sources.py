@@ -9,6 +9,7 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, case, delete, func, select, update
 
 from lshdb.model.reports import HalfRead
+from lshdb.store.given import is_given
 from lshdb.store.schema import document, removal, source
 from lshdb.store.staging import staged_key, staged_source
 from lshdb.store.statements.collections import name_of
@@ -89,16 +90,15 @@ class Origin(NamedTuple):
 
 _unread = update(source).values(state=READING, position=0, num_documents=0, digest=None)
 _COLUMNS = tuple(SourceState.__struct_fields__)
+_KNOWN = select(*(source.c[name] for name in _COLUMNS)).where(
+    source.c.collection_key == bindparam("collection"), is_given(source.c.uri)
+)
 
 
 def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Mapping[str, SourceState]:
     """Return the recorded states of these files by URI, without files that were never recorded."""
-    blank = [SourceState(uri, 0, 0, None, DONE, 0, 0, "{}", 0) for uri in uris]
-    _stage(transaction, blank)
-    statement = select(*(source.c[name] for name in _COLUMNS)).join_from(
-        staged_source, source, _same(transaction, collection)
-    )
-    return {row.uri: SourceState(*row) for row in transaction.execute(statement)}
+    parts = transaction.parts(uris, collection=collections.key_of(transaction, collection))
+    return {row.uri: SourceState(*row) for part in parts for row in transaction.execute(_KNOWN, part)}
 
 
 def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]]:
@@ -132,9 +132,11 @@ def may_hold_qualified(transaction: Transaction, source_keys: Sequence[int]) -> 
 
 def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
     """Record that the run has seen these files, and their size and time of change. Nothing else changes."""
+    if not states:
+        return
     _stage(transaction, states)
     changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": _latest(run_key)}
-    transaction.execute(update(source).values(changes).where(_same(transaction, collection)))
+    transaction.execute(update(source).values(changes).where(_same(collections.key_of(transaction, collection))))
 
 
 def see_under(transaction: Transaction, collection: str, root: str, run_key: int) -> None:
@@ -147,18 +149,19 @@ def see_under(transaction: Transaction, collection: str, root: str, run_key: int
 
 def put(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> Put:
     """Write the states of files, whether new or known. Returns: their keys."""
+    collection_key = collections.ensure(transaction, collection)
     _stage(transaction, states)
-    keys = _keys(transaction, collection)
+    keys = _keys(transaction, collection_key)
     if keys:
         changes = {name: staged_source.c[name] for name in _COLUMNS if name != "uri"}
         transaction.execute(
-            update(source).values(**changes, last_seen_run=_latest(run_key)).where(_same(transaction, collection))
+            update(source).values(**changes, last_seen_run=_latest(run_key)).where(_same(collection_key))
         )
     fresh = [state for state in states if state.uri not in keys]
     fresh_keys = transaction.allocate(source, len(fresh)).tolist()
     columns = {
         "source_key": fresh_keys,
-        "collection_key": [collections.ensure(transaction, collection)] * len(fresh),
+        "collection_key": [collection_key] * len(fresh),
         **_values(fresh),
         "last_seen_run": [run_key] * len(fresh),
     }
@@ -250,10 +253,8 @@ def _values(states: Sequence[SourceState]) -> dict[str, Sequence[object]]:
     return {name: [getattr(state, name) for state in states] for name in _COLUMNS}
 
 
-def _keys(transaction: Transaction, collection: str) -> dict[str, int]:
-    statement = select(source.c.uri, source.c.source_key).join_from(
-        staged_source, source, _same(transaction, collection)
-    )
+def _keys(transaction: Transaction, collection_key: int) -> dict[str, int]:
+    statement = select(source.c.uri, source.c.source_key).join_from(staged_source, source, _same(collection_key))
     return {row.uri: row.source_key for row in transaction.execute(statement)}
 
 
@@ -262,8 +263,8 @@ def _is_of(transaction: Transaction, collection: str) -> ColumnElement[bool]:
     return source.c.collection_key == collections.key_of(transaction, collection)
 
 
-def _same(transaction: Transaction, collection: str) -> ColumnElement[bool]:
-    return and_(_is_of(transaction, collection), source.c.uri == staged_source.c.uri)
+def _same(collection_key: int | None) -> ColumnElement[bool]:
+    return and_(source.c.collection_key == collection_key, source.c.uri == staged_source.c.uri)
 
 
 def _latest(run_key: int) -> ColumnElement[int]:
