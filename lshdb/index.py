@@ -25,7 +25,6 @@ from lshdb.errors import (
     BadDocument,
     BelowFloor,
     DocumentUnknown,
-    IndexExists,
     IndexNotEmpty,
     ParamsMismatch,
     PassagesMissing,
@@ -40,6 +39,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport
 from lshdb.model.values import Counts, Document, Rejection
 from lshdb.sketch.kernels.announcement import announce_to
+from lshdb.store.dialect import INGEST
 from lshdb.store.merging import Merging
 from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
@@ -152,11 +152,7 @@ class Index:
         from lshdb.tuning.choice import params_of
 
         made = params if isinstance(params, Params) else params_of(arguments.params(params))
-        location = arguments.place(url)
-        with Store.at(location) as place:
-            if place.exists():
-                raise IndexExists(url=place.url)
-        return cls(Store.create(location, made, version("lshdb")), progress)
+        return cls(Store.create(arguments.place(url), made, version("lshdb")), progress)
 
     @classmethod
     def ensure(cls, url: Place, chosen: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Index:
@@ -169,7 +165,7 @@ class Index:
         from lshdb.tuning.choice import params_of
 
         given = arguments.params(chosen)
-        store = Store.create(arguments.place(url), params_of(given), version("lshdb"))
+        store = Store.ensure(arguments.place(url), params_of(given), version("lshdb"))
         try:
             _agree(store, given)
         except BaseException:
@@ -222,7 +218,7 @@ class Index:
         """Free the space of removed documents.
 
         Args: full: on Postgres, return the space to the system; nobody can use the index meanwhile.
-        Raises: IndexBusy: an ingest is running.
+        Raises: IndexBusy: another process is writing.
         """
         from lshdb.store import whole
 
@@ -286,7 +282,7 @@ class Index:
             link: compute the new pairs at the end; otherwise the first question that needs them does.
             wait: wait until another ingest into the same SQLite file has finished.
 
-        Raises: IndexBusy: another ingest is running; PathMissing, NothingToRead, TooManyRejected, PruneRefused,
+        Raises: IndexBusy: another process is writing; PathMissing, NothingToRead, TooManyRejected, PruneRefused,
             IdConflict, StoreError: everything committed before is kept.
         """
         from lshdb.ingest.ingest import Ingestion
@@ -295,7 +291,7 @@ class Index:
         named, given = arguments.paths(paths), options or IngestOptions()
         options = replace(given, read=given.read.suited(self.params), exclude=given.exclude | self._store.files)
         started = time.monotonic()
-        with self._store.sole_ingest(wait), recorded_run(self._store, "ingest", options.collection) as run_key:
+        with self._store.sole_work(INGEST, wait), recorded_run(self._store, "ingest", options.collection) as run_key:
             ingestion = Ingestion(self._store, run_key, options, self._progress)
             ingestion.ingest(named)
             num_pairs = self._link(run_key) if link else 0
@@ -307,14 +303,14 @@ class Index:
         The index gets the parameters of the folder. Later ingests continue it.
 
         Args: pairs: load the pairs, too; otherwise the first question for pairs computes them.
-        Raises: IndexNotEmpty; FolderUnusable: the folder is not complete; IndexBusy: an ingest is running.
+        Raises: IndexNotEmpty; FolderUnusable: the folder is not complete; IndexBusy: another process is writing.
         """
         from lshdb.stages.folder import WorkFolder
         from lshdb.stages.load import load_documents, load_pairs
 
         work, name, started = WorkFolder(folder), arguments.name("a collection", collection), time.monotonic()
         work.require("sketches", *(["contents", "occurrences", "pairs"] if pairs else []))
-        with self._store.sole_ingest(False):
+        with self._store.sole_work("a load", wait=False):
             if not self._store.replace_params(work.params):
                 raise IndexNotEmpty(url=self.url)
             with recorded_run(self._store, "load", name) as run_key:
@@ -465,12 +461,12 @@ class Index:
 
         The next ingest into the collection reads its files again, also those that did not change.
 
-        Raises: CollectionUnknown: the collection has no documents; IndexBusy: an ingest is running.
+        Raises: CollectionUnknown: the collection has no documents; IndexBusy: another process is writing.
         """
         from lshdb.ingest.removal import remove_collection
 
         name = arguments.name("a collection", collection)
-        with self._store.sole_ingest(False), recorded_run(self._store, "remove", name) as run_key:
+        with self._store.sole_work("a removal", wait=False), recorded_run(self._store, "remove", name) as run_key:
             return remove_collection(self._store, name, run_key, ADDED_DOCUMENTS)
 
     def meant(self, name: str, collection: str = "default") -> str:
@@ -506,11 +502,11 @@ class Index:
         The old bands answer until the new ones replace them; then everything is linked again. If the call is
         interrupted, the same call continues it.
 
-        Raises: PromiseUnreachable: the signatures are too short; IndexBusy: an ingest or another reband is running.
+        Raises: PromiseUnreachable: the signatures are too short; IndexBusy: another process is writing.
         """
         from lshdb.tuning.reband import reband
 
-        with self._store.sole_ingest(wait):
+        with self._store.sole_work("a reband", wait):
             return reband(self._store, min_sim, recall, self._progress)
 
     def build_passages(self, num_words: int = 13, *, wait: bool = False) -> PassagesReport:
@@ -518,18 +514,18 @@ class Index:
 
         If the call is interrupted, the same call continues it. An index of passages of another length is replaced.
 
-        Raises: InvalidParams: the index holds sets, or keeps no texts; IndexBusy: an ingest is running.
+        Raises: InvalidParams: the index holds sets, or keeps no texts; IndexBusy: another process is writing.
         """
         from lshdb.passages.build import build
 
-        with self._store.sole_ingest(wait):
+        with self._store.sole_work("an indexing of passages", wait):
             return build(self._store, num_words, self._progress)
 
     def drop_passages(self, *, wait: bool = False) -> None:
-        """Drop the passage index. Raises: IndexBusy: an ingest is running."""
+        """Drop the passage index. Raises: IndexBusy: another process is writing."""
         from lshdb.passages.build import drop
 
-        with self._store.sole_ingest(wait):
+        with self._store.sole_work("a removal of passages", wait):
             drop(self._store)
 
     def measure(self, num_probes: int | None = None, seed: int = 1, seconds: float = 60.0) -> Measurement:
@@ -560,13 +556,13 @@ class Index:
             wait: wait until an ingest into the same SQLite file has finished.
 
         Returns: the number of sources that the next ingest reads again, because their documents are wrong or missing.
-        Raises: IndexBusy: an ingest is running; StoreError: everything committed before is kept; UsageError.
+        Raises: IndexBusy: another process is writing; StoreError: everything committed before is kept; UsageError.
         """
         from lshdb.audit.repair import Repairing
 
         if isinstance(kinds, str):
             raise UsageError(reason=f"repair takes several kinds, such as [{kinds!r}]")
-        with self._store.sole_ingest(wait):
+        with self._store.sole_work("a repair", wait):
             return Repairing(self._store, kinds, self._progress).repair()
 
     def get(self, doc_id: str, collection: str = "default") -> Document | None:

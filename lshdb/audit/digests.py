@@ -48,7 +48,7 @@ def renew_digests(store: Store, progress: Progress, batch_contents: int = BATCH_
     """
     if not _is_old(store):
         return None
-    with store.sole_ingest(wait=True):
+    with store.sole_work("an upgrade", wait=True):
         store.reload()
         return _Renewal(store, progress, batch_contents).run() if _is_old(store) else None
 

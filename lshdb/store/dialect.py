@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from msgspec import Struct
@@ -20,7 +20,10 @@ from sqlalchemy import URL, Connection, Engine, Index, PrimaryKeyConstraint, Tab
 from lshdb.errors import StoreError, StoreFailed
 from lshdb.model.banding import Sizes
 
-__all__ = ["Columns", "Dialect", "Part", "as_list", "dangling", "failed", "one_line"]
+__all__ = ["INGEST", "Columns", "Dialect", "Part", "as_list", "dangling", "failed", "one_line"]
+
+# What other processes are told is running; see `Store.sole_work`.
+INGEST: Final = "an ingest"
 
 # Column name -> its values, all of one length.
 Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
@@ -108,8 +111,8 @@ class Dialect(ABC):
         """Return whether another transaction is writing now."""
 
     @abstractmethod
-    def sole_ingest(self, url: URL, wait: bool) -> AbstractContextManager[None]:
-        """Keep out a second ingest if only one may run. Raises: IndexBusy: one is running, and `wait` is False."""
+    def sole_work(self, url: URL, work: str, wait: bool) -> AbstractContextManager[None]:
+        """As `Store.sole_work`."""
 
     @abstractmethod
     def sole_link(self, engine: Engine, waits: Callable[[str], None]) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -111,18 +111,24 @@ class Store:
 
     @classmethod
     def create(cls, location: str, params: Params, version: str) -> Store:
-        """Open the index at a URL or path, and create it with `params` if there is none.
+        """Create an index with `params` at a URL or path, and open it.
 
         Args: version: the version of lshdb, stored in the index.
-        Raises: as `open`. An existing index keeps its parameters.
+        Raises: IndexExists: there is one already; and as `open`.
         """
-        store = cls.at(location)
-        try:
-            if not store.exists():
-                store._create(params, version)
-        finally:
-            store.close()
+        with cls.at(location) as store:
+            if store.exists():
+                raise IndexExists(url=store.url)
+            store._create(params, version)
         return cls.open(location)
+
+    @classmethod
+    def ensure(cls, location: str, params: Params, version: str) -> Store:
+        """Open the index at a URL or path, or create it as `create` does. An existing index keeps its parameters."""
+        try:
+            return cls.create(location, params, version)
+        except IndexExists:
+            return cls.open(location)
 
     def close(self) -> None:
         """Close all connections. Transactions that are open stay so; no other can begin."""
@@ -259,12 +265,13 @@ class Store:
         with self._translated():
             self.dialect.sweep(self._engine, unlinked)
 
-    def sole_ingest(self, wait: bool) -> AbstractContextManager[None]:
-        """Keep out a second ingest, if the database allows only one writer.
+    def sole_work(self, work: str, wait: bool) -> AbstractContextManager[None]:
+        """Keep out other processes that write for long, if the database allows only one writer.
 
-        Raises: IndexBusy: another ingest is running, and `wait` is False.
+        Args: work: what the others are told is running; INGEST, or another noun with its article.
+        Raises: IndexBusy: another process is at work, and `wait` is False.
         """
-        return self.dialect.sole_ingest(self._address, wait)
+        return self.dialect.sole_work(self._address, work, wait)
 
     @property
     def files(self) -> frozenset[Path]:
@@ -331,7 +338,7 @@ class Store:
 
     def _create(self, params: Params, version: str) -> None:
         values = asdict(params) | {"params_key": 1, "recall": params.recall, "lshdb_version": version}
-        with suppress(IndexExists), self.creating() as transaction:
+        with self.creating() as transaction:
             transaction.execute(insert(index_params).values(values))
 
     def _revision(self) -> str | None:

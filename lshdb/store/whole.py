@@ -77,10 +77,10 @@ def vacuum(store: Store, *, full: bool) -> VacuumReport:
     """Merge the generations of the buckets, and free unused space.
 
     Args: full: on Postgres, also return the space to the system; nobody can use the index meanwhile.
-    Raises: IndexBusy: an ingest is running; IndexReadOnly, AccessDenied.
+    Raises: IndexBusy: another process is writing; IndexReadOnly, AccessDenied.
     """
     started = time.monotonic()
-    with store.sole_ingest(wait=False):
+    with store.sole_work("a vacuum", wait=False):
         before = _size(store)
         store.write(fingerprints.sweep)
         merge(store)
@@ -104,7 +104,7 @@ def perform(store: Store) -> Upgrade:
         planned = _planned(connection, store)
     if planned.is_current:
         return planned
-    with store.sole_ingest(wait=True), store.changing() as transaction:
+    with store.sole_work("an upgrade", wait=True), store.changing() as transaction:
         planned = _planned(transaction.connection, store)  # another process may have been faster
         if planned.is_current:
             return planned

@@ -21,6 +21,7 @@ from lshdb.errors import IndexRebanded
 from lshdb.model.progress import Progress, Stage
 from lshdb.model.upkeep import DigestReport
 from lshdb.sketch.sketch import sketch
+from lshdb.store.dialect import INGEST
 from lshdb.store.schema import content, index_params, new_digest
 from lshdb.store.store import Store
 from tests.audit.indexes import fill
@@ -236,7 +237,7 @@ def test_an_upgrade_waits_for_an_ingest(old: str) -> None:
     done = []
     with Store.open(old) as ingesting, Store.open(old) as upgrading:
         upgrade = Thread(target=lambda: done.append(renew_digests(upgrading, Progress())))
-        with ingesting.sole_ingest(wait=False):
+        with ingesting.sole_work(INGEST, wait=False):
             upgrade.start()
             upgrade.join(0.2)
             assert upgrade.is_alive()

@@ -15,6 +15,7 @@ from lshdb import Document, Index, Params
 from lshdb.audit import Auditing, Fault, Thoroughness
 from lshdb.errors import IndexBusy, IndexDamaged
 from lshdb.model.progress import Progress
+from lshdb.store.dialect import INGEST
 from lshdb.store.dialects import dialect_for
 from lshdb.store.schema import content, content_text, index_params, pair
 from lshdb.store.store import Store
@@ -193,7 +194,7 @@ def test_a_repair_waits_for_no_ingest_unless_it_is_to(tmp_path: Path) -> None:
     fill(path, tmp_path / "folder")
     plant(path, ["missing_bucket"], 1)
     with Index.open(path) as index:
-        with index._store.sole_ingest(False), pytest.raises(IndexBusy):
+        with index._store.sole_work(INGEST, wait=False), pytest.raises(IndexBusy):
             index.repair(["bucket-missing"])
         index.repair(["bucket-missing"], wait=True)
         assert list(index.check()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from lshdb.model.expansion import Expansion
+from lshdb.store.dialect import INGEST
 from lshdb.store.store import Store
 from lshdb.store.tables import runs, sources
 from lshdb.store.tables.sources import SourceState
@@ -122,10 +124,22 @@ def test_a_killed_ingest_is_told_from_one_that_runs(lshdb: Run, url: str, alike:
     assert states(lshdb, url) == ["killed", "finished"]
     assert "ingest killed; run the same command to continue, " in lshdb(url, "stats").out
     begin(url, "ingest")
-    with Store.open(url) as store, store.sole_ingest(wait=False), store.reading():
+    with Store.open(url) as store, store.sole_work(INGEST, wait=False), store.reading():
         seen = states(lshdb, url)
     expected = {"sqlite": ["running", "killed", "finished"], "postgresql": ["running or killed"] * 2 + ["finished"]}
     assert seen == expected["sqlite" if url.endswith(".db") else "postgresql"]
+
+
+@pytest.mark.sqlite
+def test_other_work_is_not_taken_for_an_ingest(lshdb: Run, tmp_path: Path, alike: Path) -> None:
+    url = str(tmp_path / "index.db")
+    lshdb(url, "ingest", alike)
+    begin(url, "ingest")
+    with Store.open(url) as store, store.sole_work("a vacuum", wait=False):
+        assert states(lshdb, url) == ["killed", "finished"]
+        refused = lshdb(url, "ingest", alike)
+    assert refused.code == 18
+    assert f"Another process is writing to index {url}: a vacuum, process {os.getpid()} on " in refused.err
 
 
 def test_a_run_that_takes_no_lock_may_run_or_not(lshdb: Run, url: str, alike: Path) -> None:
@@ -151,7 +165,7 @@ def test_asking_whether_an_ingest_runs_does_not_keep_one_off(tmp_path: Path) -> 
         asking.start()
         try:
             for _ in range(200):
-                with store.sole_ingest(wait=False):
+                with store.sole_work(INGEST, wait=False):
                     pass
         finally:
             ended.append(True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lshdb import Index
+from lshdb.store.dialect import INGEST
 from tests.cli.conftest import Run
 
 CRAWL = Path(__file__).parents[2] / "sample_data" / "crawl"
@@ -272,7 +273,7 @@ def test_a_nightly_ingest_goes_on_after_a_reband(index: str, tmp_path: Path, lsh
 @pytest.mark.sqlite
 def test_a_reband_waits_for_no_ingest_unless_it_is_told_to(tmp_path: Path, lshdb: Run) -> None:
     url = str(tmp_path / "index.db")
-    with Index.create(url) as held, held._store.sole_ingest(wait=False):
+    with Index.create(url) as held, held._store.sole_work(INGEST, wait=False):
         ended = lshdb(url, "reband", "--min-sim", 0.6)
     assert ended.code == 18
     assert "Another process is writing to index" in ended.err

@@ -19,6 +19,7 @@ from sqlalchemy import text
 from lshdb import Index
 from lshdb.errors import IndexBusy, IndexDamaged, OutputExists, OutputFailed, UsageError
 from lshdb.model.values import Document
+from lshdb.store.dialect import INGEST
 from lshdb.store.files import replacing
 from lshdb.store.schema import collection
 from lshdb.store.sqlite import file
@@ -266,7 +267,7 @@ def test_vacuum_does_not_come_between_an_ingest(index_path: Path) -> None:
     with (
         Index.open(str(index_path)) as index,
         Store.open(str(index_path)) as other,
-        other.sole_ingest(wait=False),
+        other.sole_work(INGEST, wait=False),
         pytest.raises(IndexBusy),
     ):
         index.vacuum()

@@ -23,7 +23,7 @@ from sqlalchemy import event, inspect, select, text, update
 
 from lshdb import Decision, Index, IngestOptions, Pair, Params
 from lshdb.audit import Thoroughness
-from lshdb.errors import IndexDamaged, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
+from lshdb.errors import IndexDamaged, IndexExists, IndexMissing, IndexOutdated, IndexTooNew, StoreFailed
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions
 from lshdb.store import upgrade, views, whole
@@ -452,18 +452,32 @@ def test_an_index_without_its_parameters_is_damaged(url: str) -> None:
 # Creation.
 
 
-def bear(urls: list[str], seed: int, barrier: Barrier) -> None:
+def ensure_each(urls: list[str], seed: int, barrier: Barrier) -> None:
     """Create indexes at the same moments as other processes, and add one row to each."""
     for url in urls:
         barrier.wait(20)
-        with Store.create(url, Params(seed=seed), "test") as store, store.writing() as transaction:
+        with Store.ensure(url, Params(seed=seed), "test") as store, store.writing() as transaction:
             transaction.execute(text("INSERT INTO collection VALUES (:key, :name)"), {"key": seed, "name": str(seed)})
+
+
+def test_only_the_first_of_two_creations_at_once_succeeds(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exists(store: Store) -> bool:
+        """Let another process create the index just after this one has looked."""
+        monkeypatch.undo()
+        Store.create(url, Params(seed=2), "test").close()
+        return False
+
+    monkeypatch.setattr(Store, "exists", exists)
+    with pytest.raises(IndexExists):
+        Store.create(url, Params(seed=1), "test")
+    with Store.ensure(url, Params(seed=1), "test") as store:
+        assert store.params.seed == 2
 
 
 def test_processes_that_make_one_index_at_once_all_get_it(new_url: Callable[[], str]) -> None:
     spawn = multiprocessing.get_context("spawn")
     urls, barrier = [new_url() for _ in range(10)], spawn.Barrier(2)
-    processes = [spawn.Process(target=bear, args=(urls, seed, barrier)) for seed in (1, 2)]
+    processes = [spawn.Process(target=ensure_each, args=(urls, seed, barrier)) for seed in (1, 2)]
     for process in processes:
         process.start()
     for process in processes:
@@ -481,7 +495,7 @@ def test_processes_that_make_one_index_at_once_all_get_it(new_url: Callable[[], 
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("left", [b"", None], ids=["an empty file", "a file with settings"])
-def test_what_a_killed_birth_leaves_is_no_index_yet(left: bytes | None, tmp_path: Path, lshdb: Run) -> None:
+def test_what_a_killed_creation_leaves_is_no_index_yet(left: bytes | None, tmp_path: Path, lshdb: Run) -> None:
     path = tmp_path / "crawl.db"
     if left is None:
         connection = sqlite3.connect(path)
@@ -497,7 +511,7 @@ def test_what_a_killed_birth_leaves_is_no_index_yet(left: bytes | None, tmp_path
     assert answers(str(path)) == ANSWERS
 
 
-def test_a_birth_that_is_broken_off_leaves_no_index(url: str) -> None:
+def test_a_creation_that_fails_leaves_no_index(url: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(views, "VIEWS", views.VIEWS | {"wrong": ("the last one", " no_such_word")})
         with pytest.raises(StoreFailed, match="no_such_word"):

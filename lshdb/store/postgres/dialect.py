@@ -180,7 +180,7 @@ class Postgres(Dialect):
         return not got_it
 
     @contextmanager
-    def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
+    def sole_work(self, url: URL, work: str, wait: bool) -> Iterator[None]:
         """Do nothing: several ingests may run at once, and their batches take turns."""
         yield
 

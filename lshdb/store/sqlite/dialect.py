@@ -159,9 +159,9 @@ class Sqlite(Dialect):
         return False
 
     @contextmanager
-    def sole_ingest(self, url: URL, wait: bool) -> Iterator[None]:
+    def sole_work(self, url: URL, work: str, wait: bool) -> Iterator[None]:
         self._require_writable(url)
-        with lock.sole_ingest(Path(url.database or ""), wait):
+        with lock.sole_work(Path(url.database or ""), work, wait):
             yield
 
     @contextmanager
@@ -170,7 +170,7 @@ class Sqlite(Dialect):
         yield
 
     def is_ingesting(self, connection: Connection) -> bool | None:
-        return lock.is_held(Path(connection.engine.url.database or ""))
+        return lock.is_ingesting(Path(connection.engine.url.database or ""))
 
     def files(self, url: URL) -> frozenset[Path]:
         path = Path(url.database or "")

@@ -1,4 +1,4 @@
-"""The lock that keeps a second ingest off a SQLite file. It is on another file next to the index.
+"""The lock that lets one process at a time ingest, or do other long work. It is on another file next to the index.
 
 The system releases it when its holder ends, in whatever way.
 """
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from lshdb.errors import AccessDenied, IndexBusy, StoreFailed
+from lshdb.store.dialect import INGEST
 
-__all__ = ["is_held", "lock_path", "sole_ingest"]
+__all__ = ["is_ingesting", "lock_path", "sole_work"]
 
 RETRY_SECONDS: Final = 0.01
 # A process that only checks whether an ingest is running holds the lock for an instant.
@@ -26,18 +27,18 @@ ASKED_TIMES: Final = 10
 
 
 def lock_path(index: Path) -> Path:
-    """Return the file whose lock an ingest holds."""
+    """Return the file that is locked."""
     return index.with_name(f"{index.name}-lock")
 
 
 @contextmanager
-def sole_ingest(index: Path, wait: bool) -> Iterator[None]:
+def sole_work(index: Path, work: str, wait: bool) -> Iterator[None]:
     """Hold the lock. Raises: IndexBusy: another process holds it, and `wait` is False; AccessDenied, StoreFailed."""
     path = lock_path(index)
     with ExitStack() as held:
         try:
             # The file stays when the lock is released.
-            _lock(held.enter_context(_opened(path)), index, wait)
+            _lock(held.enter_context(_opened(path)), index, work, wait)
         except PermissionError as error:
             raise AccessDenied(url=str(index), reason=f"{path}: {error.strerror}") from None
         except OSError as error:
@@ -46,15 +47,16 @@ def sole_ingest(index: Path, wait: bool) -> Iterator[None]:
         yield
 
 
-def is_held(index: Path) -> bool | None:
+def is_ingesting(index: Path) -> bool | None:
     """Return whether an ingest holds the lock; None if we may not read the file."""
     try:
         with lock_path(index).open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return lock.read().startswith(INGEST)
     except FileNotFoundError:
         return False
-    except BlockingIOError:
-        return True
     except OSError:
         return None
     return False
@@ -65,17 +67,17 @@ def _opened(path: Path) -> TextIO:
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "r+")
 
 
-def _lock(lock: TextIO, index: Path, wait: bool) -> None:
+def _lock(lock: TextIO, index: Path, work: str, wait: bool) -> None:
     """Take the lock, and write into the file who holds it."""
     try:
         _flock(lock, wait)
     except BlockingIOError:
         lock.seek(0)
-        raise IndexBusy(url=str(index), reason=lock.read().strip() or "an ingest") from None
+        raise IndexBusy(url=str(index), reason=lock.read().strip() or INGEST) from None
     started = datetime.now().astimezone().isoformat(timespec="seconds")
     lock.seek(0)
     lock.truncate()
-    lock.write(f"an ingest, process {os.getpid()} on {socket.gethostname()} since {started}")
+    lock.write(f"{work}, process {os.getpid()} on {socket.gethostname()} since {started}")
     lock.flush()
 
 
