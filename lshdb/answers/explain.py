@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from lshdb.answers.query import only_document
 from lshdb.answers.worddiff import WordDiff, diff
 from lshdb.errors import DocumentUnknown, UsageError
-from lshdb.linking.jaccard import containment, intersections, jaccard, min_agreement
+from lshdb.linking.jaccard import intersections, min_agreement
 from lshdb.linking.rereading import spool_lost
 from lshdb.linking.runs import shared_runs
 from lshdb.model.params import Params
@@ -155,16 +155,16 @@ class Explaining:
         if left.text is None or right.text is None:
             return None
         sets = shingle_sets([left.text, right.text], self._params)
-        ours, theirs = np.array([0, 1]), np.array([1, 0])
-        shared, sizes = intersections(sets, ours, theirs)
-        in_other = containment(sets, ours, theirs)
+        (shared,), (num_left, num_right) = (
+            found.tolist() for found in intersections(sets, np.array([0]), np.array([1]))
+        )
         return Comparison(
-            left_shingles=int(sizes[0]),
-            right_shingles=int(sizes[1]),
-            shared_shingles=int(shared[0]),
-            similarity=float(jaccard(sets, ours, theirs)[0]),
-            left_in_right=float(in_other[0]),
-            right_in_left=float(in_other[1]),
+            left_shingles=num_left,
+            right_shingles=num_right,
+            shared_shingles=shared,
+            similarity=_share(shared, num_left + num_right - shared),
+            left_in_right=_share(shared, num_left),
+            right_in_left=_share(shared, num_right),
         )
 
     def _shared_bands(
@@ -180,6 +180,10 @@ class Explaining:
 
     def _diff(self, left: str, right: str) -> WordDiff:
         return diff(_printable(left), _printable(right), by_line=self._params.shingling.kind == "set")
+
+
+def _share(shared: int, of: int) -> float:
+    return shared / of if of else 0.0
 
 
 def _shared_runs(texts: list[bytes], params: Params) -> tuple[CommonRun, ...]:

@@ -180,11 +180,8 @@ class Auditing:
                 yield drawn.chosen(slice(begin, end)), min(1.0, end / len(drawn))
             return
         total = graph.num_pairs(snapshot)
-        page = graph.pair_page(snapshot, (-1, -1), PAGE_PAIRS)
-        while len(page):
+        for page in graph.pair_pages(snapshot, PAGE_PAIRS):
             yield page, min(1.0, (self.num_pairs + len(page)) / total)
-            left, right = page.keys[-1].tolist()
-            page = graph.pair_page(snapshot, (left, right), PAGE_PAIRS)
 
 
 def num_in_batch(num_perm: int) -> int:

@@ -88,12 +88,9 @@ class Reverification:
         if lost:
             self._spool = spool_lost(snapshot, self._params, self._options)
         total, done = graph.num_pairs(snapshot, scope.since), 0
-        page = graph.pair_page(snapshot, (-1, -1), PAGE_PAIRS, scope.since)
-        while len(page):
+        for page in graph.pair_pages(snapshot, PAGE_PAIRS, scope.since):
             done += len(page)
             yield page, done / total
-            left, right = page.keys[-1].tolist()
-            page = graph.pair_page(snapshot, (left, right), PAGE_PAIRS, scope.since)
 
     def _verify_page(self, snapshot: Transaction, page: VerifiedPairs) -> None:
         contents = contents_of(snapshot, page.keys.ravel(), self._params)
@@ -101,9 +98,12 @@ class Reverification:
         fresh = compare(snapshot, contents, unsure, self._params, self._spool)
         dropped = fresh.exact & (fresh.similarity < self._params.floor)
         changed = fresh.exact & ((fresh.similarity != page.similarity) | ~page.exact)
-        with self._store.writing() as transaction:
+
+        def write(transaction: Transaction) -> None:
             graph.change_pairs(transaction, fresh.chosen(changed & ~dropped))
             graph.delete_pairs(transaction, fresh.chosen(changed & dropped))
+
+        self._store.write(write)
         self._account(page, fresh, changed & dropped)
 
     def _account(self, page: VerifiedPairs, fresh: VerifiedPairs, dropped: NDArray[np.bool_]) -> None:

@@ -8,30 +8,31 @@ from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
 from lshdb.model.choices import MINIMUM_BYTES
 from lshdb.model.params import Params
+from lshdb.model.reports import Measurement
 from lshdb.model.upkeep import Outlook
 from lshdb.store.store import Store
 from lshdb.store.tables import graph, measurements
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import choose
 
-__all__ = ["outlook_of", "rebanded", "shortfall", "similarities_of"]
-
-
-def similarities_of(transaction: Transaction) -> Similarities:
-    """Return how similar the contents are to each other: the last measurement, or else typical values."""
-    num_contents, measured = graph.num_contents(transaction), measurements.last(transaction)
-    if measured is None or not measured.num_probes:
-        return typical(max(1, num_contents))
-    # The index may have grown since the measurement.
-    return Similarities(tuple(number / measured.num_probes for number in measured.neighbours)).of_contents(num_contents)
+__all__ = ["outlook_of", "rebanded", "shortfall"]
 
 
 def outlook_of(store: Store) -> Outlook:
     """Return the figures about the texts of an index that tuning needs."""
-    with store.reading() as snapshot:
-        similarities, measured = similarities_of(snapshot), measurements.last(snapshot)
+    similarities, measured = store.read(_measured)
     sizes = replace(store.dialect.sizes, minimum=MINIMUM_BYTES[store.params.scheme])
     return Outlook(store.params, similarities, measured, sizes)
+
+
+def _measured(transaction: Transaction) -> tuple[Similarities, Measurement | None]:
+    """Return how similar the contents are to each other, and the last measurement; without one, typical values."""
+    num_contents, measured = graph.num_contents(transaction), measurements.last(transaction)
+    if measured is None or not measured.num_probes:
+        return typical(max(1, num_contents)), measured
+    shares = Similarities(tuple(number / measured.num_probes for number in measured.neighbours))
+    # The index may have grown since the measurement.
+    return shares.of_contents(num_contents), measured
 
 
 def rebanded(params: Params, min_sim: float, recall: float, similarities: Similarities) -> Params:

@@ -23,7 +23,7 @@ from lshdb.store.running import recorded_run
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, graph
 from lshdb.store.transaction import Transaction
-from lshdb.tuning.promises import rebanded, similarities_of
+from lshdb.tuning.promises import outlook_of, rebanded
 
 __all__ = ["Rebanding", "reband"]
 
@@ -39,7 +39,7 @@ def reband(store: Store, min_sim: float, recall: float, progress: Progress) -> R
         IndexBusy: another process is changing the bands.
     """
     started, before = time.monotonic(), store.params
-    wanted = rebanded(before, min_sim, recall, store.read(similarities_of))
+    wanted = rebanded(before, min_sim, recall, outlook_of(store).similarities)
     with recorded_run(store, "reband") as run_key:
         Rebanding(store, wanted, progress).reband()
         Linking(store, run_key, progress).link()

@@ -19,7 +19,6 @@ from lshdb.model.reports import Measurement
 from lshdb.store.running import recorded_run
 from lshdb.store.tables import measurements
 from lshdb.tuning.probes import compared
-from lshdb.tuning.promises import similarities_of
 from lshdb.tuning.recall import Measuring, Sampling
 from tests.expanding import index_with
 
@@ -114,8 +113,7 @@ def test_an_index_that_has_grown_has_more_neighbours_of_every_kind(weak: Index) 
     measured = weak.measure()
     more = 119
     weak.add(Document(f"more {number}", f"some words {number}") for number in range(more))
-    with weak._store.reading() as transaction:
-        grown = similarities_of(transaction)
+    grown = weak.outlook().similarities
     factor = (NUM_DOCUMENTS + more - 1) / (NUM_DOCUMENTS - 1)
     assert grown.neighbours[0] == pytest.approx(factor * measured.neighbours[0] / NUM_DOCUMENTS)
 

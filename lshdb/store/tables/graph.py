@@ -38,6 +38,7 @@ __all__ = [
     "num_pairs",
     "num_unlinked",
     "pair_page",
+    "pair_pages",
     "put_pairs",
     "sampled_pairs",
     "signatures",
@@ -145,6 +146,14 @@ def pair_page(transaction: Transaction, after: tuple[int, int], count: int, sinc
     """
     parameters = {"left_key": after[0], "right_key": after[1], "count": count, "since": since}
     return verified_pairs(transaction.execute(statements.pair_page(), parameters).all())
+
+
+def pair_pages(transaction: Transaction, count: int, since: int = 0) -> Iterator[VerifiedPairs]:
+    """Yield all stored pairs, sorted, `count` at a time. Args: since: as of `pair_page`."""
+    after = (-1, -1)
+    while len(page := pair_page(transaction, after, count, since)):
+        yield page
+        after = (int(page.keys[-1, 0]), int(page.keys[-1, 1]))
 
 
 def sampled_pairs(transaction: Transaction, count: int, since: int, chance: np.random.Generator) -> VerifiedPairs:
