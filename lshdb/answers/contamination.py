@@ -20,7 +20,7 @@ from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
 from lshdb.model.values import VerifiedPairs
 from lshdb.sketch.banding import band_keys
-from lshdb.store.tables import collections, oversized
+from lshdb.store.tables import clusters, collections, oversized
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Nearest", "nearest"]
@@ -57,7 +57,7 @@ def nearest(transaction: Transaction, train: str, test: str, min_sim: float, par
         found.take_stored(transaction, keys)
         if is_any_oversized:
             found.take_oversized(transaction, keys)
-        names = collections.named(transaction, found.doc_keys)
+        names = clusters.names(transaction, found.doc_keys)
         yield from (found.nearest(doc_id, key, names) for doc_id, key in page)
 
 
@@ -77,12 +77,12 @@ class _Found:
         """The training documents found, int64, ascending."""
         return np.unique(np.asarray([-negative for _, negative, _ in self._best.values()], dtype=np.int64))
 
-    def nearest(self, doc_id: str, content_key: int | None, names: dict[int, str]) -> Nearest:
+    def nearest(self, doc_id: str, content_key: int | None, names: dict[int, tuple[str, str]]) -> Nearest:
         """Return the nearest document for a document with this content."""
         if content_key not in self._best:
             return Nearest(doc_id)
         similarity, negative, exact = self._best[content_key]
-        return Nearest(doc_id, names[-negative], similarity, exact)
+        return Nearest(doc_id, names[-negative][1], similarity, exact)
 
     def take_stored(self, transaction: Transaction, keys: NDArray[np.int64]) -> None:
         """Consider the contents' copies and their stored pairs."""

@@ -19,11 +19,11 @@ from lshdb.answers.worddiff import WordDiff, diff
 from lshdb.errors import DocumentUnknown, UsageError
 from lshdb.linking.jaccard import intersections, min_agreement
 from lshdb.linking.rereading import spool_lost
-from lshdb.linking.runs import shared_runs
 from lshdb.model.params import Params
 from lshdb.model.passages import CommonRun
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys, Signatures
+from lshdb.passages.runs import shared_runs
 from lshdb.readers import ReadOptions
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate

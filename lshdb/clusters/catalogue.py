@@ -21,7 +21,7 @@ from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.store.store import Store
 from lshdb.store.tables import clusters as stored
-from lshdb.store.tables import locators
+from lshdb.store.tables import graph, locators
 from lshdb.store.transaction import Transaction
 
 __all__ = ["FOUND_DOCUMENTS", "Catalogue", "ClusterOrder", "Listed", "catalogue_of"]
@@ -180,7 +180,7 @@ def _present(snapshot: Transaction, one: Clusters) -> Clusters:
     """Return a single cluster without the documents that are gone, or whose text was replaced."""
     wanted = np.append(one.doc_keys, one.first_keys)
     there = np.fromiter(stored.names(snapshot, wanted), dtype=np.int64)
-    contents = stored.contents_there(snapshot, distinct(one.content_keys))
+    contents = graph.existing(snapshot, distinct(one.content_keys))
     is_there = np.isin(one.doc_keys, there) & np.isin(one.content_keys, contents)
     doc_keys = one.doc_keys[is_there]
     first = one.first_keys if np.isin(one.first_keys, there).all() else doc_keys[:1]

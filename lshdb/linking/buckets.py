@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from lshdb.model.arrays import places_within
 from lshdb.model.expansion import Expansion
 
 __all__ = ["Piece", "expand", "expand_piece", "pieces", "with_any"]
@@ -115,9 +116,8 @@ def expand_piece(
     for begin, end in _slices(num_mates, slice_pairs):
         counts = num_mates[begin:end]
         later = np.repeat(np.arange(begin, end), counts)
-        # 0, 1, ... within each run of `later`: the ranks of the mates.
-        ranks = np.arange(len(later)) - np.repeat(np.cumsum(counts) - counts, counts)
-        earlier = first[later] + ranks
+        # The place within its run is the rank of a mate.
+        earlier = first[later] + places_within(counts)
         kept = is_new[earlier] | is_new[later]
         yield np.column_stack([rows[earlier[kept], 1], rows[later[kept], 1]])
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlaces", "distinct", "row_offsets"]
+__all__ = ["PairPlaces", "among", "distinct", "places_within", "row_offsets"]
 
 
 def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
@@ -21,6 +21,19 @@ def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
     is_first = np.ones(len(ordered), dtype=np.bool_)
     is_first[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_first]
+
+
+def among(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are among the chosen ones, which ascend: bool, shape of `values`."""
+    if not len(chosen):
+        return np.zeros(len(values), np.bool_)
+    is_chosen: NDArray[np.bool_] = chosen[np.minimum(np.searchsorted(chosen, values), len(chosen) - 1)] == values
+    return is_chosen
+
+
+def places_within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return 0, 1, 2, ... for each of several runs of these lengths, one run after another, int64, shape (sum,)."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def row_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

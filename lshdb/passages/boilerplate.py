@@ -17,11 +17,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import encoded_texts
-from lshdb.linking.runs import shared_runs
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params, Shingling
 from lshdb.model.passages import Boilerplate
 from lshdb.model.values import ShingleSets
+from lshdb.passages.runs import shared_runs
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import decode
 from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_size, word_shingling

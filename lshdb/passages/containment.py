@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lshdb.errors import TextTooShort
 from lshdb.linking.comparison import encoded_texts
 from lshdb.linking.jaccard import containment, intersections
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import distinct, places_within
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.passages import Containing
@@ -171,11 +171,9 @@ def _candidate_pairs(transaction: Transaction) -> tuple[NDArray[np.int64], int]:
 
 def _pairs_of(keys: NDArray[np.int64], sizes: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
     """Return the pairs within groups of these sizes, which follow each other."""
-    starts = np.cumsum(sizes) - sizes
-    ranks = np.arange(len(keys)) - np.repeat(starts, sizes)
+    ranks = places_within(sizes)
     mates = expansion.num_mates(ranks)
-    nth = np.arange(mates.sum()) - np.repeat(np.cumsum(mates) - mates, mates)
-    left = np.repeat(np.arange(len(keys)) - ranks, mates) + nth
+    left = np.repeat(np.arange(len(keys)) - ranks, mates) + places_within(mates)
     return np.column_stack([keys[left], np.repeat(keys, mates)])
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import encoded_texts
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import distinct, places_within
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.shingling import shingle
@@ -57,7 +57,7 @@ def windows_of(found: Words, params: Params) -> Windows:
     runs = ngrams(found.forms, params.passages, params.seed)
     counts = np.maximum(0, np.diff(found.offsets) - params.passages + 1)
     texts = np.repeat(np.arange(len(found)), counts)
-    nth = np.arange(len(texts)) - np.repeat(np.cumsum(counts) - counts, counts)
+    nth = places_within(counts)
     first = grams.offsets[texts] + nth
     least = grams.hashes[first]
     for place in range(1, params.passages - size + 1):

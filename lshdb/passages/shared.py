@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from lshdb.errors import DocumentUnknown
 from lshdb.linking.comparison import encoded_texts
-from lshdb.linking.runs import shared_runs
 from lshdb.model.params import Params
 from lshdb.model.passages import Passage
 from lshdb.model.values import ShingleSets
 from lshdb.passages.candidates import Candidates, candidates_among
+from lshdb.passages.runs import shared_runs
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import decode
 from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_size, word_shingling

@@ -11,7 +11,7 @@ from lshdb.model.params import Params
 from lshdb.model.reports import Measurement
 from lshdb.model.upkeep import Outlook
 from lshdb.store.store import Store
-from lshdb.store.tables import graph, measurements
+from lshdb.store.tables import identities, measurements
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import choose
 
@@ -27,7 +27,7 @@ def outlook_of(store: Store) -> Outlook:
 
 def _measured(transaction: Transaction) -> tuple[Similarities, Measurement | None]:
     """Return how similar the contents are to each other, and the last measurement; without one, typical values."""
-    num_contents, measured = graph.num_contents(transaction), measurements.last(transaction)
+    num_contents, measured = identities.num_contents(transaction), measurements.last(transaction)
     if measured is None or not measured.num_probes:
         return typical(max(1, num_contents)), measured
     shares = Similarities(tuple(number / measured.num_probes for number in measured.neighbours))

@@ -537,7 +537,6 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "clusters.mates": lambda transaction: clusters.mates(transaction, SPREAD, 0.8),
     "clusters.names": lambda transaction: clusters.names(transaction, SPREAD),
     "collections.mates": lambda transaction: list(collections.mates(transaction, SPREAD, "default", 0.8)),
-    "collections.named": lambda transaction: collections.named(transaction, SPREAD),
     "collections.oversized_contents": lambda transaction: collections.oversized_contents(
         transaction, *delta(transaction)
     ),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128_digest
 
 from lshdb.clusters.rows.options import Taken, TakenPassage
+from lshdb.model.arrays import among
 from lshdb.model.params import Params
 from lshdb.passages.frequent import windows_of
 from lshdb.sketch.texts import encode
@@ -103,7 +104,7 @@ class FrequentPassages:
         """Yield each text that has frequent passages, and these: words [start, stop) of the text."""
         windows = windows_of(found, self._params)
         firsts = np.searchsorted(windows.texts, np.arange(len(found)))
-        frequent = np.flatnonzero(_among(windows.hashes, self._ngrams))
+        frequent = np.flatnonzero(among(windows.hashes, self._ngrams))
         for row in np.unique(windows.texts[frequent]).tolist():
             starts = frequent[windows.texts[frequent] == row] - firsts[row]
             begins = np.append(True, starts[1:] > starts[:-1] + self._params.passages)
@@ -166,11 +167,3 @@ def _separable(places: NDArray[np.int64], start: int, stop: int) -> tuple[int, i
     while start < stop < len(places) and places[stop, 0] < places[stop - 1, 1]:
         stop -= 1
     return (start, stop) if start < stop else None
-
-
-def _among(values: NDArray[np.uint64], chosen: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Return which values are among the chosen ones, which ascend."""
-    if not len(chosen):
-        return np.zeros(len(values), np.bool_)
-    is_chosen: NDArray[np.bool_] = chosen[np.minimum(np.searchsorted(chosen, values), len(chosen) - 1)] == values
-    return is_chosen

@@ -17,7 +17,6 @@ from lshdb.store.statements.statements import Rows
 
 __all__ = [
     "contents",
-    "contents_there",
     "dates",
     "document_counts",
     "documents_of_run",
@@ -123,12 +122,6 @@ def from_sources(text: str) -> Rows:
     """Select the doc_key of the documents from sources whose URIs contain a text."""
     mine = select(source.c.source_key).where(source.c.uri.contains(text, autoescape=True))
     return select(document.c.doc_key).where(document.c.source_key.in_(mine))
-
-
-@cache
-def contents_there() -> Rows:
-    """Select the given content_keys that exist."""
-    return select(content.c.content_key).join_from(given, content, content.c.content_key == given.c.value)
 
 
 @cache

@@ -20,7 +20,6 @@ __all__ = [
     "DocumentRow",
     "Merits",
     "contents",
-    "contents_there",
     "dates",
     "document_counts",
     "documents_of_run",
@@ -128,12 +127,6 @@ def from_sources(transaction: Transaction, text: str) -> NDArray[np.int64]:
 def documents_of_run(transaction: Transaction, run_key: int) -> NDArray[np.int64]:
     """Return the keys of documents that a run added, or with whose texts it found new pairs, int64."""
     return transaction.integers(statements.documents_of_run(), {"run": run_key})[:, 0]
-
-
-def contents_there(transaction: Transaction, content_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the given contents that still exist, int64."""
-    rows = [row[0] for block in transaction.keyed(statements.contents_there(), content_keys) for row in block]
-    return np.asarray(rows, dtype=np.int64)
 
 
 def scope(transaction: Transaction, within: str | None, rows: int) -> Iterator[list[DocumentRow]]:

@@ -26,7 +26,6 @@ __all__ = [
     "ensure",
     "key_of",
     "mates",
-    "named",
     "names",
     "oversized_contents",
     "oversized_mates",
@@ -132,12 +131,6 @@ def oversized_mates(transaction: Transaction, buckets: NDArray[np.int64], within
     for block in transaction.stream(statement, {"given": buckets.tolist(), "collection": within}):
         rows = [(content_key, doc_key) for content_key, doc_key in block if doc_key is not None]
         yield np.asarray(rows, dtype=np.int64).reshape(-1, 2)
-
-
-def named(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, str]:
-    """Return the ids of documents by their keys."""
-    mine = select(document.c.doc_key, document.c.doc_id).join_from(given, document, document.c.doc_key == given.c.value)
-    return {doc_key: doc_id for block in transaction.keyed(mine, doc_keys) for doc_key, doc_id in block}
 
 
 def _paired(mine: ColumnElement[int], theirs: ColumnElement[int]) -> Rows:

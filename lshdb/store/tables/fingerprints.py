@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Row, delete, insert, select, update
 
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import among, distinct
 from lshdb.model.values import Fingerprints
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import content, content_text, fingerprint_block, index_params, passage_build
@@ -54,8 +54,8 @@ def occurrences(transaction: Transaction, hashes: NDArray[np.uint32]) -> Entries
     Args: hashes: uint32, ascending, distinct.
     """
     prefixes = distinct(hashes >> np.uint32(16)).astype(np.int64)
-    found = [_chosen(_unpacked(rows), hashes) for rows in transaction.keyed(passages.blocks(), prefixes, 1_000)]
-    entries = Entries.concatenate(found)
+    found = map(_unpacked, transaction.keyed(passages.blocks(), prefixes, 1_000))
+    entries = Entries.concatenate([some.chosen(among(some.hashes, hashes)) for some in found])
     return entries.chosen(np.lexsort((entries.content_keys, entries.hashes)))
 
 
@@ -84,7 +84,7 @@ def sweep(transaction: Transaction) -> None:
     alive = transaction.integers(select(content.c.content_key).order_by(content.c.content_key)).ravel()
     for bounds, rows in _pages(transaction):
         entries = _unpacked(rows)
-        columns = packed(entries.chosen(_among(entries.content_keys, alive)))
+        columns = packed(entries.chosen(among(entries.content_keys, alive)))
         if sum(map(len, columns["entries"])) < 6 * len(entries) or len(columns["prefix"]) < len(rows):
             _rewrite(transaction, bounds, columns)
 
@@ -97,7 +97,7 @@ def replace(transaction: Transaction, content_keys: NDArray[np.int64], fingerpri
     correct = entries_of(content_keys, fingerprints)
     for bounds, rows in _pages(transaction):
         entries = _unpacked(rows)
-        others = entries.chosen(~_among(entries.content_keys, content_keys))
+        others = entries.chosen(~among(entries.content_keys, content_keys))
         prefixes = correct.hashes >> np.uint32(16)
         mine = correct.chosen((prefixes >= bounds["first"]) & (prefixes <= bounds["last"]))
         if len(mine) or len(others) < len(entries):
@@ -162,11 +162,6 @@ def _unpacked(rows: Sequence[Row[*tuple[Any, ...]]]) -> Entries:
     return unpacked(prefixes, first_keys, blocks)
 
 
-def _chosen(entries: Entries, hashes: NDArray[np.uint32]) -> Entries:
-    places = np.minimum(np.searchsorted(hashes, entries.hashes), len(hashes) - 1)
-    return entries.chosen(hashes[places] == entries.hashes)
-
-
 def _rewrite(transaction: Transaction, bounds: dict[str, int], columns: Columns) -> None:
     within = fingerprint_block.c.prefix.between(bounds["first"], bounds["last"])
     transaction.execute(delete(fingerprint_block).where(within))
@@ -185,11 +180,3 @@ def _pages(transaction: Transaction) -> Iterator[tuple[dict[str, int], Sequence[
             continue
         yield {"first": first, "last": last}, [row for row in rows if row.prefix <= last]
         first, count = last + 1, PAGE_BLOCKS
-
-
-def _among(values: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which values are among the chosen ones, which ascend."""
-    if not len(chosen):
-        return np.zeros(len(values), np.bool_)
-    is_chosen: NDArray[np.bool_] = chosen[np.minimum(np.searchsorted(chosen, values), len(chosen) - 1)] == values
-    return is_chosen

@@ -11,6 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lshdb.model.arrays import places_within
+
 __all__ = ["shared_runs"]
 
 MAX_OCCURRENCES: Final = 64
@@ -29,8 +31,7 @@ def shared_runs(grams: NDArray[np.uint64], others: NDArray[np.uint64], num_words
     first = np.searchsorted(others, grams, "left", sorter=ordered)
     counts = np.minimum(np.searchsorted(others, grams, "right", sorter=ordered) - first, MAX_OCCURRENCES)
     places = np.repeat(np.arange(len(grams)), counts)
-    nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-    diagonals = ordered[np.repeat(first, counts) + nth] - places
+    diagonals = ordered[np.repeat(first, counts) + places_within(counts)] - places
     return _maximal(_segments(places, diagonals, num_words))
 
 
