@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,14 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["as_text", "integers", "joined"]
+__all__ = ["NotIntegers", "as_text", "integers", "joined", "rows_of_integers"]
+
+
+class NotIntegers(Exception):
+    """A column of integers has another value. SQLite stores any value in any column, so damage can do that."""
+
+    def __str__(self) -> str:
+        return "a column of integers has another value"
 
 
 def as_text(column: ColumnElement[int]) -> ColumnElement[str]:
@@ -20,8 +29,19 @@ def as_text(column: ColumnElement[int]) -> ColumnElement[str]:
 
 
 def integers(text: str | None) -> NDArray[np.int64]:
-    """Return the values of such a text, int64, shape (n,)."""
-    return np.fromstring(text or "", np.int64, sep=",")
+    """Return the values of such a text, int64, shape (n,). Raises: NotIntegers."""
+    try:
+        return np.fromstring(text or "", np.int64, sep=",")
+    except ValueError:
+        raise NotIntegers from None
+
+
+def rows_of_integers(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.int64]:
+    """Return rows of integers as an array, int64, shape (n, width). Raises: NotIntegers."""
+    try:
+        return np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows)).reshape(-1, width)
+    except (TypeError, ValueError, OverflowError):
+        raise NotIntegers from None
 
 
 def joined(column: ColumnElement[bytes]) -> ColumnElement[bytes]:

@@ -37,6 +37,7 @@ from lshdb.store import interrupts, upgrade
 from lshdb.store.dialect import Dialect, failed
 from lshdb.store.dialects import dialect_for
 from lshdb.store.retrying import Counted, once, persist
+from lshdb.store.returned import NotIntegers
 from lshdb.store.schema import (
     content,
     document,
@@ -392,6 +393,8 @@ class Store:
             yield
         except LshdbError:
             raise
+        except NotIntegers as error:
+            raise IndexDamaged(url=self.url, reason=str(error)) from None
         except DBAPIError as error:
             raise self._diagnosed(error.orig or error, outcome) from None
         except SQLAlchemyError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from sqlalchemy.schema import CreateTable
 
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.store.dialect import Columns, Dialect, as_list
+from lshdb.store.returned import rows_of_integers
 from lshdb.store.schema import key_counter
 
 __all__ = ["GIVEN_KEYS", "Transaction"]
@@ -130,7 +130,7 @@ class Transaction(Struct, frozen=True):
         """Yield the rows of a statement whose columns are all integers: blocks int64, shape (n, columns)."""
         width = len(statement.selected_columns)
         for block in self.stream_rows(statement, parameters, rows):
-            yield np.fromiter(chain.from_iterable(block), np.int64, width * len(block)).reshape(-1, width)
+            yield rows_of_integers(block, width)
 
     def integers(
         self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from lshdb import Document, Index, Params
+from lshdb.audit import Thoroughness
 from lshdb.audit.missing import all_contents, missing_pairs
+from lshdb.errors import IndexDamaged
 from lshdb.model.expansion import Expansion
 from lshdb.store.schema import content_text, pair
 from lshdb.store.store import Store
@@ -92,6 +95,15 @@ def test_a_text_that_cannot_be_read_misses_no_pairs(url: str) -> None:
         mine = content_text.c.content_key == 2
         transaction.execute(update(content_text).where(mine).values(text=b"no frame"))
     assert missing(url) == [PAIRS[1]]
+
+
+@pytest.mark.parametrize("value", [1.5, "one", b"one", 1e30])
+def test_a_column_of_integers_with_another_value_is_damage(url: str, value: object) -> None:
+    with sqlite3.connect(url) as connection:
+        connection.execute("UPDATE band_bucket SET content_key = ? WHERE band = 3 AND content_key = 1", [value])
+    connection.close()
+    with pytest.raises(IndexDamaged, match="a column of integers has another value"), Index.open(url) as index:
+        list(index.check(Thoroughness(sample=None)))
 
 
 def test_what_an_oversized_bucket_leaves_out_is_not_missing(tmp_path: Path) -> None:
