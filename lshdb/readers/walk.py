@@ -63,7 +63,6 @@ Found: TypeAlias = SourceFile | Rejection | Skipped
 UNWALKED_FOLDERS: Final = frozenset({".git", ".hg", ".svn"})
 # The reason of an OutwardLink.
 OUTWARD: Final = "symbolic link that leads out of the folder"
-DATABASE_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
 def walk(
@@ -80,7 +79,7 @@ def walk(
     Args:
         paths: files and folders, and ``-`` for standard input. If one path contains another, files under the inner one
             are yielded once, under the inner path.
-        exclude: files to leave out silently, such as the index itself and the files that SQLite puts next to it.
+        exclude: files to leave out silently, such as those of the index.
         include_globs: if any, a file has to match one of these patterns.
         exclude_globs: patterns of files and folders to leave out silently.
         must_exist: whether a missing path is an error, rather than a Rejection as in a list of paths.
@@ -146,8 +145,7 @@ class _Walk:
         self._follow_links = follow_links
         # The folders that were or will be entered, by device and inode. Needed only if links are followed.
         self._entered: set[tuple[int, int]] = set()
-        excluded = {absolute(path) + suffix for path in exclude for suffix in DATABASE_SUFFIXES}
-        self._passed_over = excluded.union(roots)
+        self._passed_over = {*map(absolute, exclude), *roots}
 
     def found(self) -> Iterator[Found]:
         """Yield the files under each root."""

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from lshdb.errors import OutputExists, OutputFailed
 
-__all__ = ["replacing", "require_free", "require_no_database", "writing"]
+__all__ = ["BESIDE", "replacing", "require_free", "require_no_database", "writing"]
 
 # The first bytes of every SQLite file, and the ends of the names of the files that SQLite and lshdb keep next to it.
 DATABASE: Final = b"SQLite format 3\0"

@@ -158,7 +158,7 @@ class Postgres(Dialect):
     def snapshot(self, connection: Connection, first: str) -> Iterator[Sequence[tuple[Any, ...]]]:
         # The driver would send BEGIN by itself and wait for the answer, which takes a tenth of a question.
         own = connection.execution_options(isolation_level="AUTOCOMMIT")
-        driver: psycopg.Connection[Any] = own.connection.driver_connection  # type: ignore[assignment]
+        driver = sessions.driver_of(own)
         with own.begin():
             # As text: in the other form, the server takes only one statement.
             cursor = psycopg.ClientCursor(driver)
@@ -213,7 +213,7 @@ class Postgres(Dialect):
         statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
             sql.Identifier(table.name), sql.SQL(", ").join(sql.Identifier(table.c[name].name) for name in columns)
         )
-        driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+        driver = sessions.driver_of(connection)
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
             if all(isinstance(column, np.ndarray) for column in columns.values()):
                 for block in _copy_blocks(columns):
@@ -227,7 +227,7 @@ class Postgres(Dialect):
         # COPY has no ON CONFLICT, so the rows pass through a temporary table with the same columns.
         staged = table.to_metadata(MetaData(), name=f"absent_{table.name}")
         names = sql.SQL(", ").join(map(sql.Identifier, columns))
-        driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+        driver = sessions.driver_of(connection)
         places = {"staged": sql.Identifier(staged.name), "table": sql.Identifier(table.name), "names": names}
         driver.execute(sql.SQL("CREATE TEMPORARY TABLE IF NOT EXISTS {staged} (LIKE {table})").format(**places))
         driver.execute(sql.SQL("TRUNCATE {staged}").format(**places))
@@ -248,7 +248,7 @@ class Postgres(Dialect):
     def analyse(self, connection: Connection, table: Table) -> None:
         # Autovacuum does not analyse temporary tables, and others only after a while. Without statistics, the planner
         # guesses and scans. If somebody else has locked the table, they are analysing or changing it themselves.
-        driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+        driver = sessions.driver_of(connection)
         driver.execute(sql.SQL("ANALYZE (SKIP_LOCKED) {}").format(sql.Identifier(table.name)))
 
     def before_upgrade(self, url: URL) -> str | None:
@@ -279,7 +279,7 @@ class Postgres(Dialect):
 
         statement = sql.SQL("VACUUM (FULL, ANALYZE) {}" if full else "VACUUM (ANALYZE) {}")
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+            driver = sessions.driver_of(connection)
             driver.add_notice_handler(said := _Said())
             for name in metadata.tables:
                 driver.execute(statement.format(sql.Identifier(name)))

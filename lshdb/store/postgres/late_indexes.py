@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 from msgspec import Struct
@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
 
 from lshdb.store.dialect import Part
+from lshdb.store.postgres import sessions
 
 __all__ = ["are_missing", "build", "put_off"]
 
@@ -81,7 +82,7 @@ def build(connection: Connection, parts: Sequence[Part], built: Callable[[float]
         with _set(connection, "statement_timeout", "0"):
             if part.name not in found[_table(part)].indexes:
                 with _watched(connection, built):
-                    _driver(connection).execute(_indexing(connection, part))
+                    sessions.driver_of(connection).execute(_indexing(connection, part))
             if not isinstance(part, Index):
                 _alter(connection, [_adding(part)])
 
@@ -133,7 +134,7 @@ def _alter(connection: Connection, statements: Sequence[_Statement]) -> None:
         _set(connection, "lock_timeout", PATIENCE),
     ):
         for statement in statements:
-            _driver(connection).execute(statement)
+            sessions.driver_of(connection).execute(statement)
 
 
 @contextmanager
@@ -149,7 +150,8 @@ def _set(connection: Connection, name: str, value: str) -> Iterator[None]:
 def _watched(connection: Connection, built: Callable[[float], None]) -> Iterator[None]:
     """Report the progress of the index that this connection builds in the block."""
     ended = Event()
-    watcher = Thread(target=_watch, args=[connection.engine, _driver(connection).info.backend_pid, built, ended])
+    pid = sessions.driver_of(connection).info.backend_pid
+    watcher = Thread(target=_watch, args=[connection.engine, pid, built, ended])
     watcher.start()
     try:
         yield
@@ -165,8 +167,3 @@ def _watch(engine: Engine, pid: int, built: Callable[[float], None], ended: Even
             share = connection.scalar(_PROGRESS, {"pid": pid})
             if share is not None:
                 built(float(share))
-
-
-def _driver(connection: Connection) -> psycopg.Connection[Any]:
-    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
-    return driver

@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from lshdb.errors import SessionsPooled
 
-__all__ = ["holder", "keep_alive", "require_own", "reuse_plans"]
+__all__ = ["driver_of", "holder", "keep_alive", "require_own", "reuse_plans"]
 
 # Another client of the pool may take the session between the two queries.
 TRIES: Final = 5
@@ -33,6 +33,12 @@ _HOLDER: Final = text("""
                   to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'))
     FROM pg_locks JOIN pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND granted AND classid = :space AND objid = CAST(:key AS bigint) & 4294967295""")
+
+
+def driver_of(connection: Connection) -> psycopg.Connection[Any]:
+    """Return the driver's connection."""
+    own: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    return own
 
 
 def require_own(driver: psycopg.Connection[Any], connect: Callable[[], psycopg.Connection[Any]], url: str) -> None:

@@ -31,7 +31,7 @@ from lshdb.errors import (
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
 from lshdb.store.dialect import Columns, Dialect, Part, as_list, dangling, failed, one_line
-from lshdb.store.files import replacing, require_free
+from lshdb.store.files import BESIDE, replacing, require_free
 from lshdb.store.sqlite import file, lock
 from lshdb.store.url import reads_only
 
@@ -174,7 +174,7 @@ class Sqlite(Dialect):
 
     def files(self, url: URL) -> frozenset[Path]:
         path = Path(url.database or "")
-        return frozenset({path, lock.lock_path(path), *file.beside(path)})
+        return frozenset(path.with_name(path.name + suffix) for suffix in ("", *BESIDE))
 
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         _insert(connection, table, columns)
