@@ -613,10 +613,11 @@ class OutputExists(OutputError):
 
 
 class OutputFailed(OutputError):
-    """Cannot write {path}: {reason}. Nothing was changed."""
+    """Cannot write {path}: {reason}.{outcome}"""
 
     exit_code = 62
     reason: str
+    outcome: str = " Nothing was changed."
 
 
 class OutputStopped(OutputError):

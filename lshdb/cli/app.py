@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from lshdb.cli.streams import guard
 from lshdb.cli.unfolding import unfolded
 from lshdb.cli.usage import Verb, Verbs
 from lshdb.store import interrupts
@@ -136,4 +137,5 @@ def main() -> None:
     # A driver also logs a lost connection, but the user already gets it as an error.
     logging.getLogger().addHandler(logging.NullHandler())
     interrupts.listen()
+    guard()
     app()

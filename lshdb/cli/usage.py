@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -84,19 +83,26 @@ class Verbs(Plain, TyperGroup):
     """Turns an error of a verb, or a wrong call, into a message line and an exit status."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        with _explained(self, None):
+        with _explained(self, None), _flushed(), _explained(self, None):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        with _explained(self, ctx):
-            try:
-                result = super().invoke(ctx)
-                sys.stdout.flush()
-            except BrokenPipeError:
-                # The reader closed the pipe, as in `lshdb dupes | head`. Leave nothing to flush at exit.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit(SIGNALLED + signal.SIGPIPE) from None
-        return result
+        # The outer one explains why the rest of the output cannot be written.
+        with _explained(self, ctx), _flushed(), _explained(self, ctx):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _flushed() -> Iterator[None]:
+    """Write the rest of the output, however the block ends."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader closed the pipe, as in `lshdb dupes | head`.
+        raise typer.Exit(SIGNALLED + signal.SIGPIPE) from None
 
 
 @contextmanager
@@ -142,8 +148,9 @@ def _advice(error: Any, verbs: Verbs) -> str:
 
 def _end(context: typer.Context | None, message: str, code: int) -> NoReturn:
     for outlet in _outlets(context):
-        outlet.done()
-        outlet.say(Event("error", message, {"status": code}))
+        with suppress(BrokenPipeError):
+            outlet.done()
+            outlet.say(Event("error", message, {"status": code}))
     raise typer.Exit(code) from None
 
 
