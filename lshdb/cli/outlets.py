@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, cast
@@ -125,22 +126,40 @@ class JsonLines(TextLines):
 
 
 class LogFile(TextLines):
-    """Lines with a UTC timestamp, appended to a file."""
+    """Lines with a UTC timestamp, appended to a file. If they cannot be written, one warning says so.
 
-    def __init__(self, path: Path) -> None:
+    Args: shown: the outlet that shows the warning.
+    """
+
+    def __init__(self, path: Path, shown: Outlet) -> None:
         super().__init__(LOG_SECONDS)
         require_no_database(path)
+        self._path = path
+        self._shown = shown
+        self._has_failed = False
         try:
             self._file = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
         except OSError as error:
             raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
 
     def say(self, event: Event) -> None:
-        self._file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}  {event.line}\n")
+        with self._warned():
+            self._file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}  {event.line}\n")
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with self._warned():
+            self._file.close()
+
+    @contextmanager
+    def _warned(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if not self._has_failed:
+                self._has_failed = True
+                reason = error.strerror or str(error)
+                self._shown.say(Event("warning", f"The log file {self._path} is incomplete: {reason}."))
 
 
 class Quiet:
@@ -171,10 +190,11 @@ def outlets_of(context: typer.Context) -> tuple[Outlet, ...]:
 
 
 def _outlets(context: typer.Context, settings: Settings) -> Iterator[Outlet]:
-    shown = _on_stderr(settings)
-    yield Quiet(shown) if settings.quiet else shown
+    on_stderr = _on_stderr(settings)
+    shown = Quiet(on_stderr) if settings.quiet else on_stderr
+    yield shown
     if settings.log_file is not None:
-        log = LogFile(settings.log_file)
+        log = LogFile(settings.log_file, shown)
         context.find_root().call_on_close(log.close)
         yield log
 

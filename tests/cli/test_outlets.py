@@ -86,7 +86,7 @@ def test_control_characters_do_not_break_a_line(capsys: pytest.CaptureFixture[st
 
 def test_a_log_file_is_appended_to_and_has_the_summary_too(tmp_path: Path) -> None:
     for _ in range(2):
-        log = LogFile(tmp_path / "lshdb.log")
+        log = LogFile(tmp_path / "lshdb.log", TextLines(None))
         tell(Display([log]))
         log.close()
     lines = (tmp_path / "lshdb.log").read_text().splitlines()
@@ -111,6 +111,13 @@ def test_a_log_that_cannot_be_written_ends_the_call(lshdb: Run, url: str, crawl:
     assert ended.err == (
         f"lshdb: Cannot write {tmp_path}/none/lshdb.log: No such file or directory. Nothing was changed.\n"
     )
+
+
+def test_a_log_on_a_full_disk_costs_one_warning_and_not_the_call(lshdb: Run, url: str, crawl: Path) -> None:
+    ended = lshdb(url, "ingest", crawl, "--log-file", "/dev/full")
+    assert ended.code == 0
+    assert ended.err == "warning  The log file /dev/full is incomplete: No space left on device.\n"
+    assert ended.out.startswith("run 1: 5 added")
 
 
 def test_an_error_is_an_object_with_its_status_under_progress_json(lshdb: Run, tmp_path: Path) -> None:
