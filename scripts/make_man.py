@@ -22,7 +22,7 @@ GLOBAL = frozenset(Settings.__dataclass_fields__)
 
 OTHER_STATUSES = {
     0: "Success.",
-    1: "query found nothing, or contaminated found more than --max-share allows.",
+    1: "query or passages found nothing, or contaminated found more than --max-share allows.",
     2: "Wrong usage.",
     130: "Interrupted (Ctrl-C).",
     141: "The reader of the output has closed the pipe.",

@@ -44,7 +44,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb query quote.txt --measure containment            # what contains it\n
   lshdb query page.html --measure containment --reverse  # what it contains\n
 \n
-Exits with status 1 if it prints nothing, as grep does."""
+Exits with status 1 if it finds nothing, as grep does."""
 
 
 @dataclass(frozen=True, slots=True)

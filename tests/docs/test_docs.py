@@ -29,7 +29,20 @@ def test_every_exit_code_of_the_usage_page_belongs_to_an_error_and_every_error_h
             codes |= set(range(int(first), int(last or first) + 1))
     general = {errors.LshdbError, errors.StoreError, errors.SourceError, errors.OutputError}
     raised = {kind.exit_code for name in errors.__all__ if (kind := getattr(errors, name)) not in general}
-    assert codes - {0, 1, 130, 143} == raised
+    assert codes - {0, 1, 130, 141, 143} == raised
+
+
+def test_the_verbs_that_exit_with_status_1_are_those_whose_help_says_so() -> None:
+    from lshdb.cli.app import Commands
+    from scripts.make_man import OTHER_STATUSES
+
+    row = re.search(r"^\| 1 \| (.*) \|$", (ROOT / "docs" / "usage.md").read_text(), flags=re.MULTILINE)
+    verbs = Commands()
+    told = {verb for verb in verbs if re.search(r"\bstatus\s1\b", verbs[verb].epilog)}
+    raising = {verb for verb in verbs if "raise typer.Exit(" in (ROOT / "lshdb" / "cli" / f"{verb}.py").read_text()}
+    assert row is not None
+    assert set(re.findall(r"`(\w+)`", row[1])) == told == raising
+    assert OTHER_STATUSES[1] == row[1].replace("`", "")
 
 
 def figures(page: Path, num_columns: int) -> list[list[str]]:
