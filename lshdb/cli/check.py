@@ -9,7 +9,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index, settings_of
-from lshdb.cli.render import Output, print_json, print_records
+from lshdb.cli.render import Output, counted, print_json, print_records
 from lshdb.errors import IndexFaulty, UsageError
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def _repaired(index: Index, audit: Auditing, wait: bool, limit: int) -> list[str
     _run(audit)
     first, *others = _summary(audit, limit)
     if num_sources:
-        others.append(f"{num_sources:,} sources lack documents or differ; the next ingest of them reads them again")
+        lacking = counted(num_sources, "source lacks documents or differs", "sources lack documents or differ")
+        others.append(f"{lacking}; the next ingest reads {'it' if num_sources == 1 else 'them'} again")
     return [f"repaired: {first}", *others]
 
 
@@ -118,13 +119,14 @@ def _summary(audit: Auditing, limit: int) -> Iterator[str]:
     """Yield a line with the counts, and one about the sources that could not be read again, if there are any."""
     unlisted = sum(max(0, number - limit) for number in audit.counts.values())
     yield (
-        f"{audit.counts.total():,} faults{f', {unlisted:,} of them not listed' if unlisted else ''}; "
-        f"{audit.num_contents:,} contents checked, {audit.num_texts:,} texts sketched, {audit.num_pairs:,} pairs "
-        f"computed and {audit.num_documents:,} documents read again; {audit.seconds:,.1f} s"
+        f"{counted(audit.counts.total(), 'fault')}{f', {unlisted:,} of them not listed' if unlisted else ''}; "
+        f"{counted(audit.num_contents, 'content')} checked, {counted(audit.num_texts, 'text')} sketched, "
+        f"{counted(audit.num_pairs, 'pair')} computed and "
+        f"{counted(audit.num_documents, 'document')} read again; {audit.seconds:,.1f} s"
     )
     if audit.unexamined:
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in audit.unexamined.items())
-        yield f"{audit.unexamined.total():,} sources not compared: {reasons}"
+        yield f"{counted(audit.unexamined.total(), 'source')} not compared: {reasons}"
 
 
 def _kinds(audit: Auditing) -> str:

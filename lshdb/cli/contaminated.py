@@ -13,7 +13,7 @@ import typer
 from msgspec import Struct
 
 from lshdb.cli.options import Reading, open_index, settings_of
-from lshdb.cli.render import Listing, Output, print_records, print_rows
+from lshdb.cli.render import Listing, Output, counted, print_records, print_rows
 from lshdb.clusters.tabular import Row
 from lshdb.errors import IndexMissing, UsageError
 from lshdb.model.choices import Measure
@@ -228,8 +228,9 @@ def _matches(found: Overlap, *, show: bool) -> list[dict[str, Any]]:
 def _summary(place: str, tally: _Tally, chosen: _Chosen) -> str:
     covered = tally.num_covered / max(tally.num_words, 1)
     return (
-        f"{tally.num_contaminated:,} of {tally.num_documents:,} documents of {place} ({100 * tally.share:.3g} %) share "
-        f"{chosen.options.ngram} words in a row with documents of {', '.join(chosen.train)}; "
+        f"{tally.num_contaminated:,} of {counted(tally.num_documents, 'document')} of {place} "
+        f"({100 * tally.share:.3g} %) share {counted(chosen.options.ngram, 'word')} in a row with "
+        f"documents of {', '.join(chosen.train)}; "
         f"{100 * covered:.3g} % of all words are covered, at most {tally.longest:,} in a row"
     )
 
@@ -245,7 +246,7 @@ def _print_nearest(
         least = index.params.min_sim if min_sim is None else min_sim
     if not settings_of(context).quiet:
         typer.echo(
-            f"{tally.num_contaminated:,} of {tally.num_documents:,} documents of {test} "
+            f"{tally.num_contaminated:,} of {counted(tally.num_documents, 'document')} of {test} "
             f"({100 * tally.share:.3g} %) are near-duplicates of documents of {train} at {least}",
             err=True,
         )

@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import settings_of
-from lshdb.cli.render import print_report
+from lshdb.cli.render import counted, print_report
 from lshdb.errors import UsageError
 
 __all__ = ["EPILOG", "copy"]
@@ -37,6 +37,6 @@ def copy(
         raise UsageError(reason="copy takes no --schema: write ?schema=NAME into the URL of SRC or DST")
     with Index.open(source, display_of(context)) as index:
         report = index.copy(destination)
-    tables = f"{report.num_rows:,} rows in {len(report.tables)} tables"
+    tables = f"{counted(report.num_rows, 'row')} in {len(report.tables)} tables"
     text = f"{report.source} -> {report.destination}: {tables}, found equal; {report.seconds:,.1f} s"
     print_report(report, text, as_json=json)

@@ -10,6 +10,7 @@ import typer
 
 from lshdb.cli.flood import FloodGate
 from lshdb.cli.outlets import Event, Outlet, outlets_of
+from lshdb.cli.table import counted
 from lshdb.model.progress import Progress, Stage
 from lshdb.model.values import Counts, Rejection
 
@@ -46,7 +47,8 @@ class Display(Progress):
     def read(self, num_documents: int, num_bytes: int) -> None:
         seconds = max(self._clock() - self._started, 1e-3)
         text = (
-            f"ingest  {self._num_files:,} files  {num_documents:,} documents read  {num_documents / seconds:,.0f}/s  "
+            f"ingest  {counted(self._num_files, 'file')}  {counted(num_documents, 'document')} read  "
+            f"{num_documents / seconds:,.0f}/s  "
             f"{num_bytes / 1e6:,.1f} MB  {num_bytes / 1e6 / seconds:,.1f} MB/s  {_num_copies(self._counts):,} exact "
             f"copies so far  {self._counts.num_unchanged:,} unchanged{self._left(num_bytes, seconds)}"
         )

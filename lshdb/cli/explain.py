@@ -9,7 +9,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import asked_index
-from lshdb.cli.render import named, print_report, visible
+from lshdb.cli.render import counted, named, print_report, visible
 
 if TYPE_CHECKING:
     from lshdb.answers.explain import Explanation, Side
@@ -172,8 +172,9 @@ def _print_diff(found: WordDiff) -> None:
             sys.stdout.write(f"{space}{opened}{label}{words}{closed}")
         before = hunk
     moved = f" ({found.num_moved:,} of them moved)" if found.num_moved else ""
-    words = "word" if found.num_removed == 1 else "words"
-    summary = f"{found.num_removed:,} {words} removed, {found.num_added:,} added{moved}, {found.num_equal:,} equal"
+    summary = (
+        f"{counted(found.num_removed, 'word')} removed, {found.num_added:,} added{moved}, {found.num_equal:,} equal"
+    )
     coarse = "; passages too different to compare word by word are shown as replaced" if found.is_coarse else ""
     sys.stdout.write(f"\n\n{summary}{coarse}\n" if found.hunks else f"{summary}\n")
 
@@ -181,7 +182,7 @@ def _print_diff(found: WordDiff) -> None:
 def _split(hunk: Hunk, *, follows_removed: bool) -> tuple[str, str]:
     """Return the white space before a hunk, and its words. Words that replace removed ones follow without a space."""
     if hunk.kind == "elided":
-        return " ", f"[... {hunk.num_words:,} words ...]"
+        return " ", f"[... {counted(hunk.num_words, 'word')} ...]"
     words = hunk.text.lstrip()
     space = hunk.text[: len(hunk.text) - len(words)]
     if not space or (follows_removed and hunk.kind == "added"):

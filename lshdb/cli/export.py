@@ -11,7 +11,7 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index
 from lshdb.cli.output import STDOUT, RawOption, shown_on
-from lshdb.cli.render import print_report
+from lshdb.cli.render import counted, print_report
 from lshdb.errors import UsageError
 from lshdb.model.choices import ExportFormat, What
 
@@ -78,7 +78,7 @@ def export(
 
 def _summary(report: ExportReport) -> str:
     return (
-        f"{report.num_documents:,} documents: {report.num_kept:,} kept ({report.num_empty:,} of them empty), "
-        f"{report.num_dropped:,} dropped from {report.num_clusters:,} clusters; {report.seconds:,.1f} s\n"
+        f"{counted(report.num_documents, 'document')}: {report.num_kept:,} kept ({report.num_empty:,} of them empty), "
+        f"{report.num_dropped:,} dropped from {counted(report.num_clusters, 'cluster')}; {report.seconds:,.1f} s\n"
         f"{report.out}, {report.audit}"
     )

@@ -13,7 +13,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index, settings_of
-from lshdb.cli.render import print_json, print_report, print_rows
+from lshdb.cli.render import counted, print_json, print_report, print_rows
 from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.model.choices import Unknown
 
@@ -157,9 +157,10 @@ def _show_deleted(report: DeletionReport, *, as_json: bool) -> None:
         typer.echo(f"spared  {_path(one.source)}: {one.reason}", err=True)
     done = "would be deleted" if report.dry_run else "deleted"
     hint = "" if report.dry_run or not report.deleted else "; to remove them from the index: lshdb ingest --prune IN"
-    typer.echo(f"{len(report.deleted):,} files {done}, {report.num_bytes / 1e6:,.1f} MB{hint}", err=True)
+    typer.echo(f"{counted(len(report.deleted), 'file')} {done}, {report.num_bytes / 1e6:,.1f} MB{hint}", err=True)
     if report.num_containers:
-        typer.echo(f"note  {report.num_containers:,} files have many records; filter them with --out DIR", err=True)
+        have = counted(report.num_containers, "file has", "files have")
+        typer.echo(f"note  {have} many records; to filter their records: --out DIR", err=True)
 
 
 def _is_stream(paths: list[Path], out: Path | None) -> bool:
@@ -191,11 +192,13 @@ def _taken(report: FilterReport) -> str:
         return ""
     emptied = f"; {taken.num_emptied:,} of these had no words left" if taken.num_emptied else ""
     summary = (
-        f"\nboilerplate: {taken.num_runs:,} passages, {taken.num_words:,} words, {taken.num_bytes / 1e6:,.1f} MB, from "
-        f"{taken.num_records:,} records{emptied}"
+        f"\nboilerplate: {counted(taken.num_runs, 'passage')}, {counted(taken.num_words, 'word')}, "
+        f"{taken.num_bytes / 1e6:,.1f} MB, from {counted(taken.num_records, 'record')}{emptied}"
     )
     shown = taken.passages[:SHOWN_PASSAGES]
-    return summary + "".join(f"\n{one.num_records:7,} x {one.num_words:,} words: {_cut(one.text)}" for one in shown)
+    return summary + "".join(
+        f"\n{one.num_records:7,} x {counted(one.num_words, 'word')}: {_cut(one.text)}" for one in shown
+    )
 
 
 def _cut(text: str) -> str:
@@ -217,8 +220,8 @@ def _summary(report: FilterReport, unknown: Unknown) -> str:
         parts.append(f"{counts.num_rejected:,} rejected by the index ({treated})")
     if counts.num_other:
         parts.append(f"{counts.num_other:,} that are no documents")
-    place = "" if report.out is None else f" in {report.num_files:,} files"
+    place = "" if report.out is None else f" in {counted(report.num_files, 'file')}"
     present = f", {report.num_present:,} of them complete before" if report.num_present else ""
-    return f"{counts.num_records:,} records{place}{present}: {', '.join(parts)}; {report.seconds:,.1f} s" + (
+    return f"{counted(counts.num_records, 'record')}{place}{present}: {', '.join(parts)}; {report.seconds:,.1f} s" + (
         "" if report.out is None else f"\n{report.out}"
     )

@@ -11,8 +11,8 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.memory import share_one_arena
 from lshdb.cli.options import Making, Reading, age, ensure_index, settings_of
-from lshdb.cli.render import print_report
-from lshdb.cli.verdict import allowance, rejections, verdict, warnings
+from lshdb.cli.render import counted, print_report
+from lshdb.cli.verdict import allowance, rejections, verdict, warnings, without_text
 from lshdb.errors import UsageError
 from lshdb.model.choices import OnConflict
 
@@ -169,9 +169,11 @@ def _summary(report: IngestReport) -> str:
         rejections(report): counts.num_rejected,
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
-    skipped = f"; {report.num_skipped:,} files or records without text skipped" if report.num_skipped else ""
-    links = f"; {report.num_unfollowed:,} symbolic links lead out of the folder (--follow-links reads them)"
-    unfollowed = links if report.num_unfollowed else ""
+    skipped = f"; {without_text(report)} skipped" if report.num_skipped else ""
+    links = counted(report.num_unfollowed, "symbolic link leads", "symbolic links lead")
+    unfollowed = f"; {links} out of the folder (see --follow-links)" if report.num_unfollowed else ""
     limited = "; --limit left the rest unread, and the next run continues there" if report.is_limited else ""
     rate = f"{counts.num_bytes / 1e6:,.1f} MB in {report.seconds:,.1f} s"
-    return f"run {report.run}: {said}; {report.pairs_added:,} pairs added{skipped}{unfollowed}{limited}; {rate}"
+    return (
+        f"run {report.run}: {said}; {counted(report.pairs_added, 'pair')} added{skipped}{unfollowed}{limited}; {rate}"
+    )

@@ -6,6 +6,7 @@ import typer
 
 from lshdb.cli.memory import share_one_arena
 from lshdb.cli.options import open_index
+from lshdb.cli.table import counted
 
 __all__ = ["EPILOG", "link"]
 
@@ -21,4 +22,4 @@ def link(context: typer.Context) -> None:
     """
     share_one_arena()
     with open_index(context) as index:
-        typer.echo(f"{index.link():,} pairs added")
+        typer.echo(f"{counted(index.link(), 'pair')} added")

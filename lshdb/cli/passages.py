@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import Listing, Output, print_records, print_report
+from lshdb.cli.render import Listing, Output, counted, print_records, print_report
 from lshdb.errors import UsageError
 
 __all__ = ["EPILOG", "passages"]
@@ -53,7 +53,9 @@ def passages(
     with open_index(context) as index:
         if build:
             report = index.build_passages(words, wait=wait)
-            shown = f"every run of {report.passages} words that texts share is found; {report.seconds:,.1f} s"
+            shown = (
+                f"every run of {counted(report.passages, 'word')} that texts share is found; {report.seconds:,.1f} s"
+            )
             print_report(report, shown, as_json=output.chosen == "jsonl")
         elif drop:
             index.drop_passages(wait=wait)

@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import print_report
+from lshdb.cli.render import counted, print_report
 
 if TYPE_CHECKING:
     from lshdb.model.upkeep import RebandReport
@@ -47,5 +47,6 @@ def _summary(report: RebandReport) -> str:
     before, after = report.before, report.after
     return (
         f"run {report.run}: {after.bands} bands of {after.rows} rows instead of {before.bands} of {before.rows}; "
-        f"recall {after.recall:.4f} promised at {after.min_sim}; {report.num_pairs:,} pairs; {report.seconds:,.1f} s"
+        f"recall {after.recall:.4f} promised at {after.min_sim}; {counted(report.num_pairs, 'pair')}; "
+        f"{report.seconds:,.1f} s"
     )

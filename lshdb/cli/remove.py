@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lshdb.cli.options import open_index
+from lshdb.cli.table import counted
 from lshdb.errors import UsageError
 
 __all__ = ["EPILOG", "remove"]
@@ -50,7 +51,7 @@ def remove(
         else:
             meant = (index.meant(one, place) for one in (*(doc_ids or ()), *found))
             number = index.remove(meant, place, forget_sources=forget_source)
-    typer.echo(f"{number:,} documents removed")
+    typer.echo(f"{counted(number, 'document')} removed")
 
 
 def _check(

@@ -9,10 +9,20 @@ from typing import Protocol
 
 from lshdb.cli.escapes import named, visible
 from lshdb.cli.output import Output
-from lshdb.cli.table import Listing, write_table
+from lshdb.cli.table import Listing, counted, write_table
 from lshdb.clusters.tabular import Row, writer
 
-__all__ = ["Listing", "Output", "named", "print_json", "print_records", "print_report", "print_rows", "visible"]
+__all__ = [
+    "Listing",
+    "Output",
+    "counted",
+    "named",
+    "print_json",
+    "print_records",
+    "print_report",
+    "print_rows",
+    "visible",
+]
 
 
 class Report(Protocol):

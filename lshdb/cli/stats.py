@@ -9,7 +9,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import asked_index
-from lshdb.cli.render import Listing, Output, print_records, print_report, print_rows, visible
+from lshdb.cli.render import Listing, Output, counted, print_records, print_report, print_rows, visible
 from lshdb.errors import UsageError
 from lshdb.model.params import FORGEABLE_DIGESTS, FORGEABLE_HASHES
 
@@ -67,13 +67,14 @@ def _require_one_answer(output: Output, *, json: bool, rejected: bool, hot: bool
 def _lines(stats: Stats) -> list[str]:
     params, figures = stats.params, stats.figures
     kept = "texts kept" if params.keep_text else "texts not kept"
+    sources = counted(figures.num_sources, "source")
     rows = {
         "index": stats.url,
         "size": f"{figures.num_bytes / 1e6:,.1f} MB",
-        "documents": f"{figures.num_documents:,} ({figures.num_empty:,} empty) from {figures.num_sources:,} sources",
+        "documents": f"{figures.num_documents:,} ({figures.num_empty:,} empty) from {sources}",
         "contents": f"{figures.num_contents:,} ({kept}, {figures.num_unlinked:,} not linked)",
         "pairs": f"{figures.num_pairs:,} at {params.floor} or more ({figures.num_estimated_pairs:,} only estimated)",
-        "hot buckets": f"{figures.num_hot_buckets:,}, with {figures.num_skipped_pairs:,} pairs not expanded",
+        "hot buckets": f"{figures.num_hot_buckets:,}, with {counted(figures.num_skipped_pairs, 'pair')} not expanded",
         **_passages(stats),
         **_forgeable(stats),
         "shingles": f"{params.shingle}{', multiset' if params.multiset else ''}",
@@ -107,8 +108,8 @@ def _passages(stats: Stats) -> dict[str, str]:
     if not stats.params.passages:
         return {}
     frequent, skipped = stats.figures.num_frequent_fingerprints, stats.figures.num_skipped_containments
-    shown = f"of {stats.params.passages} words; {frequent:,} frequent fingerprints"
-    return {"passages": f"{shown}, with {skipped:,} pairs not compared by containment" if frequent else shown}
+    shown = f"of {counted(stats.params.passages, 'word')}; {counted(frequent, 'frequent fingerprint')}"
+    return {"passages": f"{shown}, with {counted(skipped, 'pair')} not compared by containment" if frequent else shown}
 
 
 def _forgeable(stats: Stats) -> dict[str, str]:
@@ -125,7 +126,7 @@ def _unfinished(stats: Stats) -> list[str]:
     """Return lines on the sources that were not read to their end, and where the next run continues."""
     if not stats.num_unfinished:
         return []
-    lines = [f"unfinished  {stats.num_unfinished:,} sources read in part; the next run over them continues"]
+    lines = [f"unfinished  {counted(stats.num_unfinished, 'source')} read in part; the next run over them continues"]
     return lines + [
         f"            after item {source.position:,} of {visible(source.uri)}" for source in stats.unfinished
     ]

@@ -17,7 +17,7 @@ from msgspec import Struct
 from lshdb.cli.escapes import visible
 from lshdb.clusters.tabular import Row, plain
 
-__all__ = ["Listing", "write_table"]
+__all__ = ["Listing", "counted", "write_table"]
 
 # The number of rows that determine a layout.
 BLOCK_ROWS: Final = 500
@@ -54,7 +54,12 @@ class Listing(Struct, frozen=True):
     def counted(self, number: int) -> str:
         """Return the line below a table of `number` rows."""
         first = "the first " if number == self.limit else ""
-        return f"{first}{number:,} {self.noun}{'' if number == 1 else 's'}"
+        return f"{first}{counted(number, self.noun)}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number with what it counts. Args: several: for other numbers than 1; by default `one` with an s."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def write_table(listing: Listing, rows: Iterable[Row], out: TextIO, width: int | None = None) -> None:

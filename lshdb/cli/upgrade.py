@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli.options import settings_of
+from lshdb.cli.table import counted
 
 if TYPE_CHECKING:
     from lshdb.model.upkeep import Upgrade
@@ -42,11 +43,11 @@ def upgrade(
 def _digest_lines(done: Upgrade) -> list[str]:
     if done.digests is None:
         return []
-    lines = [f"computed the digests of {done.digests.num_computed:,} texts"]
+    lines = [f"computed the digests of {counted(done.digests.num_computed, 'text')}"]
     if done.digests.num_left:
         lines.append(
-            f"{done.digests.num_left:,} texts are neither kept nor in their sources, so the index keeps its old "
-            "digests; run the same command once the sources are back"
+            f"{counted(done.digests.num_left, 'text is', 'texts are')} neither kept nor in a source, so the index "
+            "keeps its old digests; run the same command once the sources are back"
         )
     return lines
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from lshdb.cli.table import counted
 from lshdb.errors import (
     LshdbError,
     NothingToRead,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from lshdb.model.reports import IngestReport, RejectedSource
     from lshdb.model.values import Conflicts
 
-__all__ = ["Allowance", "allowance", "rejections", "verdict", "warnings"]
+__all__ = ["Allowance", "allowance", "rejections", "verdict", "warnings", "without_text"]
 
 # More rejections than this point to a mistake, such as a wrong field.
 DEFAULT_SHARE: Final = 0.5
@@ -81,8 +82,7 @@ def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> L
             run=report.run,
         )
     if not (counts.num_seen or counts.num_removed or report.conflicts.num_left_out):
-        skipped = f"{report.num_skipped:,} files or records without text" if report.num_skipped else "no document"
-        return NothingToRead(path=paths, reason=skipped)
+        return NothingToRead(path=paths, reason=without_text(report) if report.num_skipped else "no document")
     return None
 
 
@@ -95,6 +95,11 @@ def warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
         yield f"{report.counts.num_rejected:,} {rejections(report)}; lshdb stats --rejected {report.run} lists them"
     if told := _conflicts(report.conflicts):
         yield told
+
+
+def without_text(report: IngestReport) -> str:
+    """Return how much was skipped because it has no text."""
+    return f"{counted(report.num_skipped, 'file or record', 'files or records')} without text"
 
 
 def rejections(report: IngestReport) -> str:
@@ -128,5 +133,7 @@ def _conflicts(found: Conflicts) -> str:
         numbers = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
         told.append(f"several files have the same ids with different texts: {numbers} (see --on-conflict)")
     if found.num_repeated:
-        told.append(f"{found.num_repeated:,} records took the place of earlier ones with the same id in the same file")
+        told.append(
+            f"{counted(found.num_repeated, 'record')} took the place of earlier ones with the same id in the same file"
+        )
     return "; ".join(told)

@@ -8,7 +8,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import open_index
-from lshdb.cli.render import named, print_report
+from lshdb.cli.render import counted, named, print_report
 from lshdb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def verify(
 def _lines(report: VerifyReport) -> list[str]:
     counts = report.counts
     lines = [
-        f"{counts.num_pairs:,} pairs: {counts.num_confirmed:,} confirmed, {counts.num_changed:,} changed "
+        f"{counted(counts.num_pairs, 'pair')}: {counts.num_confirmed:,} confirmed, {counts.num_changed:,} changed "
         f"({counts.num_dropped:,} of them below the floor and dropped), "
         f"{counts.num_unknown:,} could not be recomputed; {report.seconds:,.1f} s",
         f"largest difference between a stored similarity and the recomputed one: {report.largest_difference:.4f}",
     ]
     lines += [f"text gone: {named(left)} and {named(right)}" for left, right in report.gone]
     unnamed = counts.num_unknown - len(report.gone)
-    return [*lines, f"text gone: {unnamed:,} pairs more"] if unnamed else lines
+    return [*lines, f"text gone: {counted(unnamed, 'pair')} more"] if unnamed else lines

@@ -147,7 +147,7 @@ def test_an_index_whose_sources_are_gone_keeps_its_old_digests_until_they_are_ba
     assert 0 < computed < num_contents
     assert ended.out.splitlines()[1:] == [
         f"computed the digests of {computed} texts",
-        f"{left} texts are neither kept nor in their sources, so the index keeps its old digests; run the same command "
+        f"{left} texts are neither kept nor in a source, so the index keeps its old digests; run the same command "
         "once the sources are back",
     ]
     assert "unicode14-1: a hostile text can pass for another one; lshdb upgrade" in lshdb(url, "stats").out

@@ -140,8 +140,8 @@ def test_a_lost_document_comes_back_with_the_ingest_after_a_repair(lshdb: Run, f
     ended = lshdb(filled, "check", "--repair")
     assert ended.code == 0
     assert ended.err.splitlines()[2:] == [
-        "1 sources not compared: 1 unfinished",
-        "1 sources lack documents or differ; the next ingest of them reads them again",
+        "1 source not compared: 1 unfinished",
+        "1 source lacks documents or differs; the next ingest reads it again",
     ]
     lshdb(filled, "ingest", tmp_path / "a.jsonl")
     assert {frozenset(row) for row in lshdb(filled, "dupes").rows} == before
@@ -150,6 +150,6 @@ def test_a_lost_document_comes_back_with_the_ingest_after_a_repair(lshdb: Run, f
 def test_sources_that_are_gone_are_counted(lshdb: Run, filled: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").unlink()
     ended = lshdb(filled, "check")
-    assert (ended.code, ended.err.splitlines()[1]) == (0, "1 sources not compared: 1 gone")
+    assert (ended.code, ended.err.splitlines()[1]) == (0, "1 source not compared: 1 gone")
     said = json.loads(lshdb(filled, "check", "--json").out)
     assert (said["documents_read"], said["sources_read"], said["sources_not_read"]) == (0, 0, {"gone": 1})

@@ -145,7 +145,7 @@ def test_contaminated_ends_with_0_where_nothing_is(lshdb: Run, two: str, tmp_pat
     )
     ended = lshdb(two, *NEAREST, "--train", "train", "--test", "clean")
     assert (ended.code, ended.rows) == (0, [])
-    assert ended.err == "0 of 1 documents of clean (0 %) are near-duplicates of documents of train at 0.8\n"
+    assert ended.err == "0 of 1 document of clean (0 %) are near-duplicates of documents of train at 0.8\n"
     assert lshdb(two, "--quiet", *NEAREST, "--train", "train", "--test", "clean").err == ""
 
 

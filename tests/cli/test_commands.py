@@ -162,7 +162,7 @@ def test_collections_have_ids_of_their_own(lshdb: Run, url: str, crawl: Path) ->
     lshdb(url, "ingest", "--base", crawl, crawl)
     lshdb(url, "ingest", "--base", crawl, "--collection", "other", crawl / "a.txt")
     assert figures(lshdb, url)["documents"] == 6
-    assert lshdb(url, "remove", "--collection", "other", "a.txt").out == "1 documents removed\n"
+    assert lshdb(url, "remove", "--collection", "other", "a.txt").out == "1 document removed\n"
     assert lshdb(url, "query", "--id", "a.txt").rows[0] == ["c.txt", "1.0", "true"]
 
 
@@ -320,7 +320,7 @@ def counts(pairs: int, confirmed: int = 0, changed: int = 0, dropped: int = 0, u
 def test_verify_confirms_what_is_right(lshdb: Run, filled: str) -> None:
     assert verified(lshdb, filled) == counts(1, confirmed=1)
     said = lshdb(filled, "verify").out
-    assert said.startswith("1 pairs: 1 confirmed, 0 changed (0 of them below the floor and dropped), 0 could not be")
+    assert said.startswith("1 pair: 1 confirmed, 0 changed (0 of them below the floor and dropped), 0 could not be")
 
 
 def test_verify_corrects_what_is_wrong(lshdb: Run, filled: str) -> None:
@@ -403,7 +403,7 @@ def test_link_computes_what_no_link_left(lshdb: Run, url: str, crawl: Path) -> N
     report = json.loads(lshdb(url, "ingest", "--no-link", "--json", crawl).out)
     assert report["pairs_added"] == 0
     assert (figures(lshdb, url)["unlinked"], figures(lshdb, url)["pairs"]) == (3, 0)
-    assert lshdb(url, "link").out == "1 pairs added\n"
+    assert lshdb(url, "link").out == "1 pair added\n"
     assert lshdb(url, "link").out == "0 pairs added\n"
     assert (figures(lshdb, url)["unlinked"], figures(lshdb, url)["pairs"]) == (0, 1)
 
@@ -416,7 +416,7 @@ def test_a_question_links_by_itself(question: list[str], lshdb: Run, url: str, c
 
 
 def test_remove_forgets_documents_and_what_only_they_had(lshdb: Run, filled: str, crawl: Path) -> None:
-    assert lshdb(filled, "remove", "a.txt").out == "1 documents removed\n"
+    assert lshdb(filled, "remove", "a.txt").out == "1 document removed\n"
     assert lshdb(filled, "dupes").rows == [["c.txt", "b.txt", NEAR, "true"]]
     assert lshdb(filled, "remove", "c.txt", "b.txt", "c.txt").out == "2 documents removed\n"
     found = figures(lshdb, filled)

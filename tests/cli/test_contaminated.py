@@ -107,7 +107,7 @@ def test_several_test_sides_are_summed_up_one_by_one(lshdb: Run, index: str, tmp
     assert [row[-1] for row in ended.rows] == ["test", "test"]
     assert [line.split(" share ")[0] for line in ended.err.splitlines()] == [
         "2 of 4 documents of test (50 %)",
-        "0 of 1 documents of clean.jsonl (0 %)",
+        "0 of 1 document of clean.jsonl (0 %)",
     ]
     assert lshdb(index, *arguments, "--max-share", "0.4").code == 1, "2 of 5, but 2 of 4 of one of them"
     assert lshdb(index, *arguments, "--max-share", "0.5").code == 0

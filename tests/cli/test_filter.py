@@ -30,7 +30,7 @@ def test_filter_says_what_became_of_all_records(lshdb: Run, url: str, news: Path
     ended = lshdb(url, "filter", news, "--out", tmp_path / "out")
     assert (ended.code, ended.err) == (0, "")
     assert re.sub(r"[\d.]+ s", "_ s", ended.out) == (
-        "4 records in 1 files: 2 kept, 1 dropped, 1 rejected by the index (kept); _ s\n" + f"{tmp_path}/out\n"
+        "4 records in 1 file: 2 kept, 1 dropped, 1 rejected by the index (kept); _ s\n" + f"{tmp_path}/out\n"
     )
     given = lines(news)
     assert lines(tmp_path / "out" / "news.jsonl") == [given[0], given[2], given[3]]
@@ -72,7 +72,7 @@ def test_a_damaged_file_is_named_and_ends_with_34(lshdb: Run, url: str, news: Pa
     ended = lshdb(url, "filter", news, damaged, "--out", tmp_path / "out")
     assert ended.code == 34
     assert ended.err == f"lshdb: {damaged}: gzip stream is truncated\n"
-    assert ended.out.startswith("4 records in 1 files")
+    assert ended.out.startswith("4 records in 1 file")
 
 
 NEW = '{"id": "new", "text": "new"}'
@@ -107,11 +107,11 @@ def test_standard_input_needs_standard_output(lshdb: Run, url: str, news: Path, 
 def test_duplicates_of_a_folder_are_listed_and_then_deleted(lshdb: Run, filled: str, crawl: Path) -> None:
     tried = lshdb(filled, "filter", crawl, "--delete", "--dry-run", "--min-sim", "0.9")
     assert (tried.code, tried.rows) == (0, [[f"{crawl}/c.txt", "a.txt"]])
-    assert tried.err == "1 files would be deleted, 0.0 MB\n"
+    assert tried.err == "1 file would be deleted, 0.0 MB\n"
     assert (crawl / "c.txt").exists()
     done = lshdb(filled, "filter", crawl, "--delete", "--min-sim", "0.9")
     assert (done.code, done.rows) == (0, tried.rows)
-    assert done.err == "1 files deleted, 0.0 MB; to remove them from the index: lshdb ingest --prune IN\n"
+    assert done.err == "1 file deleted, 0.0 MB; to remove them from the index: lshdb ingest --prune IN\n"
     assert not (crawl / "c.txt").exists()
 
 

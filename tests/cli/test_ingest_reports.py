@@ -238,7 +238,7 @@ def test_an_ingest_says_how_many_files_it_met_and_when_there_are_no_more(url: st
 def test_a_limit_that_leaves_documents_unread_is_told(lshdb: Run, url: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", {"1": TEN, "2": ELEVEN, "3": OTHER})
     told = "; --limit left the rest unread, and the next run continues there; "
-    assert lshdb(url, "ingest", "--limit", "2", path).out.startswith(f"run 1: 2 added; 1 pairs added{told}")
+    assert lshdb(url, "ingest", "--limit", "2", path).out.startswith(f"run 1: 2 added; 1 pair added{told}")
     assert json.loads(lshdb(url, "ingest", "--json", "--limit", "2", path).out)["limit_reached"] is True
     assert lshdb(url, "ingest", path).out.startswith("run 3: 1 added; 0 pairs added; ")
     assert lshdb(url, "ingest", "--limit", "2", "--prune", path).code == 2

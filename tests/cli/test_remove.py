@@ -37,7 +37,7 @@ def test_a_relative_path_means_the_absolute_id(lshdb: Run, url: str, folder: Pat
     assert [row[0] for row in lshdb(url, "query", "--id", name, "--min-sim", "0.5").rows] == [str(folder / "b.txt")]
     explained = json.loads(lshdb(url, "explain", "--json", name, "b.txt").out)
     assert (explained["left"]["name"], explained["left"]["is_file"]) == (str(folder / "a.txt"), False)
-    assert lshdb(url, "remove", name).out == "1 documents removed\n"
+    assert lshdb(url, "remove", name).out == "1 document removed\n"
     assert num_documents(url) == 2
 
 
@@ -66,7 +66,7 @@ def test_ids_are_read_from_a_file_and_from_standard_input(lshdb: Run, url: str, 
     assert lshdb(url, "remove", "--from-file", folder / "list").out == "2 documents removed\n"
     (folder / "empty").write_text("")
     command = [sys.executable, "-m", "lshdb", "--db", url, "remove", "--from-file", "-"]
-    assert subprocess.run(command, input=b"c.txt", capture_output=True, check=True).stdout == b"1 documents removed\n"
+    assert subprocess.run(command, input=b"c.txt", capture_output=True, check=True).stdout == b"1 document removed\n"
     assert lshdb(url, "remove", "--from-file", folder / "empty").out == "0 documents removed\n"
     assert lshdb(url, "remove", "--from-file", folder / "none").code == 31
 
@@ -76,7 +76,7 @@ def test_ids_may_be_separated_by_nul(lshdb: Run, url: str, folder: Path) -> None
     with Index.open(url) as index:
         index.add([Document("two\nlines", OTHER)])
     (folder / "one").write_bytes(b"two\nlines")
-    assert lshdb(url, "remove", "-0", "--from-file", "one").out == "1 documents removed\n"
+    assert lshdb(url, "remove", "-0", "--from-file", "one").out == "1 document removed\n"
     (folder / "two").write_bytes(b"a.txt\0b.txt\0")
     assert lshdb(url, "remove", "-0", "--from-file", "two").out == "2 documents removed\n"
 
@@ -157,7 +157,7 @@ NOTE = (
 def test_a_removed_document_stays_removed_and_the_user_is_told(lshdb: Run, url: str, folder: Path) -> None:
     lshdb(url, "ingest", folder)
     ended = lshdb(url, "remove", "a.txt")
-    assert (ended.out, ended.err) == ("1 documents removed\n", NOTE)
+    assert (ended.out, ended.err) == ("1 document removed\n", NOTE)
     assert lshdb(url, "ingest", folder).code == 0
     assert num_documents(url) == 2
     assert lshdb(url, "--quiet", "remove", "b.txt").err == ""

@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from lshdb import Document, Index
 from lshdb.cli.output import Output
 from lshdb.cli.render import print_rows
-from lshdb.cli.table import Listing, write_table
+from lshdb.cli.table import Listing, counted, write_table
 from tests.cli.conftest import TEN, Run
 
 PAIRS = Listing(("left", "right", "similarity", "exact"), ("left", "right"), "pair")
@@ -211,3 +211,8 @@ def test_leaving_the_pager_early_is_no_error(tmp_path: Path) -> None:
 def test_off_a_terminal_there_is_never_a_pager(lshdb: Run, filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAGER", "false")
     assert lshdb(filled, "dupes", "--format", "table").out.endswith("\n2 pairs\n")
+
+
+def test_a_number_has_the_form_of_its_noun() -> None:
+    assert [counted(number, "pair") for number in (0, 1, 2, 1000)] == ["0 pairs", "1 pair", "2 pairs", "1,000 pairs"]
+    assert [counted(number, "file has", "files have") for number in (1, 2)] == ["1 file has", "2 files have"]

@@ -26,7 +26,7 @@ def test_a_source_of_which_nothing_was_accepted(lshdb: Run, url: str, tmp_path: 
     bad.write_text(BAD * 2)
     ended = lshdb(url, "ingest", tmp_path)
     assert ended.code == 36
-    assert ended.out.startswith("run 1: 3 added, 2 rejected (2 not JSON); 1 pairs added")
+    assert ended.out.startswith("run 1: 3 added, 2 rejected (2 not JSON); 1 pair added")
     reason = "not JSON: Expecting property name enclosed in double quotes at character 2"
     assert ended.err.splitlines()[-1] == (
         f"lshdb: Nothing in {bad.as_uri()} was accepted (2 rejected: {reason}). "
@@ -122,7 +122,7 @@ def test_no_document_at_all(lshdb: Run, url: str, tmp_path: Path) -> None:
     (folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00")
     ended = lshdb(url, "ingest", folder)
     assert ended.code == 32
-    assert ended.err == f"lshdb: {folder}: nothing to read here (1 files or records without text).\n"
+    assert ended.err == f"lshdb: {folder}: nothing to read here (1 file or record without text).\n"
     (tmp_path / "empty.jsonl").write_text("")
     ended = lshdb(url, "ingest", tmp_path / "empty.jsonl")
     assert (ended.code, ended.err) == (32, f"lshdb: {tmp_path}/empty.jsonl: nothing to read here (no document).\n")
