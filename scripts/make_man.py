@@ -25,6 +25,7 @@ OTHER_STATUSES = {
     1: "query or passages found nothing, or contaminated found more than --max-share allows.",
     2: "Wrong usage.",
     130: "Interrupted (Ctrl-C).",
+    70: "A defect of lshdb; the traceback says where.",
     141: "The reader of the output has closed the pipe.",
     143: "Terminated (SIGTERM).",
 }

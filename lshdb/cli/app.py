@@ -7,6 +7,7 @@ import gc
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -138,4 +139,9 @@ def main() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
     interrupts.listen()
     guard()
-    app()
+    try:
+        app()
+    except Exception:
+        traceback.print_exc()
+        # Python would end with 1, which `query` uses for "found nothing".
+        sys.exit(os.EX_SOFTWARE)

@@ -567,6 +567,12 @@ def test_a_pipe_that_is_closed_at_once_is_no_error(form: str, lshdb: Run, tmp_pa
     assert (done.returncode, done.stderr) == (141, "")
 
 
+def test_a_defect_has_a_status_of_its_own() -> None:
+    defect = "from lshdb.cli import app\ndef fail(): raise ValueError('a defect')\napp.app = fail\napp.main()"
+    ended = subprocess.run([sys.executable, "-c", defect], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (70, "ValueError: a defect")
+
+
 def test_readers_do_not_wait_for_a_writer(lshdb: Run, filled: str, crawl: Path) -> None:
     with Store.open(filled) as store, store.writing() as transaction:
         transaction.execute(update(pair).values(similarity=0.999))
