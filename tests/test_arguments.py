@@ -110,6 +110,23 @@ def test_features_that_are_not_strings_are_refused(tmp_path: Path, features: Any
         assert index.add(Document("b", features=["x", "y"])).counts.num_added == 1  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("features", [(x for x in "abc"), map(str, [1, 2]), iter(["a"])], ids=["yield", "map", "iter"])
+def test_features_that_can_be_read_only_once_are_refused(tmp_path: Path, features: Any) -> None:
+    once = Document("a", features=features)
+    with Index.create(tmp_path / "sets.db", {"shingle": "set"}) as index:
+        for call in (index.put, index.add, index.query):
+            with pytest.raises(BadDocument, match=r"its features are a \w+, not a tuple or another collection of"):
+                call(once)
+        assert "a" not in index
+
+
+@pytest.mark.parametrize("features", [["b", "a"], {"a", "b"}, frozenset("ab"), {"a": 1, "b": 2}.keys()], ids=repr)
+def test_features_may_be_any_collection(tmp_path: Path, features: Any) -> None:
+    with Index.create(tmp_path / "sets.db", {"shingle": "set"}) as index:
+        index.put(Document("a", features=features))
+        assert index.get("a") == Document("a", features=("a", "b"))
+
+
 @pytest.mark.parametrize("make", [Index.create, Index.ensure])
 def test_an_unknown_parameter_is_named_with_those_there_are(make: Callable[..., Index], tmp_path: Path) -> None:
     for chosen in ({"min_simm": 0.7}, {"min_simm": 0.7, "recall": 0.9}):

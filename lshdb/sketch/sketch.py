@@ -6,7 +6,7 @@ Owns the order of the stages, and which text stands for a document.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Final
@@ -214,8 +214,9 @@ def _fault_of_id(doc_id: object) -> str | None:
 
 
 def _require_features(document: Document, features: object) -> None:
-    if isinstance(features, (str, bytes)) or not isinstance(features, Iterable):
-        raise _bad(document, f"its features are {_a_type(features)}, not a tuple of strings")
+    # Not an iterator: it would be exhausted by this check.
+    if isinstance(features, (str, bytes)) or not isinstance(features, Collection):
+        raise _bad(document, f"its features are {_a_type(features)}, not a tuple or another collection of strings")
     for feature in features:
         if not isinstance(feature, str):
             raise _bad(document, f"its features hold {_a_type(feature)}; features are strings")
