@@ -122,6 +122,7 @@ class Index:
         self._small_runs: dict[tuple[object, str], tuple[int, float]] = {}
         # Answers that keep a transaction open while they are read.
         self._streams: WeakSet[Generator[Any, None, None]] = WeakSet()
+        self._is_closed = False
         store.noticed = self._progress.noticed
         announce_to(self._progress.busy)
 
@@ -225,10 +226,11 @@ class Index:
         return whole.vacuum(self._store, full=full)
 
     def close(self) -> None:
-        """Close the database, and end the answers that are not read to their end."""
+        """Close the database. An answer that is not read to its end raises UsageError at its next step."""
         self._progress.done()
+        self._is_closed = True
         for stream in list(self._streams):
-            # Another thread may be reading it. Its transaction ends with it.
+            # Another thread may be reading it; it ends with the next row.
             with suppress(ValueError):
                 stream.close()
         self._store.close()
@@ -1256,11 +1258,25 @@ class Index:
     def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:
         def rows() -> Generator[_Row, None, None]:
             with self._store.reading() as snapshot:
-                yield from ask(snapshot)
+                for row in ask(snapshot):
+                    yield row
+                    self._require_open()
+
+        def answer() -> Iterator[_Row]:
+            yield from stream
+            # Rows that were cut look like rows that were read to their end.
+            self._require_open()
 
         stream = rows()
         self._streams.add(stream)
-        return stream
+        return answer()
+
+    def _require_open(self) -> None:
+        """Raises: UsageError: the index was closed while an answer was read."""
+        if self._is_closed:
+            raise UsageError(
+                reason=f"the index {self.url} is closed, and this answer is not complete. Open it again with Index.open"
+            )
 
     def _clustered(
         self,

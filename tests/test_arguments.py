@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lshdb import BadDocument, ClusterOptions, Document, Index, InvalidParams, UsageError
+from lshdb.store.tables import answers
 
 WORDS = "one two three four five six seven eight nine ten"
 
@@ -248,9 +252,39 @@ def test_a_question_needs_no_id(tmp_path: Path) -> None:
         assert [match.id for match in index.query(Document("", WORDS))] == ["a"]
 
 
-def test_closing_an_index_ends_an_answer_that_is_not_read_to_its_end(url: str) -> None:
+@pytest.mark.parametrize("num_read", [0, 1])
+def test_an_answer_that_is_cut_by_closing_the_index_says_so(url: str, num_read: int) -> None:
     with Index.ensure(url) as index:
         index.add([Document(name, WORDS) for name in "abc"])
-        rows = index.pairs()
+        rows = index.pairs(expand=True)
+        assert len(list(islice(rows, num_read))) == num_read
+    with pytest.raises(UsageError, match="is closed, and this answer is not complete"):
         next(rows)
+
+
+def test_an_answer_that_was_read_to_its_end_stays_so_when_the_index_is_closed(url: str) -> None:
+    with Index.ensure(url) as index:
+        index.add([Document(name, WORDS) for name in "abc"])
+        rows = index.pairs(expand=True)
+        assert len(list(rows)) == 3
     assert list(rows) == []
+
+
+def test_an_answer_that_another_thread_reads_ends_with_an_error(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_inside, is_closed = threading.Event(), threading.Event()
+    read = answers.rejections
+
+    def slow(*given: Any) -> Iterator[Any]:
+        is_inside.set()
+        assert is_closed.wait(10)
+        yield from read(*given)
+        yield from "abc"
+
+    monkeypatch.setattr(answers, "rejections", slow)
+    with Index.ensure(url) as index, ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(list, index.rejections(1))
+        assert is_inside.wait(10)
+        index.close()
+        is_closed.set()
+        with pytest.raises(UsageError, match="is closed"):
+            reader.result(10)
