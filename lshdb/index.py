@@ -562,10 +562,9 @@ class Index:
         """
         from lshdb.audit.repair import Repairing
 
-        if isinstance(kinds, str):
-            raise UsageError(reason=f"repair takes several kinds, such as [{kinds!r}]")
+        named = arguments.several("kinds", kinds)
         with self._store.sole_work("a repair", wait):
-            return Repairing(self._store, kinds, self._progress).repair()
+            return Repairing(self._store, named, self._progress).repair()
 
     def get(self, doc_id: str, collection: str = "default") -> Document | None:
         """Return a stored document, or None if there is none with this id.
@@ -920,7 +919,7 @@ class Index:
         from lshdb.store.tables import decisions
 
         if among is not None:
-            names = list(among)
+            names = arguments.pairs("among", among)
             return self._store.read(lambda snapshot: decisions.among(snapshot, names))
         arguments.count("limit", limit)
         return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit))
@@ -932,7 +931,7 @@ class Index:
         """
         from lshdb.clusters.decisions import undo
 
-        wanted = {numbers} if isinstance(numbers, int) else set(numbers)
+        wanted = arguments.numbers(numbers)
         return self._store.write(lambda transaction: undo(transaction, wanted, self.url))
 
     def import_decisions(self, made: str | Path | Iterable[Decision]) -> DecisionsReport:
@@ -1207,7 +1206,7 @@ class Index:
         from lshdb.readers import ReadOptions
 
         explaining = Explaining(self._store, (options or ReadOptions()).suited(self.params), files=files, ids=ids)
-        return explaining.explain((left, right), collections, with_diff=with_diff)
+        return explaining.explain((left, right), arguments.pair("collections", collections), with_diff=with_diff)
 
     def stats(self) -> Stats:
         """Return the figures of the index."""
@@ -1368,7 +1367,7 @@ def _listed(expand: bool, between: tuple[str, str] | None, within: str | None, *
     """Return which documents of pairs are listed. Raises: UsageError."""
     from lshdb.answers.pairs import Listed
 
-    if between is not None and (within is not None or between[0] == between[1]):
+    if between is not None and (within is not None or len(set(arguments.pair("between", between))) < 2):
         raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
     return Listed(expand, between, within, complete)
 

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from lshdb import BadDocument, ClusterOptions, Document, Index, InvalidParams, UsageError
+from lshdb import (
+    BadDocument,
+    ClusterOptions,
+    Decision,
+    Document,
+    FilterOptions,
+    Index,
+    IngestOptions,
+    InvalidParams,
+    UsageError,
+)
 from lshdb.store.tables import answers
 
 WORDS = "one two three four five six seven eight nine ten"
@@ -77,9 +87,9 @@ def test_one_document_is_added_like_a_list_of_one(index: Index) -> None:
     assert "a" in index
 
 
-@pytest.mark.parametrize("given", ["a text", ["a text"], {"a": "a text"}, [None], 12])
+@pytest.mark.parametrize("given", ["a text", ["a text"], {"a": "a text"}, [None], 12, None])
 def test_what_is_no_document_is_refused(index: Index, given: Any) -> None:
-    with pytest.raises(UsageError, match="takes Documents"):
+    with pytest.raises(UsageError, match=r"the index takes Documents, not .*; write Document\(id, text\)"):
         index.add(given)
     assert len(index) == 3
 
@@ -200,6 +210,43 @@ NAMELESS: dict[str, Callable[[Index], object]] = {
     "remove": lambda index: index.remove("1", 7),  # type: ignore[arg-type]
     "repair": lambda index: index.repair("pair-wrong"),
 }
+
+
+STRING_FOR_SEVERAL: dict[str, Callable[[Index, Any], object]] = {
+    "prefer": lambda _, given: ClusterOptions(prefer=given),
+    "include of an ingest": lambda _, given: IngestOptions(include=given),
+    "exclude_globs of an ingest": lambda _, given: IngestOptions(exclude_globs=given),
+    "include of a filter": lambda _, given: FilterOptions(include=given),
+    "exclude_globs of a filter": lambda _, given: FilterOptions(exclude_globs=given),
+    "kinds": lambda index, given: index.repair(given),
+    "between": lambda index, given: index.pairs(between=given),
+    "between of containments": lambda index, given: index.contained_pairs(between=given),
+    "collections": lambda index, given: index.explain("1", "2", given),
+    "among": lambda index, given: index.decisions(given),
+    "numbers": lambda index, given: index.undo(given),
+}
+
+
+@pytest.mark.parametrize("given", ["12", 5.0, [5.0], [["1", "2"], 7]], ids=repr)
+@pytest.mark.parametrize("call", STRING_FOR_SEVERAL)
+def test_a_string_is_not_taken_for_several(index: Index, call: str, given: Any) -> None:
+    index.build_passages(5)
+    with pytest.raises(UsageError, match=r"takes (two|several|strings)|the number of a decision is a whole number"):
+        STRING_FOR_SEVERAL[call](index, given)
+
+
+def test_a_string_of_digits_undoes_nothing(index: Index) -> None:
+    for one in ("1", "2"):
+        index.decide(Decision("keep", one, who="Ada"))
+    with pytest.raises(UsageError, match="is a whole number"):
+        index.undo("12")  # type: ignore[arg-type]
+    assert len(index.decisions()) == 2
+    assert index.undo(iter([1, 2])) == 2
+
+
+def test_preferred_patterns_may_come_from_an_iterator(index: Index) -> None:
+    (cluster,) = index.clusters(options=ClusterOptions(prefer=iter(["2"])))  # type: ignore[arg-type]
+    assert cluster.keep == "2"
 
 
 @pytest.mark.parametrize("call", NAMELESS)

@@ -32,6 +32,7 @@ from lshdb.errors import UsageError
 from lshdb.linking.candidates import Occurrences, connected
 from lshdb.linking.comparison import compare, contents_of, promising
 from lshdb.linking.components import Rows
+from lshdb.model import arguments
 from lshdb.model.arrays import PairPlaces, distinct
 from lshdb.model.choices import Comparing, Keep, Linkage
 from lshdb.model.params import Params
@@ -67,7 +68,8 @@ class ClusterOptions:
         min_size: the least number of documents, at least 2.
         limit: return only this many clusters, the largest.
 
-    Raises: UsageError: `prefer` holds an invalid regular expression, or a linkage is given with containment.
+    Raises: UsageError: `prefer` is a single string or holds an invalid regular expression, or a linkage is given with
+        containment.
     """
 
     keep: Keep = "first"
@@ -79,6 +81,7 @@ class ClusterOptions:
     measure: Comparing = "jaccard"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "prefer", arguments.several("prefer", self.prefer))
         keep.compiled(self.prefer)
         if self.measure == "containment" and self.linkage is not None:
             raise UsageError(reason="--linkage is for --measure jaccard")

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lshdb.errors import InvalidParams, UsageError
+from lshdb.model import arguments
 from lshdb.model.choices import OnConflict
 from lshdb.readers import ReadOptions, record
 
@@ -74,7 +75,7 @@ class IngestOptions:
             count, too. The next run continues where this one stops.
         budgets: how much is handled at a time.
 
-    Raises: UsageError: the limit is not positive, or given together with `prune`.
+    Raises: UsageError: the limit is not positive, or given together with `prune`; patterns are a single string.
     """
 
     collection: str = "default"
@@ -93,6 +94,8 @@ class IngestOptions:
     budgets: Budgets = field(default_factory=Budgets)
 
     def __post_init__(self) -> None:
+        for name in ("include", "exclude_globs"):
+            object.__setattr__(self, name, arguments.several(name, getattr(self, name)))
         if self.limit is not None and self.limit < 1:
             raise InvalidParams(name="limit", value=self.limit, reason="it must be 1 or more")
         if self.limit is not None and self.prune:

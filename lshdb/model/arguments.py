@@ -1,7 +1,7 @@
 """Check the arguments that a program passes to an index, before any work begins.
 
-Wherever several strings, paths or documents are accepted, so is a single one. Without these checks, Python would
-iterate over the characters of a string.
+Wherever several ids, paths or documents are accepted, so is a single one. Where only several strings are accepted, a
+single one is refused. Without these checks, Python would iterate over the characters of a string.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ __all__ = [
     "documents",
     "name",
     "names",
+    "numbers",
+    "pair",
+    "pairs",
     "params",
     "paths",
     "place",
+    "several",
     "sides",
     "similarity",
 ]
@@ -45,8 +49,7 @@ Place: TypeAlias = str | Path
 
 def documents(given: Documents) -> Iterator[Document]:
     """Yield the documents. Raises: UsageError: an element is not a document."""
-    for one in [given] if isinstance(given, Document) else _several(given, "takes Documents"):
-        yield document(one)
+    yield from map(document, _each(given))
 
 
 def document(given: object) -> Document:
@@ -61,8 +64,7 @@ def names(given: Names) -> Iterator[str]:
 
     Raises: UsageError: an element is neither an id, a path nor a document.
     """
-    is_one = isinstance(given, (str, PathLike, Document))
-    for one in [given] if is_one else _several(given, "an id is a string"):
+    for one in _each(given):
         if isinstance(one, Document):
             yield name("an id", one.doc_id)
         elif isinstance(one, PathLike):
@@ -80,8 +82,7 @@ def name(what: str, given: object) -> str:
 
 def paths(given: Paths) -> list[str | Path]:
     """Return the paths of files and folders. Raises: UsageError: an element is not a path."""
-    is_one = isinstance(given, (str, PathLike))
-    found: list[Any] = [given] if is_one else list(_several(given, "a path is a string or a Path"))
+    found = list(_each(given))
     for one in found:
         if not isinstance(one, (str, Path)):
             raise UsageError(reason=f"a path is a string or a Path, not {_shown(one)}")
@@ -94,6 +95,39 @@ def sides(given: Sides) -> list[str | Path]:
     if not found:
         raise UsageError(reason="a side names at least one collection or path")
     return [one if isinstance(one, Path) else name("a collection", one) for one in found]
+
+
+def several(called: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Return several strings. Raises: UsageError: it is a single one, or an element is no string."""
+    if isinstance(given, str):
+        raise UsageError(reason=f"{called} takes several strings, such as [{given!r}], not a single one")
+    found = tuple(_each(given))
+    for one in found:
+        if not isinstance(one, str):
+            raise UsageError(reason=f"{called} takes strings, not {_shown(one)}")
+    return found
+
+
+def pair(called: str, given: tuple[str, str]) -> tuple[str, str]:
+    """Return two strings. Raises: UsageError: they are not two."""
+    found = several(called, given)
+    if len(found) != 2:
+        raise UsageError(reason=f"{called} takes two strings, not {len(found)}")
+    return found
+
+
+def pairs(called: str, given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return pairs of strings. Raises: UsageError: an element is no pair of strings."""
+    return [pair(called, one) for one in _each(given)]
+
+
+def numbers(given: int | Iterable[int]) -> set[int]:
+    """Return the numbers of decisions. Raises: UsageError: an element is no whole number."""
+    found = list(_each(given))
+    for one in found:
+        if isinstance(one, bool) or not isinstance(one, int):
+            raise UsageError(reason=f"the number of a decision is a whole number, not {_shown(one)}")
+    return set(found)
 
 
 def place(given: object) -> str:
@@ -124,10 +158,9 @@ def similarity(given: float, called: str = "min_sim") -> float:
     return given
 
 
-def _several(given: Any, expected: str) -> Iterable[Any]:
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise UsageError(reason=f"{expected}, and so is each of several; this is {_shown(given)}")
-    return given
+def _each(given: Any) -> Iterable[Any]:
+    """Return several values; a single one is several of which there is one."""
+    return [given] if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else given
 
 
 def _shown(given: object) -> str:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from lshdb.errors import InvalidParams
+from lshdb.model import arguments
 from lshdb.model.choices import Captures, TextFormat
 from lshdb.model.params import HtmlText, Params, ShingleKind
 from lshdb.model.values import Document, Rejection
@@ -227,7 +228,7 @@ class ReadOptions:
             _check_field("id_field", self.id_field)
         if not isinstance(self.text_field, str):
             # One field is the same whether or not it is given as a sequence.
-            names = tuple(self.text_field)
+            names = arguments.several("text_field", self.text_field)
             object.__setattr__(self, "text_field", names[0] if len(names) == 1 else names)
         self._check_text_field()
 

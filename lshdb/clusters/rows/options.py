@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.errors import UsageError
+from lshdb.model import arguments
 from lshdb.model.choices import Unknown
 from lshdb.model.values import Rejection, summed
 from lshdb.readers import ReadOptions
@@ -39,7 +40,8 @@ class FilterOptions:
         without_boilerplate: take passages out of the kept records if at least this many kept documents of the index
             share them; None takes nothing.
 
-    Raises: UsageError: boilerplate would be taken out of dropped records, or has fewer than two documents.
+    Raises: UsageError: boilerplate would be taken out of dropped records, or has fewer than two documents; patterns
+        are a single string.
     """
 
     dropped: bool = False
@@ -56,6 +58,8 @@ class FilterOptions:
     without_boilerplate: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("include", "exclude_globs"):
+            object.__setattr__(self, name, arguments.several(name, getattr(self, name)))
         if self.without_boilerplate is not None and self.dropped:
             raise UsageError(reason="--without-boilerplate is for the kept records, not for --dropped")
         if self.without_boilerplate is not None and self.without_boilerplate < 2:
