@@ -34,10 +34,10 @@ from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
 from lshdb.model.choices import PairOrder
-from lshdb.model.params import Params
+from lshdb.model.params import Params, check_choice
 from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport
-from lshdb.model.values import Counts, Document, Rejection
+from lshdb.model.values import Counts, Document, Rejection, unstorable
 from lshdb.sketch.kernels.announcement import announce_to
 from lshdb.store.dialect import INGEST
 from lshdb.store.merging import Merging
@@ -255,7 +255,7 @@ class Index:
 
     def __contains__(self, doc_id: object) -> bool:
         """Return whether the collection ``default`` has a document with this id."""
-        if not isinstance(doc_id, str):
+        if not isinstance(doc_id, str) or unstorable(doc_id):
             return False
         return bool(self._store.read(partial(answers.doc_keys, collection="default", doc_id=doc_id)))
 
@@ -478,6 +478,7 @@ class Index:
         """
         from lshdb.readers import meant_ids
 
+        arguments.document_name(name, collection)
         with self._store.reading() as snapshot:
             candidates = (one for one in meant_ids(name) if answers.doc_keys(snapshot, collection, one))
             return next(candidates, name)
@@ -576,7 +577,7 @@ class Index:
         """
         from lshdb.answers.document import stored_document
 
-        arguments.name("an id", doc_id)
+        arguments.document_name(doc_id, collection)
         with self._store.reading() as snapshot:
             return stored_document(snapshot, doc_id, collection, self.params, self.url)
 
@@ -711,9 +712,10 @@ class Index:
         from lshdb.answers.contamination import nearest
         from lshdb.overlap.searching import require_apart
 
-        require_apart([train], [test])
+        sides = [arguments.name("a collection", one) for one in (train, test)]
+        require_apart(sides[:1], sides[1:])
         least = self._checked(min_sim)
-        self._complete(train, test)
+        self._complete(*sides)
         return self._stream(lambda snapshot: nearest(snapshot, train, test, least, self.params))
 
     def captures(
@@ -728,6 +730,9 @@ class Index:
         from lshdb.answers.captures import captures
 
         least = self._asked(min_sim)
+        arguments.name("a collection", collection)
+        if address:
+            arguments.name("an address", address)
         return self._stream(lambda snapshot: captures(snapshot, address, collection, least, self.params, self.url))
 
     def clusters(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Cluster]:
@@ -919,9 +924,9 @@ class Index:
         from lshdb.store.tables import decisions
 
         if among is not None:
-            names = arguments.pairs("among", among)
+            names = arguments.places("among", among)
             return self._store.read(lambda snapshot: decisions.among(snapshot, names))
-        arguments.count("limit", limit)
+        arguments.limit("limit", limit)
         return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit))
 
     def undo(self, numbers: int | Iterable[int]) -> int:
@@ -1084,7 +1089,7 @@ class Index:
         least = arguments.similarity(min_containment, "min_containment")
         most = arguments.similarity(max_containment, "max_containment")
         chosen, listed = _chosen(least, most, sort, limit), _listed(expand, between, within)
-        self._require(*(one for one in (within, *(between or ())) if one is not None))
+        self._require(within, *(between or ()))
         return self._stream(lambda snapshot: contained_pairs(snapshot, chosen, listed, self.params, self._progress))
 
     def passages(self, doc_id: str, collection: str = "default") -> list[Passage]:
@@ -1095,7 +1100,7 @@ class Index:
         from lshdb.passages.shared import passages_of
 
         self._require_passages()
-        arguments.name("an id", doc_id)
+        arguments.document_name(doc_id, collection)
         with self._store.reading() as snapshot:
             return passages_of(snapshot, doc_id, collection, self.params, self.url)
 
@@ -1117,9 +1122,10 @@ class Index:
         self._require_passages()
         arguments.count("limit", limit)
         arguments.count("min_documents", min_documents)
+        if prefix:
+            arguments.name("a prefix", prefix)
+        self._require(within)
         with self._store.reading() as snapshot:
-            if within is not None:
-                collections.require(snapshot, self.url, within)
             return boilerplate(snapshot, self.params, min_documents, limit, within, prefix)
 
     def query_many(self, documents: Documents, min_sim: float | None = None, k: int | None = None) -> Iterator[Answer]:
@@ -1137,7 +1143,7 @@ class Index:
 
         least = self._warned(self._asked(min_sim))
         questions = (Question(document) for document in arguments.documents(documents))
-        return answered(self._store, questions, least, arguments.count("k", k))
+        return answered(self._store, questions, least, arguments.limit("k", k))
 
     def query_files(
         self,
@@ -1164,7 +1170,7 @@ class Index:
         least, ways = self._warned(self._asked(min_sim)), (options or ReadOptions()).suited(self.params)
         found = arguments.paths(paths)
         questions = Questions(found, ways, self.params, self._progress.rejected, with_lines=with_lines)
-        return answered(self._store, questions, least, arguments.count("k", k))
+        return answered(self._store, questions, least, arguments.limit("k", k))
 
     def query_id(self, doc_id: str, min_sim: float | None = None, collection: str = "default") -> list[Match]:
         """Return the near-duplicates of a document of the index, without itself.
@@ -1175,7 +1181,7 @@ class Index:
         from lshdb.linking.pending import link_pending
 
         least = self._checked(min_sim)
-        arguments.name("an id", doc_id)
+        arguments.document_name(doc_id, collection)
         link_pending(self._store, self._progress)
         with self._store.reading() as snapshot:
             return stored_matches(snapshot, doc_id, collection, least, self.params, self.url)
@@ -1206,7 +1212,13 @@ class Index:
         from lshdb.readers import ReadOptions
 
         explaining = Explaining(self._store, (options or ReadOptions()).suited(self.params), files=files, ids=ids)
-        return explaining.explain((left, right), arguments.pair("collections", collections), with_diff=with_diff)
+        places = arguments.pair("collections", collections)
+        if files:
+            arguments.paths((left, right))
+        else:
+            for name, place in zip((left, right), places, strict=True):
+                arguments.document_name(name, place)
+        return explaining.explain((left, right), places, with_diff=with_diff)
 
     def stats(self) -> Stats:
         """Return the figures of the index."""
@@ -1222,6 +1234,8 @@ class Index:
         Args: within: only pairs of texts that both occur in this collection.
         """
         arguments.count("num_bins", num_bins)
+        if within is not None:
+            arguments.name("a collection", within)
         bins, floor = [0] * num_bins, self.params.floor
         found = self._store.read(lambda snapshot: inspection.num_pairs_by_similarity(snapshot, within))
         for step, number in found.items():
@@ -1241,6 +1255,7 @@ class Index:
         """Return the largest buckets, with documents in them."""
         from lshdb.answers.hot_buckets import hottest
 
+        arguments.count("count", count)
         with self._store.reading() as snapshot:
             return hottest(snapshot, self.params, count)
 
@@ -1299,18 +1314,18 @@ class Index:
         """Link all unlinked documents. Raises: CollectionUnknown: one of the collections has no documents."""
         from lshdb.linking.pending import link_pending
 
+        self._require(*wanted)
         link_pending(self._store, self._progress)
         # The answer follows, perhaps in a pager on the same terminal.
         self._progress.done()
-        self._require(*(name for name in wanted if name is not None))
 
     def _require_passages(self) -> None:
         if not self.params.passages:
             raise PassagesMissing(url=self.url)
 
-    def _require(self, *names: str) -> None:
-        """Raises: CollectionUnknown: one of the collections has no documents."""
-        if names:
+    def _require(self, *wanted: str | None) -> None:
+        """Raises: CollectionUnknown: one of the collections, except for None, has no documents."""
+        if names := [arguments.name("a collection", one) for one in wanted if one is not None]:
             self._store.read(lambda snapshot: collections.require(snapshot, self.url, *names))
 
     def _link(self, run_key: int | None) -> int:
@@ -1376,7 +1391,9 @@ def _chosen(least: float, most: float, sort: PairOrder | None, limit: int | None
     """Return which pairs are listed. Raises: UsageError."""
     if most < least:
         raise UsageError(reason=f"no similarity is at least {least} and at most {most}")
-    return Chosen(least, most, sort, arguments.count("limit", limit))
+    if sort is not None:
+        check_choice("sort", sort, PairOrder)
+    return Chosen(least, most, sort, arguments.limit("limit", limit))
 
 
 def _agree(store: Store, chosen: Mapping[str, Any]) -> None:

@@ -16,10 +16,12 @@ from lshdb import (
     ClusterOptions,
     Decision,
     Document,
+    ExportOptions,
     FilterOptions,
     Index,
     IngestOptions,
     InvalidParams,
+    ReadOptions,
     UsageError,
 )
 from lshdb.store.tables import answers
@@ -208,7 +210,10 @@ NAMELESS: dict[str, Callable[[Index], object]] = {
     "query": lambda index: index.query("a text"),  # type: ignore[arg-type]
     "add": lambda index: index.add([Document("a", WORDS)], ""),
     "remove": lambda index: index.remove("1", 7),  # type: ignore[arg-type]
-    "repair": lambda index: index.repair("pair-wrong"),
+    "explain": lambda index: index.explain(5, 6),  # type: ignore[arg-type]
+    "explain files": lambda index: index.explain(5, 6, files=True),  # type: ignore[arg-type]
+    "buffer": lambda index: index.buffered().add("x"),  # type: ignore[arg-type]
+    "pairs within": lambda index: index.pairs(within=5),  # type: ignore[arg-type]
 }
 
 
@@ -233,6 +238,72 @@ def test_a_string_is_not_taken_for_several(index: Index, call: str, given: Any) 
     index.build_passages(5)
     with pytest.raises(UsageError, match=r"takes (two|several|strings)|the number of a decision is a whole number"):
         STRING_FOR_SEVERAL[call](index, given)
+
+
+UNSTORABLE: dict[str, Callable[[Index, str], object]] = {
+    "get": lambda index, name: index.get(name),
+    "get in a collection": lambda index, name: index.get("1", name),
+    "query_id": lambda index, name: index.query_id(name),
+    "query_id in a collection": lambda index, name: index.query_id("1", collection=name),
+    "remove": lambda index, name: index.remove(name),
+    "remove_collection": lambda index, name: index.remove_collection(name),
+    "add": lambda index, name: index.add(Document("a", WORDS), name),
+    "ingest": lambda _, name: IngestOptions(collection=name),
+    "explain": lambda index, name: index.explain("1", name),
+    "explain in a collection": lambda index, name: index.explain("1", "2", ("default", name)),
+    "meant": lambda index, name: index.meant(name),
+    "pairs within": lambda index, name: index.pairs(within=name),
+    "pairs between": lambda index, name: index.pairs(between=("default", name)),
+    "clusters within": lambda index, name: index.clusters(options=ClusterOptions(within=name)),
+    "nearest": lambda index, name: index.nearest("default", name),
+    "contaminated": lambda index, name: index.contaminated("default", name),
+    "captures": lambda index, name: index.captures(name),
+    "captures in a collection": lambda index, name: index.captures(collection=name),
+    "histogram": lambda index, name: index.histogram(within=name),
+    "passages": lambda index, name: index.passages(name),
+    "boilerplate within": lambda index, name: index.boilerplate(within=name),
+    "boilerplate prefix": lambda index, name: index.boilerplate(prefix=name),
+    "containing_id": lambda index, name: index.containing_id(name),
+    "decisions": lambda index, name: index.decisions([("default", name)]),
+    "decision": lambda _, name: Decision("keep", name, who="Ada"),
+}
+
+
+@pytest.mark.parametrize("name", ["a\ud800", "a\0"], ids=ascii)
+@pytest.mark.parametrize("call", UNSTORABLE)
+def test_a_name_that_no_database_can_store_is_refused(index: Index, call: str, name: str) -> None:
+    if call in {"passages", "boilerplate within", "boilerplate prefix", "containing_id"}:
+        index.build_passages(5)
+    with pytest.raises(UsageError, match=r"a lone surrogate|a NUL character"):
+        UNSTORABLE[call](index, name)
+    assert name not in index
+
+
+CHOICES: dict[str, Callable[[Index], object]] = {
+    "sort is 'foo'": lambda index: index.pairs(sort="foo"),  # type: ignore[arg-type]
+    "keep is 'foo'": lambda _: ClusterOptions(keep="foo"),  # type: ignore[arg-type]
+    "linkage is 'foo'": lambda _: ClusterOptions(linkage="foo"),  # type: ignore[arg-type]
+    "measure is 'foo'": lambda _: ClusterOptions(measure="foo"),  # type: ignore[arg-type]
+    "on_conflict is 'foo'": lambda _: IngestOptions(on_conflict="foo"),  # type: ignore[arg-type]
+    "captures is 'foo'": lambda _: ReadOptions(captures="foo"),  # type: ignore[arg-type]
+    "text_format is 'foo'": lambda _: ReadOptions(text_format="foo"),  # type: ignore[arg-type]
+    "unknown is 'foo'": lambda _: FilterOptions(unknown="foo"),  # type: ignore[arg-type]
+    "what is 'foo'": lambda _: ExportOptions(what="foo"),  # type: ignore[arg-type]
+    "form is 'foo'": lambda _: ExportOptions(form="foo"),  # type: ignore[arg-type]
+    "kind is 'foo'": lambda _: Decision("foo", "1", "2", who="Ada"),  # type: ignore[arg-type]
+    "min_size is 1": lambda _: ClusterOptions(min_size=1),
+    "limit is 0": lambda _: ClusterOptions(limit=0),
+    "limit is '5'": lambda _: IngestOptions(limit="5"),  # type: ignore[arg-type]
+    "count is -1": lambda index: index.hottest(-1),
+    "count is None": lambda index: index.hottest(None),  # type: ignore[arg-type]
+    "num_bins is 0": lambda index: index.histogram(0),
+}
+
+
+@pytest.mark.parametrize("message", CHOICES)
+def test_a_choice_that_does_not_exist_and_a_number_that_is_too_small_are_refused(index: Index, message: str) -> None:
+    with pytest.raises(InvalidParams, match=f"^{message}: it must be "):
+        CHOICES[message](index)
 
 
 def test_a_string_of_digits_undoes_nothing(index: Index) -> None:

@@ -35,7 +35,7 @@ from lshdb.linking.components import Rows
 from lshdb.model import arguments
 from lshdb.model.arrays import PairPlaces, distinct
 from lshdb.model.choices import Comparing, Keep, Linkage
-from lshdb.model.params import Params
+from lshdb.model.params import Params, check_choice
 from lshdb.model.progress import Progress
 from lshdb.model.values import CandidatePairs, VerifiedPairs
 from lshdb.passages.containment import ContainedPairs, contained_contents
@@ -68,8 +68,8 @@ class ClusterOptions:
         min_size: the least number of documents, at least 2.
         limit: return only this many clusters, the largest.
 
-    Raises: UsageError: `prefer` is a single string or holds an invalid regular expression, or a linkage is given with
-        containment.
+    Raises: InvalidParams: a choice does not exist, or a number is too small; UsageError: `prefer` is a single string or
+        holds an invalid regular expression, or a linkage is given with containment.
     """
 
     keep: Keep = "first"
@@ -81,6 +81,12 @@ class ClusterOptions:
     measure: Comparing = "jaccard"
 
     def __post_init__(self) -> None:
+        check_choice("keep", self.keep, Keep)
+        check_choice("measure", self.measure, Comparing)
+        if self.linkage is not None:
+            check_choice("linkage", self.linkage, Linkage)
+        arguments.count("min_size", self.min_size, least=2)
+        arguments.limit("limit", self.limit)
         object.__setattr__(self, "prefer", arguments.several("prefer", self.prefer))
         keep.compiled(self.prefer)
         if self.measure == "containment" and self.linkage is not None:
@@ -122,8 +128,8 @@ class Deduplication:
 
     def _arranged(self, kept: NDArray[np.int64], keys: NDArray[np.int64], documents: Ranked) -> Clusters:
         self._progress.advanced("cluster", 1.0)
-        measure, least = self._options.measure, max(2, self._options.min_size)
-        return arrange(kept, keys, documents, least, self._options.limit, measure)
+        options = self._options
+        return arrange(kept, keys, documents, options.min_size, options.limit, options.measure)
 
     def _contained(self) -> Clusters:
         """Return the clusters of kept documents and those that they contain."""

@@ -28,6 +28,7 @@ from lshdb.clusters.members import Member
 from lshdb.clusters.tabular import Record, Row, require_pyarrow, write_jsonl, write_records, writer
 from lshdb.errors import IndexDamaged, TextsNotKept, UsageError
 from lshdb.model.choices import ExportFormat, What
+from lshdb.model.params import check_choice
 from lshdb.model.progress import Progress
 from lshdb.sketch.texts import unpack
 from lshdb.store.files import replacing, require_free, writing
@@ -73,6 +74,8 @@ class ExportOptions:
         force: overwrite existing files.
         clusters: which documents are duplicates, and which of them is kept.
         raw: write CSV without the apostrophes that keep a spreadsheet from running an id as a formula.
+
+    Raises: InvalidParams: there is no such choice.
     """
 
     what: What = "kept"
@@ -81,6 +84,11 @@ class ExportOptions:
     force: bool = False
     clusters: ClusterOptions = field(default_factory=ClusterOptions)
     raw: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("what", self.what, What)
+        if self.form is not None:
+            check_choice("form", self.form, ExportFormat)
 
 
 @dataclass(frozen=True, slots=True)

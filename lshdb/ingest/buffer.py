@@ -12,6 +12,7 @@ from collections.abc import Callable
 from threading import RLock, Timer
 from typing import Self
 
+from lshdb.model import arguments
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.sketch.sketch import require_fit
@@ -48,7 +49,7 @@ class Buffer:
         Raises: BadDocument: it does not fit the index, and is not accepted; StoreError: adding failed, perhaps earlier
             and in the background. The documents stay in the buffer, and the next call tries again.
         """
-        require_fit(document, self._params)
+        require_fit(arguments.document(document), self._params)
         with self._lock:
             self._held.append(document)
             if self._failure is not None or len(self._held) >= self._size:

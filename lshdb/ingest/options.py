@@ -8,9 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from lshdb.errors import InvalidParams, UsageError
+from lshdb.errors import UsageError
 from lshdb.model import arguments
 from lshdb.model.choices import OnConflict
+from lshdb.model.params import check_choice
 from lshdb.readers import ReadOptions, record
 
 __all__ = ["Budgets", "IngestOptions"]
@@ -75,7 +76,8 @@ class IngestOptions:
             count, too. The next run continues where this one stops.
         budgets: how much is handled at a time.
 
-    Raises: UsageError: the limit is not positive, or given together with `prune`; patterns are a single string.
+    Raises: UsageError: the collection, the limit or `on_conflict` is not usable; a limit is given together with
+        `prune`; patterns are a single string.
     """
 
     collection: str = "default"
@@ -96,8 +98,10 @@ class IngestOptions:
     def __post_init__(self) -> None:
         for name in ("include", "exclude_globs"):
             object.__setattr__(self, name, arguments.several(name, getattr(self, name)))
-        if self.limit is not None and self.limit < 1:
-            raise InvalidParams(name="limit", value=self.limit, reason="it must be 1 or more")
+        arguments.name("a collection", self.collection)
+        arguments.limit("limit", self.limit)
+        if self.on_conflict is not None:
+            check_choice("on_conflict", self.on_conflict, OnConflict)
         if self.limit is not None and self.prune:
             raise UsageError(reason="--limit does not find all files, so --prune would remove documents that exist")
 

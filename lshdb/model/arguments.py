@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lshdb.errors import InvalidParams, UsageError
-from lshdb.model.values import Document
+from lshdb.model.values import Document, unstorable
 
 __all__ = [
     "Documents",
@@ -23,15 +23,17 @@ __all__ = [
     "Sides",
     "count",
     "document",
+    "document_name",
     "documents",
+    "limit",
     "name",
     "names",
     "numbers",
     "pair",
-    "pairs",
     "params",
     "paths",
     "place",
+    "places",
     "several",
     "sides",
     "similarity",
@@ -77,7 +79,15 @@ def name(what: str, given: object) -> str:
     """Return the name of a document or collection. Args: what: such as "an id". Raises: UsageError."""
     if not isinstance(given, str) or not given:
         raise UsageError(reason=f"{what} is a string that is not empty, not {_shown(given)}")
+    if (character := unstorable(given)) is not None:
+        raise UsageError(reason=f"{what} does not hold {character}, as {_shown(given)} does")
     return given
+
+
+def document_name(doc_id: object, collection: object) -> None:
+    """Check the id of a document and the name of its collection. Raises: UsageError."""
+    name("an id", doc_id)
+    name("a collection", collection)
 
 
 def paths(given: Paths) -> list[str | Path]:
@@ -116,9 +126,12 @@ def pair(called: str, given: tuple[str, str]) -> tuple[str, str]:
     return found
 
 
-def pairs(called: str, given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return pairs of strings. Raises: UsageError: an element is no pair of strings."""
-    return [pair(called, one) for one in _each(given)]
+def places(called: str, given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the collections and ids of documents. Raises: UsageError: an element is no pair of names."""
+    found = [pair(called, one) for one in _each(given)]
+    for collection, doc_id in found:
+        document_name(doc_id, collection)
+    return found
 
 
 def numbers(given: int | Iterable[int]) -> set[int]:
@@ -144,11 +157,16 @@ def params(given: object) -> Mapping[str, Any]:
     return given or {}
 
 
-def count(called: str, given: int | None) -> int | None:
-    """Return the largest number of something. Raises: InvalidParams: it is not a whole number from 1."""
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
-        raise InvalidParams(name=called, value=repr(given), reason="it must be a whole number from 1")
+def count(called: str, given: int, least: int = 1) -> int:
+    """Return a number of something. Raises: InvalidParams: it is not a whole number, or less than `least`."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+        raise InvalidParams(name=called, value=repr(given), reason=f"it must be a whole number from {least}")
     return given
+
+
+def limit(called: str, given: int | None) -> int | None:
+    """Return the largest number of something; None for all. Raises: InvalidParams: it is not a whole number from 1."""
+    return None if given is None else count(called, given)
 
 
 def similarity(given: float, called: str = "min_sim") -> float:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from lshdb.errors import UsageError
-from lshdb.model.values import MAX_NAME_BYTES
+from lshdb.model.params import check_choice
+from lshdb.model.values import MAX_NAME_BYTES, unstorable
 
 __all__ = ["MAX_REASON", "MAX_WHO", "Decision", "DecisionKind", "DecisionState", "DecisionsReport"]
 
@@ -39,7 +40,7 @@ class Decision:
             ``same_text``, if both documents have the same text, or ``absent``, if one is not in the index: the decision
             has no effect.
 
-    Raises: UsageError: a name, a reason or the time is not usable.
+    Raises: UsageError: the kind, a name, a reason or the time is not usable.
     """
 
     kind: DecisionKind
@@ -54,6 +55,7 @@ class Decision:
     state: DecisionState = "valid"
 
     def __post_init__(self) -> None:
+        check_choice("kind", self.kind, DecisionKind)
         if (self.kind == "keep") != (self.other is None):
             raise UsageError(reason='a decision of kind "different" names two documents, one of kind "keep" one')
         if self.other is None:
@@ -91,12 +93,10 @@ class DecisionsReport:
 
 def _require(text: str, what: str, least: int, most: int) -> None:
     """Raises: UsageError: a text is empty, too long, or cannot be stored."""
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        raise UsageError(reason=f"{what} holds a lone surrogate") from None
-    if not least <= size <= most or "\0" in text:
-        raise UsageError(reason=f"{what} has {least} to {most:,} bytes, and no NUL character")
+    if (character := unstorable(text)) is not None:
+        raise UsageError(reason=f"{what} holds {character}")
+    if not least <= len(text.encode()) <= most:
+        raise UsageError(reason=f"{what} has {least} to {most:,} bytes")
 
 
 def _in_utc(moment: str) -> str:

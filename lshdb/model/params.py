@@ -109,9 +109,9 @@ class Params:
         _parse_shingle(str(self.shingle))
         _check_flag("multiset", self.multiset)
         _check_flag("keep_text", self.keep_text)
-        _check_choice("scheme", self.scheme, get_args(Scheme))
-        _check_choice("html", self.html, get_args(HtmlText))
-        _check_choice("table_version", self.table_version, get_args(TableVersion))
+        check_choice("scheme", self.scheme, Scheme)
+        check_choice("html", self.html, HtmlText)
+        check_choice("table_version", self.table_version, TableVersion)
         check_range("bands", self.bands, 1, MAX_BANDS)
         check_range("rows", self.rows, 1, MAX_PERMUTATIONS)
         check_range("num_perm", self.num_perm, 0, MAX_PERMUTATIONS)
@@ -170,9 +170,10 @@ def _check_texts(params: Params) -> None:
         raise InvalidParams(name="passages", value=params.passages, reason="passages are read from the kept texts")
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InvalidParams(name=name, value=repr(value), reason=f"it must be one of {', '.join(choices)}")
+def check_choice(name: str, value: object, choices: object) -> None:
+    """Check that a value is one of a Literal. Raises: InvalidParams."""
+    if value not in get_args(choices):
+        raise InvalidParams(name=name, value=repr(value), reason=f"it must be one of {', '.join(get_args(choices))}")
 
 
 def _check_flag(name: str, value: bool) -> None:

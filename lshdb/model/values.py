@@ -43,6 +43,7 @@ __all__ = [
     "VerifiedPairs",
     "stored_type",
     "summed",
+    "unstorable",
 ]
 
 _Counts = TypeVar("_Counts", bound="DataclassInstance")
@@ -51,6 +52,17 @@ _Counts = TypeVar("_Counts", bound="DataclassInstance")
 MAX_NAME_BYTES: Final = 2_600
 # An id has fewer, because a qualified id adds the name of a file.
 MAX_ID_BYTES: Final = 2_000
+
+
+# Neither database can store one.
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def unstorable(text: str) -> str | None:
+    """Return which character keeps a text from being stored, or None."""
+    if "\0" in text:
+        return "a NUL character"
+    return "a lone surrogate" if not text.isascii() and _SURROGATE.search(text) else None
 
 
 # The years 1 to 9999, in microseconds since 1970 UTC.

@@ -20,7 +20,7 @@ from msgspec import Struct
 from lshdb.errors import InvalidParams
 from lshdb.model import arguments
 from lshdb.model.choices import Captures, TextFormat
-from lshdb.model.params import HtmlText, Params, ShingleKind
+from lshdb.model.params import HtmlText, Params, ShingleKind, check_choice
 from lshdb.model.values import Document, Rejection
 
 __all__ = [
@@ -189,7 +189,7 @@ class ReadOptions:
         captures: of an address in WARC files, the ``newest`` capture, or ``all``, whose ids end with their date.
 
     Raises: InvalidParams: the field names are empty, equal, or impossible in JSON; the prefix contains a NUL character
-        or an unknown placeholder.
+        or an unknown placeholder; there is no such choice.
     """
 
     html: HtmlText = "main"
@@ -223,6 +223,8 @@ class ReadOptions:
         return max(MAX_LINE_BYTES, MAX_BYTES_A_BYTE * self.max_text)
 
     def __post_init__(self) -> None:
+        check_choice("captures", self.captures, Captures)
+        check_choice("text_format", self.text_format, TextFormat)
         _check_prefix(self.id_prefix)
         if self.id_field is not None:
             _check_field("id_field", self.id_field)

@@ -5,7 +5,6 @@ Owns the order of the stages, and which text stands for a document.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -27,6 +26,7 @@ from lshdb.model.values import (
     ShingleSets,
     Signatures,
     Sketches,
+    unstorable,
 )
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import sign
@@ -50,9 +50,6 @@ __all__ = [
 # Bytes of text that become shingles at a time. The intermediate arrays are 12 times as large, and fit in memory
 # that the process already has. With 25 MB at a time, getting new pages from the system took as long as the kernels.
 PART_BYTES: Final = 1_000_000
-
-# Neither database can store one in an id.
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def sketch(documents: Sequence[Document], params: Params) -> Sketches:
@@ -204,10 +201,8 @@ def _fault_of_id(doc_id: object) -> str | None:
         return f"its id is {_a_type(doc_id)}, not a string"
     if not doc_id:
         return "its id is empty"
-    if "\0" in doc_id:
-        return "its id holds a NUL character"
-    if not doc_id.isascii() and _SURROGATE.search(doc_id):
-        return "its id holds a lone surrogate"
+    if (character := unstorable(doc_id)) is not None:
+        return f"its id holds {character}"
     if len(doc_id) > MAX_ID_BYTES // 4 and (num_bytes := len(doc_id.encode())) > MAX_ID_BYTES:
         return f"its id is too long: {num_bytes:,} bytes; at most {MAX_ID_BYTES:,} are possible"
     return None

@@ -89,7 +89,7 @@ def test_a_changed_source_is_read_from_its_beginning(new_url: NewUrl, tmp_path: 
 
 
 def test_an_impossible_limit_is_a_usage_error() -> None:
-    with pytest.raises(InvalidParams, match="limit is 0: it must be 1 or more"):
+    with pytest.raises(InvalidParams, match="limit is 0: it must be a whole number from 1"):
         IngestOptions(limit=0)
     with pytest.raises(UsageError, match="--prune would remove documents that exist"):
         IngestOptions(limit=1, prune=True)

@@ -11,6 +11,7 @@ from lshdb.clusters.clusters import ClusterOptions
 from lshdb.errors import UsageError
 from lshdb.model import arguments
 from lshdb.model.choices import Unknown
+from lshdb.model.params import check_choice
 from lshdb.model.values import Rejection, summed
 from lshdb.readers import ReadOptions
 
@@ -58,6 +59,7 @@ class FilterOptions:
     without_boilerplate: int | None = None
 
     def __post_init__(self) -> None:
+        check_choice("unknown", self.unknown, Unknown)
         for name in ("include", "exclude_globs"):
             object.__setattr__(self, name, arguments.several(name, getattr(self, name)))
         if self.without_boilerplate is not None and self.dropped:
