@@ -16,8 +16,8 @@ __all__ = ["PAGES", "ROOT", "Block", "blocks", "sections"]
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# Pages that tell one story: each block continues the one before. Elsewhere each section starts in a new folder.
-STORIES = ("tutorial.md",)
+# Pages that tell one story: all commands run in one folder, in their order. Elsewhere each section starts in a new one.
+STORIES = ("theory.md", "tutorial.md")
 
 LINE = re.compile(r'^(?:(?P<heading>#{1,3}) .*|```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?)$')
 

@@ -34,11 +34,10 @@ def consoles() -> list[object]:
     ]
 
 
-def programs() -> list[object]:
+def programs(page: Path) -> list[tuple[Block, str | None]]:
     """The programs without a title, each with the output that the page shows, if it does."""
     return [
-        pytest.param(block.text, after.text if after.language == "text" else None, id=f"{page.name}-{block.line}")
-        for page in PAGES
+        (block, after.text if after.language == "text" else None)
         for block, after in pairwise([*blocks(page), Block("", None, "", 0, 0)])
         if block.language == "python" and block.title is None
     ]
@@ -52,20 +51,21 @@ def test_what_a_console_example_prints_is_what_it_shows(section: list[Block], sh
         assert agree(shown, printed), f"$ {command}\n{printed}"
 
 
-@pytest.mark.parametrize(("program", "shown"), programs())
-def test_a_python_example_runs_and_prints_what_it_shows(
-    program: str, shown: str | None, shell: Shell, tmp_path: Path
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES if programs(page)])
+def test_the_python_examples_of_a_page_run_in_one_folder_and_print_what_they_show(
+    page: Path, shell: Shell, tmp_path: Path
 ) -> None:
-    (tmp_path / "example.py").write_text(program)
-    printed, status = shell.run(["run-script example.py", "echo $?"], tmp_path)
-    assert status == "0\n", printed
-    assert printed
-    assert shown is None or agree(shown, printed), printed
+    for program, shown in programs(page):
+        (tmp_path / "example.py").write_text(program.text)
+        printed, status = shell.run(["run-script example.py", "echo $?"], tmp_path)
+        assert status == "0\n", f"line {program.line}: {printed}"
+        assert printed
+        assert shown is None or agree(shown, printed), f"line {program.line}: {printed}"
 
 
 def test_there_are_examples_to_run() -> None:
     assert consoles()
-    assert programs()
+    assert any(programs(page) for page in PAGES)
 
 
 def test_an_example_may_leave_out_lines_and_differ_in_time_only() -> None:
