@@ -190,7 +190,7 @@ class UsageError(LshdbError):
 
 
 class InvalidParams(UsageError):
-    """{name} is {value}: {reason}"""
+    """{name} is {value!r}: {reason}"""
 
     name: str
     value: object

@@ -21,6 +21,7 @@ from lshdb import (
     Index,
     IngestOptions,
     InvalidParams,
+    Params,
     ReadOptions,
     UsageError,
 )
@@ -166,6 +167,15 @@ WRONG: list[dict[str, Any]] = [
     {"min_sim": True},
     {"num_perm": "128"},
 ]
+
+
+@pytest.mark.parametrize("value", ["foo", 5, None, True])
+def test_the_error_has_the_value_that_was_given(value: Any) -> None:
+    for make in (lambda: ClusterOptions(keep=value), lambda: Params(scheme=value), lambda: Params(min_sim=value)):
+        with pytest.raises(InvalidParams) as caught:
+            make()
+        assert caught.value.value is value
+        assert f" is {value!r}: " in str(caught.value)
 
 
 @pytest.mark.parametrize("chosen", WRONG, ids=repr)

@@ -160,7 +160,7 @@ def params(given: object) -> Mapping[str, Any]:
 def count(called: str, given: int, least: int = 1) -> int:
     """Return a number of something. Raises: InvalidParams: it is not a whole number, or less than `least`."""
     if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        raise InvalidParams(name=called, value=repr(given), reason=f"it must be a whole number from {least}")
+        raise InvalidParams(name=called, value=given, reason=f"it must be a whole number from {least}")
     return given
 
 
@@ -172,7 +172,7 @@ def limit(called: str, given: int | None) -> int | None:
 def similarity(given: float, called: str = "min_sim") -> float:
     """Return a similarity. Raises: InvalidParams: it is not a number from 0 to 1."""
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= 1.0:
-        raise InvalidParams(name=called, value=repr(given), reason="it must be a number from 0 to 1")
+        raise InvalidParams(name=called, value=given, reason="it must be a number from 0 to 1")
     return given
 
 

@@ -124,4 +124,4 @@ class Overlap:
 
 def _check(name: str, value: int, most: int, least: int = 1) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidParams(name=name, value=repr(value), reason=f"it must be a whole number from {least} to {most:,}")
+        raise InvalidParams(name=name, value=value, reason=f"it must be a whole number from {least} to {most:,}")

@@ -156,7 +156,7 @@ def _parse_shingle(shingle: str) -> tuple[ShingleKind, int]:
     if match is None or int(match[2]) > MAX_SHINGLE_SIZE:
         raise InvalidParams(
             name="shingle",
-            value=repr(shingle),
+            value=shingle,
             reason=f"it must be word:N, char:N (N from 1 to {MAX_SHINGLE_SIZE}) or set",
         )
     return ("word" if match[1] == "word" else "char"), int(match[2])
@@ -173,18 +173,18 @@ def _check_texts(params: Params) -> None:
 def check_choice(name: str, value: object, choices: object) -> None:
     """Check that a value is one of a Literal. Raises: InvalidParams."""
     if value not in get_args(choices):
-        raise InvalidParams(name=name, value=repr(value), reason=f"it must be one of {', '.join(get_args(choices))}")
+        raise InvalidParams(name=name, value=value, reason=f"it must be one of {', '.join(get_args(choices))}")
 
 
 def _check_flag(name: str, value: bool) -> None:
     if not isinstance(value, bool):
-        raise InvalidParams(name=name, value=repr(value), reason="it must be True or False")
+        raise InvalidParams(name=name, value=value, reason="it must be True or False")
 
 
 def check_range(name: str, value: int, low: int, high: int) -> None:
     """Check a whole number. Raises: InvalidParams."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidParams(name=name, value=repr(value), reason="it must be a whole number")
+        raise InvalidParams(name=name, value=value, reason="it must be a whole number")
     if not low <= value <= high:
         raise InvalidParams(name=name, value=value, reason=f"it must be from {low} to {high}")
 
@@ -199,4 +199,4 @@ def check_similarity(name: str, value: float) -> None:
 def check_number(name: str, value: float) -> None:
     """Check that a program passed a number. Raises: InvalidParams."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidParams(name=name, value=repr(value), reason="it must be a number")
+        raise InvalidParams(name=name, value=value, reason="it must be a number")

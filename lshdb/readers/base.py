@@ -236,14 +236,14 @@ class ReadOptions:
 
     def _check_text_field(self) -> None:
         if not self.text_names:
-            raise InvalidParams(name="text_field", value="()", reason="it names no field")
+            raise InvalidParams(name="text_field", value=(), reason="it names no field")
         for name in self.text_names:
             _check_field("text_field", name)
             if name == self.id_name:
-                raise InvalidParams(name="text_field", value=repr(name), reason="it is also the id_field")
+                raise InvalidParams(name="text_field", value=name, reason="it is also the id_field")
         if self.text_format != "text" and self.kind == "set":
             reason = "an index of feature sets has no texts"
-            raise InvalidParams(name="text_format", value=repr(self.text_format), reason=reason)
+            raise InvalidParams(name="text_format", value=self.text_format, reason=reason)
 
 
 class Unfit(ValueError):
@@ -332,16 +332,16 @@ def _printable(name: str) -> str:
 def _check_field(name: str, value: str) -> None:
     if not value or any(char < " " or char in '"\\' or "\ud800" <= char <= "\udfff" for char in value):
         reason = "a field name must not be empty or contain a quote, backslash or control character"
-        raise InvalidParams(name=name, value=repr(value), reason=reason)
+        raise InvalidParams(name=name, value=value, reason=reason)
 
 
 def _check_prefix(prefix: str) -> None:
     if "\0" in prefix:
-        raise InvalidParams(name="id_prefix", value=repr(prefix), reason="it holds a NUL character")
+        raise InvalidParams(name="id_prefix", value=prefix, reason="it holds a NUL character")
     for name in PLACEHOLDER.findall(prefix):
         if name not in PLACEHOLDERS:
             reason = f"{{{name}}} is unknown; a prefix may contain {{path}}, {{name}} and {{stem}}"
-            raise InvalidParams(name="id_prefix", value=repr(prefix), reason=reason)
+            raise InvalidParams(name="id_prefix", value=prefix, reason=reason)
 
 
 class _Recorded(msgspec.Struct, frozen=True):

@@ -161,7 +161,7 @@ def reader_named(name: str) -> Reader:
         if reader.name == name:
             return reader
     names = ", ".join(reader.name for reader in readers())
-    raise InvalidParams(name="input_format", value=repr(name), reason=f"it must be one of {names}")
+    raise InvalidParams(name="input_format", value=name, reason=f"it must be one of {names}")
 
 
 def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:

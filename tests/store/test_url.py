@@ -48,15 +48,18 @@ def test_unusual_names_of_files_are_paths(path: str) -> None:
     assert parse(path).database == path
 
 
-def test_an_index_whose_url_says_mode_ro_answers_and_is_not_changed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("place", "read_only"), [("sqlite:///{}?mode=ro", False), ("{}", True)])
+def test_an_index_that_is_opened_read_only_answers_and_is_not_changed(
+    tmp_path: Path, place: str, read_only: bool
+) -> None:
     path = tmp_path / "index.db"
     texts = ["one two three four five six seven", "one two three four five six seven!"]
     with Index.create(path) as index:
         index.add([Document(text, text) for text in texts])
     before = path.read_bytes()
-    with Index.open(f"sqlite:///{path}?mode=ro") as index:
+    with Index.open(place.format(path), read_only=read_only) as index:
         assert [pair.similarity for pair in index.pairs()] == [1.0]
         for change in (lambda: index.remove(texts[0]), lambda: index.ingest(tmp_path), index.vacuum):
-            with pytest.raises(IndexReadOnly, match="its URL says mode=ro"):
+            with pytest.raises(IndexReadOnly, match="it was opened read-only"):
                 change()
     assert path.read_bytes() == before

@@ -31,10 +31,10 @@ _UNWRITTEN: Final = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", 
 def why_unwritable(path: Path, *, read_only: bool) -> str | None:
     """Return why this process cannot write the index; None if it can, or if there is no index yet.
 
-    Args: read_only: its URL asks for reading only.
+    Args: read_only: whoever opened it asked for reading only.
     """
     if read_only:
-        return "its URL says mode=ro"
+        return "it was opened read-only"
     if not path.exists() or not path.is_file():
         return None
     if not _may_write(path):
@@ -48,7 +48,7 @@ def connection_for_reading(
 ) -> sqlite3.Connection | None:
     """Return a read-only connection if this process cannot or must not write the index; None if it may.
 
-    Args: arguments: the arguments of sqlite3.connect. read_only: its URL asks for reading only.
+    Args: arguments: the arguments of sqlite3.connect. read_only: as of `why_unwritable`.
     Raises: FileUnusable: the log has commits that cannot be read without write access.
     """
     if why_unwritable(path, read_only=read_only) is None:
