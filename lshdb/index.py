@@ -18,7 +18,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TextIO, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from lshdb.errors import (
@@ -86,6 +86,9 @@ __all__ = ["Index"]
 
 _Row = TypeVar("_Row")
 
+# The run of the documents that a thread or a buffer adds to each collection, and when it began.
+_SmallRuns: TypeAlias = dict[str, tuple[int, float]]
+
 # Documents of `add` and `remove` that go into one transaction.
 ADDED_DOCUMENTS: Final = 5_000
 
@@ -118,8 +121,8 @@ class Index:
     def __init__(self, store: Store, progress: Progress | None = None) -> None:
         self._store = store
         self._progress = progress or Progress()
-        # The run of the documents that a thread or a buffer adds to a collection, and when it began.
-        self._small_runs: dict[tuple[object, str], tuple[int, float]] = {}
+        # Each thread has its own: if two changed the counts of a run, a repeated transaction could go unnoticed.
+        self._small_runs = threading.local()
         # Answers that keep a transaction open while they are read.
         self._streams: WeakSet[Generator[Any, None, None]] = WeakSet()
         self._is_closed = False
@@ -329,9 +332,8 @@ class Index:
         Raises: BadDocument: an id or a text is unusable, or does not fit the index; UsageError: an element is not a
             Document. Documents of earlier transactions are kept.
         """
-        # Each thread has its own: if two changed the counts of a run, a repeated transaction could go unnoticed.
-        owner = threading.get_ident() if isinstance(added, Document) else None
-        return self._add(arguments.documents(added), arguments.name("a collection", collection), link, owner)
+        runs = vars(self._small_runs) if isinstance(added, Document) else None
+        return self._add(arguments.documents(added), arguments.name("a collection", collection), link, runs)
 
     def buffered(
         self, size: int = 1_000, seconds: float = 5.0, collection: str = "default", *, link: bool = False
@@ -354,18 +356,16 @@ class Index:
         arguments.count("size", size)
         arguments.name("a collection", collection)
         # A buffer has its own: it adds from any thread, one batch at a time.
-        owner = object()
-        return Buffer(lambda held: self._add(iter(held), collection, link, owner), self.params, size, seconds)
+        runs: _SmallRuns = {}
+        return Buffer(lambda held: self._add(iter(held), collection, link, runs), self.params, size, seconds)
 
-    def _add(self, added: Iterator[Document], collection: str, link: bool, owner: object | None) -> IngestReport:
+    def _add(self, added: Iterator[Document], collection: str, link: bool, runs: _SmallRuns | None) -> IngestReport:
         from lshdb.ingest.write import add_documents
 
         merging, started = Merging(self._store), time.monotonic()
         counts, num_pairs, is_linked = Counts(), 0, False
         with (
-            recorded_run(self._store, "add", collection)
-            if owner is None
-            else self._adding(owner, collection) as run_key
+            recorded_run(self._store, "add", collection) if runs is None else self._adding(runs, collection) as run_key
         ):
             while batch := list(islice(added, ADDED_DOCUMENTS)):
                 added_counts, new_pairs = add_documents(self._store, batch, run_key, collection, link=link)
@@ -380,17 +380,16 @@ class Index:
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)
 
     @contextmanager
-    def _adding(self, owner: object, collection: str) -> Iterator[int]:
+    def _adding(self, runs: _SmallRuns, collection: str) -> Iterator[int]:
         """Yield the run of the small additions of a thread or a buffer; a new one every ten minutes."""
-        place = (owner, collection)
-        run_key, since = self._small_runs.get(place, (0, -math.inf))
+        run_key, since = runs.get(collection, (0, -math.inf))
         if time.monotonic() - since < SMALL_RUN_SECONDS:
             yield run_key
             return
         since = time.monotonic()
         with recorded_run(self._store, "add", collection) as run_key:
             yield run_key
-        self._small_runs[place] = (run_key, since)
+        runs[collection] = (run_key, since)
 
     def put(
         self,
@@ -429,7 +428,7 @@ class Index:
             found = matches(transaction, added, least, self.params)
             return [match for match in found if (match.collection, match.id) not in left_out]
 
-        with self._adding(threading.get_ident(), arguments.name("a collection", collection)) as run_key:
+        with self._adding(vars(self._small_runs), arguments.name("a collection", collection)) as run_key:
             counts, met = add_document(self._store, added, run_key, collection, meet, only_new=only_new)
         if counts == Counts():
             return Arrival("refused", tuple(met))
@@ -493,10 +492,9 @@ class Index:
         Args: scope: which pairs; all by default.
         """
         from lshdb.audit.verify import Reverification, Scope
-        from lshdb.readers import ReadOptions
 
         self._link(None)
-        options = ReadOptions().suited(self.params)
+        options = self._suited()
         return Reverification(self._store, options, self._progress, scope or Scope()).verify()
 
     def reband(self, min_sim: float, recall: float = DEFAULT_RECALL, *, wait: bool = False) -> RebandReport:
@@ -665,15 +663,12 @@ class Index:
         """
         from lshdb.model.overlap import OverlapOptions
         from lshdb.overlap.searching import Searching, require_apart, require_words
-        from lshdb.readers import ReadOptions
 
         wanted, trained, tested = options or OverlapOptions(), arguments.sides(train), arguments.sides(test)
         require_words(self.params)
         require_apart(trained, tested)
         self._require(*(one for one in (*trained, *tested) if isinstance(one, str)))
-        searching = Searching(
-            self.params, (read or ReadOptions()).suited(self.params), wanted, self._progress, self.url
-        )
+        searching = Searching(self.params, self._suited(read), wanted, self._progress, self.url)
         return self._stream(lambda snapshot: searching.overlaps(snapshot, trained, tested))
 
     @staticmethod
@@ -803,13 +798,12 @@ class Index:
         """
         from lshdb.clusters.rows.filtering import Filtering
         from lshdb.clusters.rows.options import FilterOptions
-        from lshdb.readers import ReadOptions
 
         chosen = options or FilterOptions()
         least = self._least(min_sim, chosen.clusters)
         if chosen.without_boilerplate is not None:
             self._require_passages()
-        filtering = Filtering(self._store, least, chosen, ReadOptions().suited(self.params), self._progress)
+        filtering = Filtering(self._store, least, chosen, self._suited(), self._progress)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
             return filtering.filter(snapshot, arguments.paths(paths), Path(out))
@@ -845,7 +839,6 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.shards import Shards
         from lshdb.clusters.rows.verdicts import wanted
-        from lshdb.readers import ReadOptions
 
         chosen, named = options or FilterOptions(), arguments.paths(paths)
         least = self._least(min_sim, chosen.clusters)
@@ -854,7 +847,7 @@ class Index:
         def ask(snapshot: Transaction) -> Iterator[Path]:
             dropped = dropped_documents(snapshot, self._store, least, chosen, self._progress)
             shards = Shards(snapshot, named, chosen, self._store.files)
-            return wanted_files(shards, Judging(snapshot, dropped, ReadOptions().suited(self.params)), wanted(chosen))
+            return wanted_files(shards, Judging(snapshot, dropped, self._suited()), wanted(chosen))
 
         return self._stream(ask)
 
@@ -990,9 +983,8 @@ class Index:
         Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; BadDocument.
         """
         from lshdb.answers.query import only_document
-        from lshdb.readers import ReadOptions
 
-        return self.query(only_document(path, (options or ReadOptions()).suited(self.params)), min_sim)
+        return self.query(only_document(path, self._suited(options)), min_sim)
 
     def containing(
         self, document: Document, min_containment: float = MIN_CONTAINMENT, *, reverse: bool = False
@@ -1037,9 +1029,8 @@ class Index:
         Raises: PathMissing, SourceUnreadable; UsageError: the file holds many documents; and as `containing`.
         """
         from lshdb.answers.query import only_document
-        from lshdb.readers import ReadOptions
 
-        document = only_document(path, (options or ReadOptions()).suited(self.params))
+        document = only_document(path, self._suited(options))
         return self.containing(document, min_containment, reverse=reverse)
 
     def containing_id(
@@ -1165,9 +1156,8 @@ class Index:
         """
         from lshdb.answers.asking import Questions
         from lshdb.answers.many import answered
-        from lshdb.readers import ReadOptions
 
-        least, ways = self._warned(self._asked(min_sim)), (options or ReadOptions()).suited(self.params)
+        least, ways = self._warned(self._asked(min_sim)), self._suited(options)
         found = arguments.paths(paths)
         questions = Questions(found, ways, self.params, self._progress.rejected, with_lines=with_lines)
         return answered(self._store, questions, least, arguments.limit("k", k))
@@ -1209,9 +1199,8 @@ class Index:
             UsageError: a file holds many documents.
         """
         from lshdb.answers.explain import Explaining
-        from lshdb.readers import ReadOptions
 
-        explaining = Explaining(self._store, (options or ReadOptions()).suited(self.params), files=files, ids=ids)
+        explaining = Explaining(self._store, self._suited(options), files=files, ids=ids)
         places = arguments.pair("collections", collections)
         if files:
             arguments.paths((left, right))
@@ -1318,6 +1307,12 @@ class Index:
         link_pending(self._store, self._progress)
         # The answer follows, perhaps in a pager on the same terminal.
         self._progress.done()
+
+    def _suited(self, options: ReadOptions | None = None) -> ReadOptions:
+        """Return how files are read into this index, by default or with the given options."""
+        from lshdb.readers import ReadOptions
+
+        return (options or ReadOptions()).suited(self.params)
 
     def _require_passages(self) -> None:
         if not self.params.passages:

@@ -109,3 +109,16 @@ def test_a_buffer_has_one_run_whichever_thread_adds(index: Index) -> None:
             thread.start()
             thread.join()
     assert counts(index) == [("default", "finished", 3)]
+
+
+def test_an_index_remembers_the_runs_of_a_thread_and_not_those_of_a_buffer_that_is_gone(index: Index) -> None:
+    with index.buffered() as buffer:
+        buffer.add(Document("a", WORDS))
+    assert not vars(index._small_runs)
+    index.add(Document("b", WORDS))
+    assert list(vars(index._small_runs)) == ["default"]
+    thread = threading.Thread(target=lambda: index.put(Document("c", WORDS), collection="other"))
+    thread.start()
+    thread.join()
+    assert list(vars(index._small_runs)) == ["default"]
+    assert [row.num_added for row in index.runs()] == [1, 1, 1]

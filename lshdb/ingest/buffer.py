@@ -36,7 +36,7 @@ class Buffer:
         self._seconds = seconds
         self._held: list[Document] = []
         self._timer: Timer | None = None
-        self._failure: Exception | None = None
+        self._has_failed = False
         self._lock = RLock()
 
     def __len__(self) -> int:
@@ -52,7 +52,7 @@ class Buffer:
         require_fit(arguments.document(document), self._params)
         with self._lock:
             self._held.append(document)
-            if self._failure is not None or len(self._held) >= self._size:
+            if self._has_failed or len(self._held) >= self._size:
                 self.flush()
             elif self._timer is None:
                 self._timer = Timer(self._seconds, self._flush_in_background)
@@ -67,7 +67,7 @@ class Buffer:
                 self._timer = None
             if self._held:
                 self._write(self._held)
-            self._held, self._failure = [], None
+            self._held, self._has_failed = [], False
 
     def __enter__(self) -> Self:
         return self
@@ -78,5 +78,5 @@ class Buffer:
     def _flush_in_background(self) -> None:
         try:
             self.flush()
-        except Exception as error:  # The next call tries again, and raises its own error.
-            self._failure = error
+        except Exception:  # The next call tries again, and raises its own error.
+            self._has_failed = True
