@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -189,6 +190,66 @@ def test_a_record_whose_id_another_one_took_is_not_in_the_index(url: str, tmp_pa
     report = filtered(ingested(url, source), source, tmp_path / "out")
     assert report.counts == RecordCounts(num_kept=1, num_dropped=1, num_unknown=1)
     assert (tmp_path / "out" / "in.jsonl").read_bytes() == line("a", 300) + A
+
+
+def test_records_that_repeat_the_id_and_the_text_of_another_one_are_dropped(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    again, other, empty = line("a", 0, lang="de"), line("a", 300), line("empty", 0, text="")
+    source.write_bytes(A + other + empty + b"\n" + REJECTED + empty + again + B + A)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=3, num_unknown=1, num_rejected=1)
+    assert report.num_elsewhere == 0
+    assert (tmp_path / "out" / "in.jsonl").read_bytes() == other + b"\n" + REJECTED + empty + B + A
+    report = filtered(url, source, tmp_path / "dropped", FilterOptions(dropped=True))
+    assert (tmp_path / "dropped" / "in.jsonl").read_bytes() == A + empty + again
+    # The second line ends a run that may have no unknown records.
+    with pytest.raises(RecordsUnknown):
+        filtered(url, source, tmp_path / "none", FilterOptions(unknown="error"))
+
+
+@pytest.mark.parametrize("on_conflict", [None, "replace", "keep", "qualify", "error"])
+def test_shards_that_overlap_keep_one_record_of_each_text(url: str, tmp_path: Path, on_conflict: Any) -> None:
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    one.write_bytes(A + B)
+    other.write_bytes(B + D)
+    ingested(url, one, other, options=IngestOptions(on_conflict=on_conflict))
+    report = filtered(url, [one, other], tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1)
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == A
+    assert (tmp_path / "out" / "2.jsonl").read_bytes() == B + D
+    alone = filtered(url, one, tmp_path / "alone")
+    assert (alone.counts, alone.num_elsewhere) == (RecordCounts(num_kept=1, num_dropped=1), 1)
+
+
+def test_a_repetition_of_a_document_with_a_qualified_id_is_dropped(url: str, tmp_path: Path) -> None:
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    one.write_bytes(A)
+    other.write_bytes(line("a", 300) + line("a", 300))
+    ingested(url, one, other, options=IngestOptions(on_conflict="qualify"))
+    report = filtered(url, [one, other], tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1)
+
+
+def test_a_record_stays_if_the_one_that_it_repeated_is_gone(url: str, tmp_path: Path) -> None:
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    one.write_bytes(A)
+    other.write_bytes(A + B)
+    ingested(url, one, other)
+    other.write_bytes(B)
+    ingested(url, other)
+    report = filtered(url, [one, other], tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=1, num_unknown=1)
+    assert (tmp_path / "out" / "1.jsonl").read_bytes() == A
+
+
+def test_repetitions_count_in_each_collection_of_a_file(url: str, shards: Path, tmp_path: Path) -> None:
+    (shards / "3.jsonl").write_bytes(A + D)
+    ingested(url, shards / "3.jsonl", options=IngestOptions(collection="one"))
+    ingested(url, shards, options=IngestOptions(collection="other"))
+    report = filtered(url, shards, tmp_path / "out", FilterOptions(clusters=ClusterOptions(within="other")))
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=3)
+    # In the collection "one", the records of this file are documents of its own.
+    assert filtered(url, shards, tmp_path / "both").counts.num_unknown == 0
 
 
 def test_records_that_vanished_from_a_file_do_not_count_for_their_place(url: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from lshdb import FilterOptions, RecordCounts
+from lshdb import FilterOptions, Index, RecordCounts
 from lshdb.clusters.rows import warc
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.warc.records import Record, records
@@ -164,3 +164,14 @@ def test_filtered_records_can_be_ingested(url: str, tmp_path: Path) -> None:
             assert one.close() is None
             found.append(one.fields["warc-target-uri"])
     assert found == ["http://a/info", "http://a/1", "http://a/1", "http://a/image", "http://a/2"]
+
+
+def test_a_record_that_two_files_have_is_kept_once(url: str, tmp_path: Path) -> None:
+    dated = ONE.replace(b"\r\n", b"\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n", 1)
+    for name, others in (("1.warc.gz", TWO), ("2.warc.gz", IMAGE)):
+        (tmp_path / name).write_bytes(packed(INFO) + packed(dated) + packed(others))
+    paths = [tmp_path / "1.warc.gz", tmp_path / "2.warc.gz"]
+    ingested(url, *paths)
+    with Index.open(url) as index:
+        report = index.filter(paths, tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_unknown=1, num_other=2)

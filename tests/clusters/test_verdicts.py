@@ -148,6 +148,23 @@ def test_a_table_of_verdicts_grows_to_any_number() -> None:
         assert np.flatnonzero(about.by_number).tolist() == [1, last]
 
 
+@pytest.mark.usefixtures("stored")
+def test_unknown_records_can_be_dropped_afterwards() -> None:
+    by_number = verdicts.numbered(NOWHERE, [SOURCE, SOURCE], "line", dropped(), ["line 1"])
+    named = verdicts.named(NOWHERE, [SOURCE, SOURCE], dropped(), ["a"])
+    for about, new in ((by_number, ["line 0", "line 9", "line 5000"]), (named, ["x", "y", "z"])):
+        before = about.digest(), about.count(DROPPED)
+        assert all(map(about.is_unknown, new))
+        about.drop([])
+        about.drop(new[:1])
+        about.drop(new[1:])
+        assert not any(map(about.is_unknown, new))
+        assert about.count(DROPPED) == before[1] + 3
+        assert about.digest() != before[0]
+    assert [by_number.is_unknown(f"line {number}") for number in (1, 2, 3, 2_000)] == [False] * 4
+    assert by_number.of_numbers(4_999, 3).tolist() == [UNKNOWN, DROPPED, UNKNOWN]
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

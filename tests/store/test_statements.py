@@ -453,6 +453,7 @@ def places_of_some(transaction: Transaction) -> None:
     kept = locators.kept_documents(transaction, SPREAD)
     assert [one.uri for one in kept.values()] == uris
     assert locators.doc_keys(transaction, "default", ["/crawl/7.txt", "no such id"]) == {"/crawl/7.txt": 7}
+    assert list(locators.documents_like(transaction, found[0].source_key, ["/crawl/7.txt"])) == ["/crawl/7.txt"]
 
 
 def documents_of_some_pairs(transaction: Transaction) -> None:

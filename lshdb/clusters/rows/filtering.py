@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -30,6 +31,7 @@ from lshdb.clusters.rows.folder import OutFolder
 from lshdb.clusters.rows.judging import Judged, Judging, Records
 from lshdb.clusters.rows.opened import Task
 from lshdb.clusters.rows.options import FilterOptions, FilterReport, RecordCounts, Taken
+from lshdb.clusters.rows.repetitions import drop_repetitions
 from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
 from lshdb.errors import NothingToRead, NotIngested, OutputFailed, RecordsUnknown, SourceUnreadable, UsageError
@@ -80,6 +82,9 @@ class Filtering:
         self._failed: list[Rejection] = []
         self._passages: FrequentPassages | None = None
         self._taken = Taken()
+        # The keys of the sources that were written, and of those that have the documents that records repeat.
+        self._source_keys: set[int] = set()
+        self._repeated: Counter[int] = Counter()
 
     def filter(self, snapshot: Transaction, paths: Sequence[str | Path], out: Path) -> FilterReport:
         """Write the wanted records of all files under the paths.
@@ -99,7 +104,7 @@ class Filtering:
         self._progress.done()
         return FilterReport(
             counts=self._counts,
-            num_elsewhere=dropped.num_elsewhere,
+            num_elsewhere=dropped.num_elsewhere + self._num_repeated_elsewhere,
             num_files=self._num_files,
             num_present=self._num_present,
             num_left_out=self._num_left_out,
@@ -127,21 +132,28 @@ class Filtering:
             self._failed += unwalked
             for shard, judge in judging.judges(group):
                 try:
-                    self._write(folder, shard, judge())
+                    self._write(snapshot, folder, shard, judge())
                 except SourceUnreadable as error:
                     self._failed.append(Rejection(shard.file.uri, "", error.reason))
                 num_done += shard.file.size
                 self._progress.advanced("filter", num_done / max(num_bytes, 1))
 
-    def _write(self, folder: OutFolder, shard: Shard, judged: Judged) -> None:
+    @property
+    def _num_repeated_elsewhere(self) -> int:
+        return sum(number for key, number in self._repeated.items() if key not in self._source_keys)
+
+    def _write(self, snapshot: Transaction, folder: OutFolder, shard: Shard, judged: Judged) -> None:
         if self._passages is not None:
             _require_rewritable(shard, judged)
         if isinstance(judged, Records):
             with closing(judged.file):
+                about, params = judged.verdicts, self._store.params
+                self._repeated.update(drop_repetitions(snapshot, shard, about, self._read, params))
                 counts = self._write_records(folder, shard, judged)
         else:
             counts = self._write_file(folder, shard, judged)
         self._num_files += 1
+        self._source_keys.update(source.source_key for source in shard.sources)
         self._counts += counts
 
     def _write_records(self, folder: OutFolder, shard: Shard, records: Records) -> RecordCounts:

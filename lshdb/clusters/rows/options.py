@@ -28,8 +28,8 @@ class FilterOptions:
 
     Args:
         dropped: write the dropped records instead of the kept ones.
-        unknown: what happens to records that the index does not hold: those it rejected, and those whose id another
-            record took. ``keep`` writes them, ``drop`` leaves them out, ``error`` fails.
+        unknown: what happens to records that the index does not hold: those it rejected, and those whose id a
+            record with another text took. ``keep`` writes them, ``drop`` leaves them out, ``error`` fails.
         link: make hard links to files that are one document each, instead of copies.
         force: overwrite files that another program wrote.
         level: the compression level of compressed files; None for the usual level of each compression.

@@ -83,13 +83,16 @@ class Dropped:
 class Verdicts:
     """The verdicts about the records of a source.
 
+    Args: unit: the word before the number in a locator, such as ``line``; None if the records have no numbers.
+
     Attributes:
         by_number: uint8; the verdict about record N is at index N. Empty if the records have no numbers.
         by_locator: the verdicts about the other records.
         counts: int64, shape (5,); the number of records by verdict, none of them UNKNOWN.
     """
 
-    def __init__(self, by_number: NDArray[np.uint8], by_locator: dict[str, int]) -> None:
+    def __init__(self, by_number: NDArray[np.uint8], by_locator: dict[str, int], unit: str | None = None) -> None:
+        self._unit = unit
         self.by_number = by_number
         self.by_locator = by_locator
         named = np.fromiter(by_locator.values(), dtype=np.uint8, count=len(by_locator))
@@ -104,6 +107,26 @@ class Verdicts:
     def count(self, verdict: int) -> int:
         """Return the number of records with a verdict other than UNKNOWN."""
         return int(self.counts[verdict])
+
+    def is_unknown(self, locator: str) -> bool:
+        """Return whether there is no verdict about a record."""
+        if self._unit is None:
+            return locator not in self.by_locator
+        number = self._number(locator)
+        return number >= len(self.by_number) or self.by_number[number] == UNKNOWN
+
+    def drop(self, locators: Sequence[str]) -> None:
+        """Drop some records that are unknown."""
+        self.counts[DROPPED] += len(locators)
+        if self._unit is None:
+            self.by_locator |= dict.fromkeys(locators, DROPPED)
+        elif locators:
+            numbers = np.asarray([self._number(locator) for locator in locators])
+            self.by_number = _grown(self.by_number, int(numbers.max()) + 1)
+            self.by_number[numbers] = DROPPED
+
+    def _number(self, locator: str) -> int:
+        return int(locator.removeprefix(f"{self._unit} "))
 
     def digest(self) -> bytes:
         """Return a digest of all verdicts, 16 bytes."""
@@ -129,7 +152,7 @@ def numbered(
             table.note(block[:, 1], dropped.verdicts(block[:, 0]))
     numbers = [int(number) for word, _, number in (one.partition(" ") for one in rejected) if word == unit]
     table.note(np.asarray(numbers, dtype=np.int64), np.full(len(numbers), REJECTED, dtype=np.uint8))
-    return Verdicts(table.verdicts, {})
+    return Verdicts(table.verdicts, {}, unit)
 
 
 def named(
@@ -162,14 +185,19 @@ class _Table:
         if not len(numbers):
             return
         self._size = max(self._size, int(numbers.max()) + 1)
-        if (missing := self._size - len(self._verdicts)) > 0:
-            # By half, so that each verdict is copied only a few times.
-            grown = np.zeros(max(missing, len(self._verdicts) // 2), dtype=np.uint8)
-            self._verdicts = np.concatenate([self._verdicts, grown])
+        self._verdicts = _grown(self._verdicts, self._size)
         for verdict in (REJECTED, DROPPED, KEPT):
             mine = numbers[verdicts == verdict]
             before = self._verdicts[mine]
             self._verdicts[mine] = np.where(before == UNKNOWN, verdict, np.minimum(before, verdict))
+
+
+def _grown(verdicts: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Return the verdicts with room for at least `size` of them."""
+    if (missing := size - len(verdicts)) <= 0:
+        return verdicts
+    # By half, so that each verdict is copied only a few times.
+    return np.concatenate([verdicts, np.zeros(max(missing, len(verdicts) // 2), dtype=np.uint8)])
 
 
 def wanted(options: FilterOptions) -> NDArray[np.bool_]:

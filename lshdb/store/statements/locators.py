@@ -7,11 +7,12 @@ from functools import cache
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, select
 
 from lshdb.store.given import given
-from lshdb.store.schema import document, rejected, source
+from lshdb.store.schema import content, document, rejected, source
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.statements import Rows
 
 __all__ = [
+    "documents_like",
     "kept_documents",
     "named_documents",
     "named_records",
@@ -95,6 +96,24 @@ def named_documents() -> Rows:
     is_given = document.c.doc_id.in_(bindparam("doc_ids", expanding=True))
     mine = document.c.collection_key == bound_key("collection")
     return select(document.c.doc_id, document.c.doc_key).where(mine, is_given)
+
+
+@cache
+def documents_like() -> Rows:
+    """Select (doc_id, source_key, digest) of the documents with one of the ids ``:doc_ids`` that are in a file.
+
+    They are in the collection of the source ``:source_key``. The digest of an empty document is NULL.
+    """
+    of_source = source.alias("of_source")
+    mine = select(of_source.c.collection_key).where(of_source.c.source_key == bindparam("source_key"))
+    return (
+        select(document.c.doc_id, document.c.source_key, content.c.digest)
+        .join_from(document, source, source.c.source_key == document.c.source_key)
+        .outerjoin(content, content.c.content_key == document.c.content_key)
+        .where(document.c.collection_key == mine.scalar_subquery())
+        .where(document.c.doc_id.in_(bindparam("doc_ids", expanding=True)))
+        .where(document.c.last_seen_run >= source.c.reading_run)
+    )
 
 
 def _found_in_source() -> ColumnElement[bool]:

@@ -13,9 +13,11 @@ from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
 __all__ = [
+    "FiledDocument",
     "IndexedSource",
     "KeptDocument",
     "doc_keys",
+    "documents_like",
     "kept_documents",
     "named_records",
     "numbered_records",
@@ -32,6 +34,13 @@ class IndexedSource(SourceState, frozen=True):
     """The recorded state of a file, and its key."""
 
     source_key: int
+
+
+class FiledDocument(Struct, frozen=True):
+    """A document that is in a file. The digest of an empty one is None."""
+
+    source_key: int
+    digest: bytes | None
 
 
 class KeptDocument(Struct, frozen=True):
@@ -101,4 +110,17 @@ def doc_keys(transaction: Transaction, collection: str, doc_ids: Sequence[str]) 
     for begin in range(0, len(doc_ids), GIVEN_NAMES):
         parameters = {"collection": collection, "doc_ids": list(doc_ids[begin : begin + GIVEN_NAMES])}
         found |= {row.doc_id: row.doc_key for row in transaction.execute(statements.named_documents(), parameters)}
+    return found
+
+
+def documents_like(transaction: Transaction, source_key: int, doc_ids: Sequence[str]) -> dict[str, FiledDocument]:
+    """Return by id the documents of the collection of a source that have these ids.
+
+    Only those that the last reading of their file found.
+    """
+    found: dict[str, FiledDocument] = {}
+    for begin in range(0, len(doc_ids), GIVEN_NAMES):
+        parameters = {"source_key": source_key, "doc_ids": list(doc_ids[begin : begin + GIVEN_NAMES])}
+        rows = transaction.execute(statements.documents_like(), parameters)
+        found |= {doc_id: FiledDocument(*others) for doc_id, *others in rows}
     return found
