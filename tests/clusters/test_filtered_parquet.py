@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -149,6 +150,51 @@ def test_lists_of_an_old_writer_keep_their_names(url: str, tmp_path: Path) -> No
     report = filtered(ingested(url, source), source, tmp_path / "out")
     assert report.failed == ()
     assert pq.read_table(tmp_path / "out" / "in.parquet").column("tags").to_pylist() == [["a"]]
+
+
+# Written by DuckDB 2.0.1: integers of all widths, also in a list, a struct and a map, and a time in nanoseconds. The
+# fourth row repeats the text of the first one.
+DUCKDB = Path(__file__).parent.parent / "assets" / "duckdb.parquet"
+
+
+def test_integers_and_times_of_duckdb_are_written_again(url: str, tmp_path: Path) -> None:
+    report = filtered(ingested(url, DUCKDB), DUCKDB, tmp_path / "out")
+    assert (report.failed, report.counts) == ((), RecordCounts(num_kept=3, num_dropped=1))
+    with pq.ParquetFile(DUCKDB) as before, pq.ParquetFile(tmp_path / "out" / DUCKDB.name) as after:
+        assert "Int(bitWidth=64, isSigned=true)" in str(before.schema)
+        assert after.schema_arrow.equals(before.schema_arrow)
+        assert after.read().equals(before.read().slice(0, 3))
+
+
+def test_unsigned_integers_and_nanoseconds_of_polars_are_written_again(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    frame = polars.DataFrame({"text": [words(0), words(100), words(0)], "at": [1, 2, 3]})
+    at = polars.col("at").cast(polars.Datetime("ns"))
+    frame.with_row_index().with_columns(at, size=polars.col("text").str.len_chars()).write_parquet(source)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert (report.failed, report.counts) == ((), RecordCounts(num_kept=2, num_dropped=1))
+    assert polars.read_parquet(tmp_path / "out" / "in.parquet").equals(polars.read_parquet(source).head(2))
+
+
+def test_an_integer_of_another_sign_is_another_type(tmp_path: Path) -> None:
+    types = {"signed": pa.int32(), "unsigned": pa.uint32(), "wide": pa.int64(), "float": pa.float32()}
+    for name, kind in types.items():
+        pq.write_table(pa.table({"n": pa.array([1], kind)}), tmp_path / name)
+    schemas = [pq.ParquetFile(tmp_path / name).schema for name in types]
+    same = [[parquet._mean_the_same(one, other) for one in schemas] for other in schemas]
+    assert same == [[one == other for one in types] for other in types]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.list_(pa.string_view()), pa.struct([("v", pa.binary_view())])])
+def test_columns_of_views_are_written_again(kind: pa.DataType, url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    one: Any = "a word" if kind == pa.string_view() else {"v": b"a"} if pa.types.is_struct(kind) else ["a", None]
+    views = pa.array([one, None, one, one, None], kind)
+    pq.write_table(pa.table({"text": [words(first) for first in (0, 0, 100, 200, 0)], "views": views}), source)
+    report = filtered(ingested(url, source), source, tmp_path / "out")
+    assert (report.failed, report.counts) == ((), RecordCounts(num_kept=3, num_dropped=2))
+    out = pq.read_table(tmp_path / "out" / "in.parquet").column("views")
+    assert (out.type, out.to_pylist()) == (kind, [one, one, one])
 
 
 def test_a_damaged_page_of_another_column_is_reported_and_the_other_files_are_written(url: str, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 The rows of a row group stay together; a row group without wanted rows is left out. The file is encoded again, because
 Parquet has no other way to drop rows. Compression, dictionaries, statistics, page indexes and the format version follow
-the first row group. A file is refused if pyarrow cannot write its schema unchanged.
+the first row group; the version is 2.6 if the file has types that its version lacks. A file is refused if pyarrow
+cannot write a schema that means the same.
 
 Limitations: one decoded row group is held in memory. Bloom filters are not written, and the compression level is the
 usual one.
@@ -29,6 +30,12 @@ from lshdb.readers.rows import first_line
 __all__ = ["write_rows"]
 
 VERSIONS: Final = ("1.0", "2.4", "2.6")
+# Logical types that versions of the format before 2.6 lack.
+UINT32: Final = "Int(bitWidth=32, isSigned=false)"
+NANOSECONDS: Final = "timeUnit=nanoseconds"
+SIGNED: Final = {
+    (f"INT{width}", logical) for width in (32, 64) for logical in ("None", f"Int(bitWidth={width}, isSigned=true)")
+}
 # Rows are numbered from 1.
 FIRST_ROW: Final = 1
 
@@ -47,7 +54,7 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
                     table, is_emptied = without_passages(table, found == KEPT, task.options, task.passages, task.tally)
                     is_wanted &= ~is_emptied
                 if is_wanted.any():
-                    rows = table if is_wanted.all() else table.filter(pa.array(is_wanted))
+                    rows = table if is_wanted.all() else _chosen(table, is_wanted)
                     writer.write_table(rows, row_group_size=len(rows))
         out.flush()
         written = pq.ParquetFile(out.name)
@@ -55,7 +62,7 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
         reason = f"cannot be written as Parquet again ({first_line(error)})"
         raise SourceUnreadable(path=file.file.path, reason=reason) from None
     with written:
-        if not written.schema.equals(opened.schema):
+        if not _mean_the_same(written.schema, opened.schema):
             reason = "its schema cannot be written again as it is; leave the file out with --exclude"
             raise SourceUnreadable(path=file.file.path, reason=reason)
     return counts
@@ -80,11 +87,38 @@ def _groups(file: OpenedFile, opened: pq.ParquetFile, task: Task) -> Iterator[tu
         number += len(table)
 
 
+def _chosen(table: pa.Table, is_wanted: NDArray[np.bool_]) -> pa.Table:
+    """Return the wanted rows of a table."""
+    try:
+        return table.filter(pa.array(is_wanted))
+    except pa.ArrowNotImplementedError:  # Views, such as string_view, can only be sliced.
+        bounds = np.flatnonzero(np.diff(is_wanted, prepend=False, append=False)).tolist()
+        runs = zip(bounds[::2], bounds[1::2], strict=True)
+        return pa.concat_tables([table.slice(start, stop - start) for start, stop in runs]).combine_chunks()
+
+
+def _mean_the_same(one: pq.ParquetSchema, other: pq.ParquetSchema) -> bool:
+    """Return whether two schemas are equal. A plain integer is a signed one, by the definition of the format."""
+    return len(one) == len(other) and all(
+        mine.equals(theirs) or (_is_signed(mine) and _is_signed(theirs) and _place(mine) == _place(theirs))
+        for mine, theirs in ((one.column(at), other.column(at)) for at in range(len(one)))
+    )
+
+
+def _place(column: pq.ColumnSchema) -> tuple[object, ...]:
+    return column.path, column.physical_type, column.max_definition_level, column.max_repetition_level
+
+
+def _is_signed(column: pq.ColumnSchema) -> bool:
+    """Return whether a column holds signed integers of the width of its physical type."""
+    return (column.physical_type, str(column.logical_type)) in SIGNED
+
+
 def _settings(opened: pq.ParquetFile, task: Task) -> dict[str, Any]:
     """Return the arguments of a writer that writes like the writer of this file."""
     metadata = opened.metadata
     given: dict[str, Any] = {
-        "version": metadata.format_version if metadata.format_version in VERSIONS else VERSIONS[-1],
+        "version": _version(opened),
         "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
     }
     if not metadata.num_row_groups:
@@ -104,6 +138,17 @@ def _settings(opened: pq.ParquetFile, task: Task) -> dict[str, Any]:
         # Before version 2.4 of the format, writers called the values of a list "item".
         "use_compliant_nested_type": not any(path.endswith(".list.item") for path in paths),
     }
+
+
+def _version(opened: pq.ParquetFile) -> str:
+    """Return the version of the format; the newest one if another cannot express all types.
+
+    Writers such as DuckDB and Polars put 1.0 on every file.
+    """
+    version = opened.metadata.format_version
+    types = [str(opened.schema.column(place).logical_type) for place in range(len(opened.schema))]
+    is_new = any(one == UINT32 or NANOSECONDS in one for one in types)
+    return VERSIONS[-1] if is_new or version not in VERSIONS else version
 
 
 def _codec(compression: str) -> str:
