@@ -79,6 +79,16 @@ WRITERS: dict[str, dict[str, Any]] = {
         "store_decimal_as_integer": True,
         "sorting_columns": [pq.SortingColumn(0)],
     },
+    "with encodings": {
+        "use_dictionary": ["raw"],
+        "column_encoding": {
+            "id": "BYTE_STREAM_SPLIT",
+            "text": "DELTA_BYTE_ARRAY",
+            "at": "DELTA_BINARY_PACKED",
+            "nested.n.key_value.key": "DELTA_LENGTH_BYTE_ARRAY",
+            "nested.n.key_value.value": "DELTA_BINARY_PACKED",
+        },
+    },
 }
 
 
@@ -150,6 +160,15 @@ def test_lists_of_an_old_writer_keep_their_names(url: str, tmp_path: Path) -> No
     report = filtered(ingested(url, source), source, tmp_path / "out")
     assert report.failed == ()
     assert pq.read_table(tmp_path / "out" / "in.parquet").column("tags").to_pylist() == [["a"]]
+
+
+def test_the_page_index_of_some_columns_is_not_lost(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    rows = pa.table({"text": [words(0), words(0)], "n": [1, 2]})
+    pq.write_table(rows, source, write_page_index=True, write_statistics=["n"])
+    assert [has_index for *_, has_index in shape(source)["columns"]] == [False, True]
+    filtered(ingested(url, source), source, tmp_path / "out")
+    assert shape(tmp_path / "out" / "in.parquet")["columns"] == shape(source)["columns"]
 
 
 # Written by DuckDB 2.0.1: integers of all widths, also in a list, a struct and a map, and a time in nanoseconds. The

@@ -1,12 +1,13 @@
 """Copy the wanted rows of a Parquet file, with its schema, metadata, row groups and encodings. Needs pyarrow.
 
 The rows of a row group stay together; a row group without wanted rows is left out. The file is encoded again, because
-Parquet has no other way to drop rows. Compression, dictionaries, statistics, page indexes and the format version follow
+Parquet has no other way to drop rows. Compression, encodings, statistics, page indexes and the format version follow
 the first row group; the version is 2.6 if the file has types that its version lacks. A file is refused if pyarrow
 cannot write a schema that means the same.
 
 Limitations: one decoded row group is held in memory. Bloom filters are not written, and the compression level is the
-usual one.
+usual one. If a column has a page index, all columns get one. Pages have the first version of their format, in which
+values of the type BOOLEAN are not encoded.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ from lshdb.readers.rows import first_line
 __all__ = ["write_rows"]
 
 VERSIONS: Final = ("1.0", "2.4", "2.6")
+# Other encodings of values are PLAIN, or also those of levels.
+ENCODINGS: Final = frozenset(
+    {"BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}
+)
 # Logical types that versions of the format before 2.6 lack.
 UINT32: Final = "Int(bitWidth=32, isSigned=false)"
 NANOSECONDS: Final = "timeUnit=nanoseconds"
@@ -129,9 +134,16 @@ def _settings(opened: pq.ParquetFile, task: Task) -> dict[str, Any]:
     return given | {
         "compression": {column.path_in_schema: _codec(column.compression) for column in columns},
         "compression_level": task.level,
+        "column_encoding": {
+            column.path_in_schema: encoding
+            for column in columns
+            if not column.has_dictionary_page
+            for encoding in column.encodings
+            if encoding in ENCODINGS
+        },
         "use_dictionary": [column.path_in_schema for column in columns if column.has_dictionary_page],
         "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set],
-        "write_page_index": all(column.has_column_index for column in columns),
+        "write_page_index": any(column.has_column_index for column in columns),
         "sorting_columns": first.sorting_columns or None,
         "use_deprecated_int96_timestamps": any(column.physical_type == "INT96" for column in columns),
         "store_decimal_as_integer": any(_is_integer_decimal(opened, place) for place in range(len(columns))),
