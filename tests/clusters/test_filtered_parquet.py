@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lshdb import FilterOptions, RecordCounts
+from lshdb import FilterOptions, RecordCounts, RecordsUnknown
 from lshdb.clusters.rows import parquet
+from lshdb.model.choices import Unknown
 from tests.clusters.test_filter import filtered, ingested, words
 
 # Ten rows; those from the sixth on repeat the first five, except the last.
@@ -169,6 +170,24 @@ def test_the_page_index_of_some_columns_is_not_lost(url: str, tmp_path: Path) ->
     assert [has_index for *_, has_index in shape(source)["columns"]] == [False, True]
     filtered(ingested(url, source), source, tmp_path / "out")
     assert shape(tmp_path / "out" / "in.parquet")["columns"] == shape(source)["columns"]
+
+
+@pytest.mark.parametrize("unknown", ["keep", "drop"])
+def test_the_rows_of_a_file_that_was_rejected_as_a_whole_are_counted(
+    url: str, tmp_path: Path, unknown: Unknown
+) -> None:
+    source, damaged = tmp_path / "in.parquet", tmp_path / "damaged.parquet"
+    pq.write_table(pa.table({"content": [words(0)] * 1_000}), source, row_group_size=400)
+    damaged.write_bytes(b"PAR1 and no more")
+    pq.write_table(table(), tmp_path / "good.parquet")
+    ingested(url, source, damaged, tmp_path / "good.parquet")
+    report = filtered(url, source, tmp_path / "out", FilterOptions(unknown=unknown))
+    assert report.counts == RecordCounts(num_rejected=1_000)
+    assert pq.read_metadata(tmp_path / "out" / "in.parquet").num_rows == {"keep": 1_000, "drop": 0}[unknown]
+    with pytest.raises(RecordsUnknown) as raised:
+        filtered(url, source, tmp_path / "none", FilterOptions(unknown="error"))
+    assert raised.value.number == 1_000
+    assert filtered(url, damaged, tmp_path / "out").counts == RecordCounts(num_rejected=1)
 
 
 # Written by DuckDB 2.0.1: integers of all widths, also in a list, a struct and a map, and a time in nanoseconds. The

@@ -28,11 +28,14 @@ Writer: TypeAlias = Callable[[OpenedFile, Task, BinaryIO], NDArray[np.int64]]
 class Format(Struct, frozen=True):
     """How the records of a format are filtered.
 
-    Args: unit: the word before the number in their locators, such as ``line``; None if they have no numbers.
+    Args:
+        unit: the word before the number in their locators, such as ``line``; None if they have no numbers.
+        num_records: returns how many there are in a file that may be rejected as a whole.
     """
 
     unit: str | None
     write: Writer
+    num_records: Callable[[OpenedFile], int] | None = None
 
 
 def _write_lines(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]:
@@ -73,11 +76,19 @@ def _write_parquet(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.in
     return write_rows(file, task, out)
 
 
+def _num_rows(file: OpenedFile) -> int:
+    try:
+        from lshdb.clusters.rows.parquet import num_rows
+    except ImportError:
+        return 1
+    return num_rows(file)
+
+
 FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("line", _write_lines),
     "sets": Format("line", _write_lines),
     "csv": Format("line", partial(_write_delimited, ",")),
     "tsv": Format("line", partial(_write_delimited, "\t")),
     "warc": Format(None, write_records),
-    "parquet": Format("row", _write_parquet),
+    "parquet": Format("row", _write_parquet, _num_rows),
 }

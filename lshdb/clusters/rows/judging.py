@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -30,6 +30,9 @@ class Records(Struct, frozen=True):
     options: ReadOptions
     verdicts: Verdicts
 
+
+# The locator of a rejection of a file as a whole.
+WHOLE_FILE: Final = ""
 
 # The records of a file, or the verdict about a file that is one document or none.
 Judged: TypeAlias = Records | int
@@ -77,4 +80,6 @@ class Judging:
             about = verdicts.named(self._snapshot, shard.sources, self._dropped, rejected)
         else:
             about = verdicts.numbered(self._snapshot, shard.sources, form.unit, self._dropped, rejected)
+            if WHOLE_FILE in rejected and not about.counts.any() and form.num_records is not None:
+                about = verdicts.all_rejected(form.num_records(file), form.unit)
         return Records(file, form, options, about)

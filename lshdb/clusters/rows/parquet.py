@@ -28,7 +28,7 @@ from lshdb.errors import SourceUnreadable
 from lshdb.readers.bytes.streams import PositionedFile
 from lshdb.readers.rows import first_line
 
-__all__ = ["write_rows"]
+__all__ = ["num_rows", "write_rows"]
 
 VERSIONS: Final = ("1.0", "2.4", "2.6")
 # Other encodings of values are PLAIN, or also those of levels.
@@ -71,6 +71,14 @@ def write_rows(file: OpenedFile, task: Task, out: BinaryIO) -> NDArray[np.int64]
             reason = "its schema cannot be written again as it is; leave the file out with --exclude"
             raise SourceUnreadable(path=file.file.path, reason=reason)
     return counts
+
+
+def num_rows(file: OpenedFile) -> int:
+    """Return the number of rows of a file; 1 if it is damaged, as for a file that is not read."""
+    try:
+        return int(pq.read_metadata(PositionedFile(file.binary)).num_rows)
+    except (pa.ArrowException, OSError, ValueError):
+        return 1
 
 
 @contextmanager

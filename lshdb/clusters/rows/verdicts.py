@@ -29,6 +29,7 @@ __all__ = [
     "UNKNOWN",
     "Dropped",
     "Verdicts",
+    "all_rejected",
     "counted",
     "named",
     "numbered",
@@ -153,6 +154,13 @@ def numbered(
     numbers = [int(number) for word, _, number in (one.partition(" ") for one in rejected) if word == unit]
     table.note(np.asarray(numbers, dtype=np.int64), np.full(len(numbers), REJECTED, dtype=np.uint8))
     return Verdicts(table.verdicts, {}, unit)
+
+
+def all_rejected(num_records: int, unit: str) -> Verdicts:
+    """Return the verdicts about the records of a file that was rejected as a whole."""
+    by_number = np.full(num_records + 1, REJECTED, dtype=np.uint8)
+    by_number[0] = UNKNOWN
+    return Verdicts(by_number, {}, unit)
 
 
 def named(
