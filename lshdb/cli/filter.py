@@ -211,7 +211,11 @@ def _path(uri: str) -> str:
 
 def _summary(report: FilterReport, unknown: Unknown) -> str:
     counts = report.counts
-    elsewhere = f" ({report.num_elsewhere:,} for documents in other files)" if report.num_elsewhere else ""
+    elsewhere = (
+        f" ({report.num_elsewhere:,} for documents that are elsewhere or gone; lshdb ingest --prune removes gone ones)"
+        if report.num_elsewhere
+        else ""
+    )
     parts = [f"{counts.num_kept:,} kept", f"{counts.num_dropped:,} dropped{elsewhere}"]
     treated = "kept" if unknown == "keep" else "dropped"
     if counts.num_unknown:

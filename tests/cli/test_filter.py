@@ -48,6 +48,15 @@ def test_dropped_records_are_written_instead(lshdb: Run, url: str, news: Path, t
     assert lines(tmp_path / "out" / "news.jsonl") == lines(news)[1:2]
 
 
+def test_a_record_that_is_dropped_for_one_that_is_gone_is_reported(
+    lshdb: Run, url: str, news: Path, tmp_path: Path
+) -> None:
+    news.write_text(news.read_text().partition("\n")[2])
+    assert lshdb(url, "ingest", news).code == 0
+    out = lshdb(url, "filter", news, "--out", tmp_path / "out").out
+    assert "1 dropped (1 for documents that are elsewhere or gone; lshdb ingest --prune removes gone ones)" in out
+
+
 def test_the_similarity_decides_as_in_an_export(lshdb: Run, url: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "near.jsonl", {"a": TEN, "b": ELEVEN})
     assert lshdb(url, "ingest", path).code == 0

@@ -150,7 +150,7 @@ class FilterReport:
 
     Args:
         counts: of the records of all files, including files that an earlier run had written.
-        num_elsewhere: dropped records whose kept document is in none of these files.
+        num_elsewhere: dropped records whose kept document is in none of these files, or no longer exists.
         num_files: the files that were read; an earlier run had already written `num_present` of them.
         num_left_out: files that are one document each and were not written, because the document is not wanted.
         failed: the files that could not be read. Nothing was written for them.
