@@ -137,8 +137,9 @@ def test_features_that_can_be_read_only_once_are_refused(tmp_path: Path, feature
         assert "a" not in index
 
 
-@pytest.mark.parametrize("features", [["b", "a"], {"a", "b"}, frozenset("ab"), {"a": 1, "b": 2}.keys()], ids=repr)
-def test_features_may_be_any_collection(tmp_path: Path, features: Any) -> None:
+@pytest.mark.parametrize("kind", [list, set, frozenset, dict.fromkeys])
+def test_features_may_be_any_collection(tmp_path: Path, kind: Any) -> None:
+    features = kind(["b", "a"])
     with Index.create(tmp_path / "sets.db", {"shingle": "set"}) as index:
         index.put(Document("a", features=features))
         assert index.get("a") == Document("a", features=("a", "b"))
