@@ -23,7 +23,7 @@ from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
 from lshdb.web import calls
-from lshdb.web.calls import Call, Lines
+from lshdb.web.calls import Call, Lines, Received
 
 __all__ = ["AsyncClient"]
 
@@ -175,11 +175,10 @@ class AsyncClient:
             async with self._http.stream("GET", self.url + lines.path, headers={"Accept": calls.NDJSON}) as answer:
                 if answer.status_code != HTTPStatus.OK:
                     raise calls.error_of(answer.status_code, await answer.aread(), self.url)
-                # Not `aiter_lines`: it also ends a line at U+2028, which an id may hold.
-                rest = b""
+                received = Received(lines, self.url)
                 async for block in answer.aiter_bytes():
-                    *whole, rest = (rest + block).split(b"\n")
-                    for line in whole:
-                        yield lines.value(line, self.url)
+                    for value in received.values(block):
+                        yield value
+                received.end()
         except httpx.HTTPError as error:
             raise StoreUnreachable(url=self.url, reason=str(error) or type(error).__name__) from None

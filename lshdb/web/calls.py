@@ -37,6 +37,7 @@ __all__ = [
     "NDJSON",
     "Call",
     "Lines",
+    "Received",
     "add",
     "address_of",
     "clusters",
@@ -121,6 +122,32 @@ class Lines(Struct, Generic[_Made], frozen=True):
         """Return the value of a line. Args: url: of the service. Raises: StoreUnreachable: it is none of lshdb."""
         with _understood(url):
             return msgspec.json.decode(line, type=self.kind)
+
+
+class Received(Generic[_Made]):
+    """The values of an answer that arrives in blocks, which end anywhere. Args: url: of the service."""
+
+    def __init__(self, lines: Lines[_Made], url: str) -> None:
+        self._lines = lines
+        self._url = url
+        # Of a line that has not ended.
+        self._begun = list[bytes]()
+
+    def values(self, block: bytes) -> Iterator[_Made]:
+        """Yield the values of the lines that end in this block."""
+        # Not `splitlines`: an id may hold other line ends.
+        first, *more = block.split(b"\n")
+        self._begun.append(first)
+        if more:
+            whole = [b"".join(self._begun), *more[:-1]]
+            self._begun = [more[-1]]
+            for line in whole:
+                yield self._lines.value(line, self._url)
+
+    def end(self) -> None:
+        """Raises: StoreUnreachable: the answer ended in the middle of a line."""
+        if any(self._begun):
+            raise StoreUnreachable(url=self._url, reason="its answer ends in the middle of a line")
 
 
 def address_of(url: str) -> str:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
 
 from lshdb.answers.explain import Explanation
@@ -25,11 +25,14 @@ from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
 from lshdb.web import calls
-from lshdb.web.calls import Call, Lines
+from lshdb.web.calls import Call, Lines, Received
 
 __all__ = ["Client"]
 
 _Made = TypeVar("_Made")
+
+# The most bytes that are read at a time.
+BLOCK: Final = 65_536
 
 
 class Client:
@@ -193,8 +196,17 @@ class Client:
             answer = self._sent(connection, "GET", lines.path, None, {"Accept": calls.NDJSON})
             if answer.status != HTTPStatus.OK:
                 raise calls.error_of(answer.status, answer.read(), self.url)
-            for line in answer:
-                yield lines.value(line, self.url)
+            received = Received(lines, self.url)
+            # Not `for line in answer`: its `readline` takes a lost connection between two chunks for the end.
+            while block := answer.read1(BLOCK):
+                yield from received.values(block)
+            if answer.length:
+                raise http.client.IncompleteRead(b"", answer.length)
+            received.end()
+        except http.client.IncompleteRead:
+            raise StoreUnreachable(
+                url=self.url, reason="the connection was lost before the end of its answer"
+            ) from None
         except (http.client.HTTPException, OSError) as error:
             raise StoreUnreachable(url=self.url, reason=str(error) or type(error).__name__) from None
         finally:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TypeVar
 
+import msgspec
 import pytest
 
 from lshdb import (
@@ -26,6 +31,7 @@ from lshdb import (
     IndexReadOnly,
     LshdbError,
     Match,
+    Pair,
     SameText,
     Stats,
     StoreUnreachable,
@@ -235,6 +241,79 @@ def test_a_wrong_token_is_told(sqlite_url: str) -> None:
         with pytest.raises(LshdbError, match="refused the login"):
             client.stats()
         client.close()
+
+
+@contextmanager
+def sending(*blocks: bytes) -> Iterator[str]:
+    """Send an answer to each of two connections, and end it. Returns: the address."""
+
+    def answer() -> None:
+        for _ in range(2):
+            with listening.accept()[0] as connection:
+                connection.recv(65_536)
+                for block in blocks:
+                    connection.sendall(block)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread.join(30)
+
+
+def chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def read_by_both(address: str) -> list[list[Pair | type[Exception]]]:
+    """Return the pairs that each client reads until the end, or until an error and its type."""
+
+    async def read(found: list[Pair | type[Exception]]) -> None:
+        async with AsyncClient(address) as client:
+            async for pair in client.pairs():
+                found.append(pair)
+
+    both: list[list[Pair | type[Exception]]] = [[], []]
+    with Client(address) as client, ending_in_error(both[0]):
+        both[0].extend(client.pairs())
+    with ending_in_error(both[1]):
+        asyncio.run(read(both[1]))
+    return both
+
+
+@contextmanager
+def ending_in_error(found: list[Pair | type[Exception]]) -> Iterator[None]:
+    try:
+        yield
+    except LshdbError as error:
+        found.append(type(error))
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+PAIR = Pair("a", "b\u2028", 1.0, True)
+LINE = msgspec.json.encode(PAIR) + b"\n"
+CUT = {
+    "before a chunk": (CHUNKED, chunk(LINE)),
+    "in a chunk": (CHUNKED, chunk(LINE), chunk(LINE)[:40]),
+    "in the size of a chunk": (CHUNKED, chunk(LINE), b"1"),
+    "before the length": (HEAD + b"Content-Length: 1000\r\n\r\n", LINE),
+    "in a line": (HEAD + b"\r\n", LINE + LINE[:-1]),
+}
+
+
+@pytest.mark.parametrize("place", CUT)
+def test_an_answer_that_is_cut_off_is_an_error(place: str) -> None:
+    with sending(*CUT[place]) as address:
+        assert read_by_both(address) == [[PAIR, StoreUnreachable]] * 2
+
+
+def test_a_line_may_be_long_and_spread_over_chunks() -> None:
+    long = Pair("a" * 300_000, "b", 1.0, True)
+    sent = LINE + msgspec.json.encode(long) + b"\n" + LINE
+    chunks = [chunk(sent[begin : begin + 7_001]) for begin in range(0, len(sent), 7_001)]
+    with sending(CHUNKED, *chunks, b"0\r\n\r\n") as address:
+        assert read_by_both(address) == [[PAIR, long, PAIR]] * 2
 
 
 STRANGE = [(200, b"<html>"), (200, b"[]"), (301, b""), (599, b"[]"), (400, b'{"type": "urn:lshdb:error:BelowFloor"}')]
