@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Thread
 from typing import Final, NoReturn
 
 from lshdb.errors import WorkerLost
@@ -25,16 +26,26 @@ ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 def supervise(number: int, work: Callable[[], None], min_seconds: float = MIN_SECONDS) -> None:
     """Run `work` in processes until a signal interrupts this one. A process that dies is replaced.
 
+    The processes end in order when this one ends, even if it is killed.
+
     Call it before there are other threads, because it forks.
 
     Args: min_seconds: a process that ends sooner is not replaced.
     Raises: WorkerLost: a process died soon after it began.
     """
     running: dict[int, float] = {}
+    # Nobody writes to it. It ends when this process does.
+    reading, writing = os.pipe()
+
+    def work_below() -> None:
+        os.close(writing)
+        Thread(target=_end_with, args=(reading,), daemon=True).start()
+        work()
+
     try:
         while True:
             while len(running) < number:
-                running[_started(work)] = time.monotonic()
+                running[_started(work_below)] = time.monotonic()
             pid, status = os.wait()
             began = running.pop(pid, None)
             if began is not None and time.monotonic() - began < min_seconds:
@@ -48,6 +59,14 @@ def supervise(number: int, work: Callable[[], None], min_seconds: float = MIN_SE
         for pid in running:
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
+        os.close(reading)
+        os.close(writing)
+
+
+def _end_with(reading: int) -> None:
+    """End this process in order when the other end of a pipe is closed."""
+    os.read(reading, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _started(work: Callable[[], None]) -> int:

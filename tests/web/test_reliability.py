@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -50,6 +51,14 @@ def answering(port: int) -> set[int]:
     return found
 
 
+def is_listening(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 @pytest.mark.sqlite
 def test_a_killed_process_is_replaced_while_the_other_answers() -> None:
     port = free_port()
@@ -67,6 +76,23 @@ def test_a_killed_process_is_replaced_while_the_other_answers() -> None:
             assert len(after) == 2
         finally:
             service.send_signal(signal.SIGINT)
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+def test_no_process_outlives_the_one_that_started_it(number: int) -> None:
+    port, deadline = free_port(), time.monotonic() + 30
+    with subprocess.Popen([sys.executable, "-c", WORKERS, str(port)], start_new_session=True) as service:
+        try:
+            while len(answering(port)) < 2 and time.monotonic() < deadline:
+                pass
+            service.send_signal(number)
+            while (listens := is_listening(port)) and time.monotonic() < deadline:
+                pass
+            assert not listens
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(service.pid, signal.SIGKILL)
 
 
 def test_what_was_acknowledged_is_there_after_a_kill_in_the_middle_of_writes(filled: str) -> None:
