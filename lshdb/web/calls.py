@@ -33,7 +33,6 @@ from lshdb.model.values import Document
 from lshdb.web import served
 
 __all__ = [
-    "MAX_MATCHES",
     "NDJSON",
     "Call",
     "Lines",
@@ -50,6 +49,7 @@ __all__ = [
     "headers",
     "import_decisions",
     "imported",
+    "is_cut",
     "members",
     "pairs",
     "put",
@@ -71,7 +71,7 @@ NDJSON: Final = "application/x-ndjson"
 # Before each try. The first connection may be one that the service has closed since then, and the second one may reach
 # a process of the service that is dying.
 PAUSES: Final = (0.0, 0.0, 0.2)
-# Of one document, in one answer.
+# Of each of many documents, in one answer.
 MAX_MATCHES: Final = 1_000
 # Decisions in one request. Each has up to four names, a person and a reason.
 DECISIONS: Final = 500
@@ -198,22 +198,34 @@ def _understood(url: str) -> Iterator[None]:
 # The questions, as the methods of `Client` describe them.
 
 
-def query(document: Document, min_sim: float | None, k: int) -> Call[list[Match]]:
-    return Call("POST", "/v1/query", served.matches, _content(document) | _given(k=k, min_sim=min_sim))
+def query(document: Document, min_sim: float | None, k: int | None) -> Call[list[Match]]:
+    return Call("POST", "/v1/query", served.matches, _content(document) | _asked(min_sim, k))
 
 
-def query_id(doc_id: str, min_sim: float | None, collection: str, k: int) -> Call[list[Match]]:
-    return Call("POST", "/v1/query", served.matches, _given(id=doc_id, collection=collection, k=k, min_sim=min_sim))
+def query_id(doc_id: str, min_sim: float | None, collection: str, k: int | None) -> Call[list[Match]]:
+    return Call("POST", "/v1/query", served.matches, {"id": doc_id, "collection": collection} | _asked(min_sim, k))
 
 
-def containing(document: Document, min_containment: float, k: int) -> Call[list[Containing]]:
-    sent = _content(document) | {"measure": "containment", "min_sim": min_containment, "k": k}
+def containing(document: Document, min_containment: float) -> Call[list[Containing]]:
+    sent = _content(document) | {"measure": "containment"} | _asked(min_containment, None)
     return Call("POST", "/v1/query", lambda answer: served.made(answer["matches"], list[Containing]), sent)
 
 
-def query_many(documents: Iterable[Document], min_sim: float | None, k: int) -> Call[list[tuple[str, list[Match]]]]:
-    sent = {"documents": [_named(one) for one in documents]} | _given(k=k, min_sim=min_sim)
+def query_many(
+    documents: Iterable[Document], min_sim: float | None, k: int | None
+) -> Call[list[tuple[str, list[Match]]]]:
+    sent = {"documents": [_named(one) for one in documents]} | _asked(min_sim, min(k or MAX_MATCHES, MAX_MATCHES))
     return Call("POST", "/v1/query:batch", served.answers, sent)
+
+
+def is_cut(matches: list[Match], k: int | None) -> bool:
+    """Return whether a document may have more than these matches, which `query_many` found."""
+    return len(matches) == MAX_MATCHES and (k is None or k > MAX_MATCHES)
+
+
+def _asked(min_sim: float | None, k: int | None) -> dict[str, Any]:
+    # Sent if it is None, too: without it, a service returns 100 matches.
+    return _given(min_sim=min_sim) | {"k": k}
 
 
 def get(doc_id: str, collection: str) -> Call[Document]:

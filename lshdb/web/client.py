@@ -71,21 +71,26 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def query(self, document: Document, min_sim: float | None = None, k: int = 100) -> list[Match]:
-        """Return the near-duplicates of a document, the most similar first. Args: k: at most so many."""
+    def query(self, document: Document, min_sim: float | None = None, k: int | None = None) -> list[Match]:
+        """Return the near-duplicates of a document, the most similar first. Args: k: at most so many; None for all."""
         return self._asked(calls.query(document, min_sim, k))
 
     def query_id(
-        self, doc_id: str, min_sim: float | None = None, collection: str = "default", k: int = 100
+        self, doc_id: str, min_sim: float | None = None, collection: str = "default", k: int | None = None
     ) -> list[Match]:
         """Return the near-duplicates of a document of the index, without itself."""
         return self._asked(calls.query_id(doc_id, min_sim, collection, k))
 
     def query_many(
-        self, documents: Iterable[Document], min_sim: float | None = None, k: int = 100
+        self, documents: Iterable[Document], min_sim: float | None = None, k: int | None = None
     ) -> list[tuple[str, list[Match]]]:
         """Return the id and the near-duplicates of each of up to 1,000 documents."""
-        return self._asked(calls.query_many(documents, min_sim, k))
+        asked = list(documents)
+        found = self._asked(calls.query_many(asked, min_sim, k))
+        return [
+            (doc_id, self.query(one, min_sim, k) if calls.is_cut(matches, k) else matches)
+            for one, (doc_id, matches) in zip(asked, found, strict=True)
+        ]
 
     def get(self, doc_id: str, collection: str = "default") -> Document | None:
         """Return a document, or None if there is none with this id."""

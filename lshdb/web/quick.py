@@ -18,7 +18,7 @@ from lshdb.web.desk import Desk
 from lshdb.web.guard import App, Message, Receive, Scope, Send
 from lshdb.web.problems import of_error
 from lshdb.web.questions import QUESTION
-from lshdb.web.values import MAX_MATCHES, json
+from lshdb.web.values import json
 
 __all__ = ["Quick"]
 
@@ -31,7 +31,7 @@ class _Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What most clients send. FastAPI checks all other questions, and says what is wrong with them."""
 
     text: str
-    k: Annotated[int, msgspec.Meta(ge=1, le=MAX_MATCHES)] = 100
+    k: Annotated[int, msgspec.Meta(ge=1)] | None = 100
     min_sim: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
 
 

@@ -1,7 +1,7 @@
 """A service as the command line asks it: a client that also reads files, tells its user, and refuses what it cannot do.
 
-Output is that of the index itself. Limitation: a service returns at most 1,000 near-duplicates of a document, compares
-no files with `explain`, and its figures may be five seconds old.
+Output is that of the index itself. Limitation: a service compares no files with `explain`, and its figures may be five
+seconds old.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lshdb.model.reports import Pair
 from lshdb.readers import ReadOptions, meant_ids
 from lshdb.tuning.promises import shortfall
 from lshdb.web import calls
-from lshdb.web.calls import MAX_MATCHES, refused
+from lshdb.web.calls import refused
 from lshdb.web.client import Client
 
 __all__ = ["Remote"]
@@ -98,11 +98,11 @@ class Remote(Client):
         return super().members(min_sim, options)
 
     def query_id(
-        self, doc_id: str, min_sim: float | None = None, collection: str = "default", k: int = MAX_MATCHES
+        self, doc_id: str, min_sim: float | None = None, collection: str = "default", k: int | None = None
     ) -> list[Match]:
         """Return the near-duplicates of a document of the index, without itself."""
         self._warn(min_sim, self.params.floor)
-        return self._whole(super().query_id(doc_id, min_sim, collection, k))
+        return super().query_id(doc_id, min_sim, collection, k)
 
     def query_files(
         self,
@@ -118,9 +118,8 @@ class Remote(Client):
         ways = (options or ReadOptions()).suited(self.params)
         questions = Questions(paths, ways, self.params, self._progress.rejected, with_lines=with_lines)
         for chunk in _chunks(questions):
-            found = self.query_many([one.document for one in chunk], min_sim, min(k or MAX_MATCHES, MAX_MATCHES))
+            found = self.query_many([one.document for one in chunk], min_sim, k)
             for one, (doc_id, matches) in zip(chunk, found, strict=True):
-                matches = matches if k else self._whole(matches)
                 yield Answer(doc_id, tuple(matches), one.document.locator, one.line)
 
     def containing_file(
@@ -130,7 +129,7 @@ class Remote(Client):
         if reverse:
             raise refused("take --reverse")
         document = only_document(path, options.suited(self.params))
-        return self._asked(calls.containing(document, min_containment, MAX_MATCHES))
+        return self._asked(calls.containing(document, min_containment))
 
     def explain(
         self,
@@ -163,11 +162,6 @@ class Remote(Client):
             notice = shortfall(self.params, min_sim, self.stats().url)
             if notice is not None:
                 self._progress.noticed(notice)
-
-    def _whole(self, found: list[Match]) -> list[Match]:
-        if len(found) >= MAX_MATCHES:
-            self._progress.warned(f"a service returns the {MAX_MATCHES:,} nearest near-duplicates; there may be more")
-        return found
 
 
 def _chunks(questions: Questions) -> Iterator[list[Question]]:

@@ -117,12 +117,15 @@ class Named(Dated):
 
 @dataclass(frozen=True)
 class Asked(Content):
-    """A question: which documents of the index are like this one? It may also be named by its id."""
+    """A question: which documents of the index are like this one? It may also be named by its id.
+
+    `k` is the largest number of matches, null for all.
+    """
 
     id: Name | None = None
     collection: Name = "default"
     min_sim: Similarity | None = None
-    k: Annotated[int, Field(ge=1, le=MAX_MATCHES)] = 100
+    k: Annotated[int, Field(ge=1)] | None = 100
     measure: Comparing = "jaccard"
 
     def _given(self) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -39,6 +40,8 @@ from lshdb import (
 )
 from lshdb.web import calls
 from lshdb.web.options import ServeOptions
+from tests.cli.conftest import Run
+from tests.cli.conftest import lshdb as lshdb
 from tests.web.conftest import ELEVEN, OTHER, TEN, serving
 
 Shown = TypeVar("Shown", Explanation, Stats)
@@ -69,6 +72,36 @@ def test_questions_have_the_answers_of_the_index(sqlite_url: str) -> None:
         assert list(client.members(0.8)) == list(index.members(0.8))
         assert without_seed(client.explain("a", "b")) == without_seed(index.explain("a", "b"))
         assert asdict(without_seed(client.stats())) == asdict(without_seed(index.stats()))
+
+
+def test_a_document_with_many_near_duplicates_has_as_many_as_in_the_index(
+    sqlite_url: str, lshdb: Run, tmp_path: Path
+) -> None:
+    asked = [Document("?", TEN), Document("!", OTHER)]
+
+    async def visit(address: str) -> list[object]:
+        async with AsyncClient(address) as client:
+            many = await client.query_many(asked)
+            return [await client.query(asked[0]), await client.query_id("b"), many]
+
+    with Index.open(sqlite_url) as index, serving(sqlite_url, ServeOptions()) as service:
+        index.add([Document(f"n{number}", TEN) for number in range(1_200)])
+        matches, others = index.query(asked[0]), index.query(asked[1])
+        assert len(matches) == 1_203
+        many = [("?", matches), ("!", others)]
+        with Client(service.address) as client:
+            assert [client.query(asked[0]), client.query_id("b"), client.query_many(asked)] == [
+                matches,
+                index.query_id("b"),
+                many,
+            ]
+            assert client.query_many(asked, k=1_100) == [("?", matches[:1_100]), ("!", others)]
+            assert client.query_many(asked, k=2) == [("?", matches[:2]), ("!", others)]
+        assert asyncio.run(visit(service.address)) == [matches, index.query_id("b"), many]
+        (tmp_path / "file").write_text(TEN)
+        for more in ("", " -k 5000", " -k 1001"):
+            question = f"query {tmp_path / 'file'}{more}".split()
+            assert lshdb(service.address, *question) == lshdb(sqlite_url, *question)
 
 
 def test_coroutines_have_the_same_answers(sqlite_url: str) -> None:

@@ -13,12 +13,12 @@ import pytest
 from lshdb import Document, Index
 from lshdb.web.desk import Desk
 from lshdb.web.options import ServeOptions
-from lshdb.web.values import MAX_MATCHES
 from tests.web.conftest import ELEVEN, OTHER, TEN, Service, serving
 
 QUESTIONS = [
     {"text": ELEVEN},
     {"text": ELEVEN, "k": 1},
+    {"text": TEN, "k": None},
     {"text": ELEVEN, "min_sim": 0.9},
     {"text": OTHER, "min_sim": 1},
     {"text": ""},
@@ -26,7 +26,7 @@ QUESTIONS = [
 ]
 UNUSUAL = [
     {"text": TEN, "k": 0},
-    {"text": TEN, "k": MAX_MATCHES + 1},
+    {"text": TEN, "k": 1.5},
     {"text": TEN, "min_sim": 2},
     {"text": TEN, "html": TEN},
     {"text": TEN, "measure": "none"},
