@@ -27,9 +27,11 @@ from lshdb.model import arguments
 from lshdb.model.arguments import Names
 from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
+from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
+from lshdb.sketch.sketch import require_fit, text_of
 from lshdb.web import served
 
 __all__ = [
@@ -203,7 +205,8 @@ def query(document: Document, min_sim: float | None, k: int | None) -> Call[list
 
 
 def query_id(doc_id: str, min_sim: float | None, collection: str, k: int | None) -> Call[list[Match]]:
-    return Call("POST", "/v1/query", served.matches, {"id": doc_id, "collection": collection} | _asked(min_sim, k))
+    sent = {"id": arguments.name("an id", doc_id), "collection": collection}
+    return Call("POST", "/v1/query", served.matches, sent | _asked(min_sim, k))
 
 
 def containing(document: Document, min_containment: float) -> Call[list[Containing]]:
@@ -214,7 +217,9 @@ def containing(document: Document, min_containment: float) -> Call[list[Containi
 def query_many(
     documents: Iterable[Document], min_sim: float | None, k: int | None
 ) -> Call[list[tuple[str, list[Match]]]]:
-    sent = {"documents": [_named(one) for one in documents]} | _asked(min_sim, min(k or MAX_MATCHES, MAX_MATCHES))
+    sent = {"documents": [_named(one) for one in documents]} | _asked(
+        min_sim, MAX_MATCHES if k is None else min(k, MAX_MATCHES)
+    )
     return Call("POST", "/v1/query:batch", served.answers, sent)
 
 
@@ -225,7 +230,7 @@ def is_cut(matches: list[Match], k: int | None) -> bool:
 
 def _asked(min_sim: float | None, k: int | None) -> dict[str, Any]:
     # Sent if it is None, too: without it, a service returns 100 matches.
-    return _given(min_sim=min_sim) | {"k": k}
+    return _given(min_sim=_least(min_sim)) | {"k": arguments.count("k", k)}
 
 
 def get(doc_id: str, collection: str) -> Call[Document]:
@@ -233,8 +238,9 @@ def get(doc_id: str, collection: str) -> Call[Document]:
 
 
 def put(document: Document, min_sim: float | None, collection: str, *, only_new: bool) -> Call[Arrival]:
-    path = _document(document.doc_id, **_given(min_sim=min_sim, collection=collection, only_new=only_new))
-    return Call("PUT", path, partial(served.made, kind=Arrival), _dated(document))
+    sent = _dated(document)
+    path = _document(document.doc_id, **_given(min_sim=_least(min_sim), collection=collection, only_new=only_new))
+    return Call("PUT", path, partial(served.made, kind=Arrival), sent)
 
 
 def add(documents: Iterable[Document], collection: str) -> Call[dict[str, int]]:
@@ -308,8 +314,9 @@ def pairs(
     *,
     expand: bool,
 ) -> Lines[Pair]:
-    given = _given(min_sim=min_sim, max_sim=max_sim, expand=expand, within=within, between=between, sort=sort)
-    return Lines(_path("/v1/pairs", **given), Pair)
+    sides = _given(within=within, between=between, sort=sort)
+    most = arguments.similarity(max_sim, "max_sim")
+    return Lines(_path("/v1/pairs", **_given(min_sim=_least(min_sim)), max_sim=most, expand=expand, **sides), Pair)
 
 
 def clusters(min_sim: float | None, options: ClusterOptions) -> Lines[Cluster]:
@@ -325,7 +332,7 @@ def _clustering(min_sim: float | None, options: ClusterOptions) -> dict[str, Any
     if options.prefer or options.measure != "jaccard":
         raise refused("take --prefer or --measure containment for clusters")
     names = ("keep", "linkage", "within", "min_size", "limit")
-    return _given(min_sim=min_sim, **{name: getattr(options, name) for name in names})
+    return _given(min_sim=_least(min_sim), **{name: getattr(options, name) for name in names})
 
 
 def _given(**values: object) -> dict[str, Any]:
@@ -338,7 +345,11 @@ def _path(path: str, **query: object) -> str:
 
 
 def _document(doc_id: str, **query: object) -> str:
-    return _path(f"/v1/documents/{quote(doc_id, safe='')}", **query)
+    return _path(f"/v1/documents/{quote(arguments.name('an id', doc_id), safe='')}", **query)
+
+
+def _least(min_sim: float | None) -> float | None:
+    return None if min_sim is None else arguments.similarity(min_sim)
 
 
 def _named(document: Document) -> dict[str, Any]:
@@ -346,9 +357,17 @@ def _named(document: Document) -> dict[str, Any]:
 
 
 def _dated(document: Document) -> dict[str, Any]:
+    """Return a document to add. Raises: UsageError, BadDocument: an index would refuse it."""
+    require_fit(arguments.document(document), _params(document))
     return _content(document) | _given(dated_at=document.dated_at)
 
 
 def _content(document: Document) -> dict[str, Any]:
-    features = arguments.document(document).features
-    return {"text": document.text} if features is None else {"features": features}
+    """Return the text or the features of a document. Raises: UsageError, BadDocument."""
+    text = text_of(arguments.document(document), _params(document))
+    return {"text": text} if document.features is None else {"features": document.features}
+
+
+def _params(document: Document) -> Params:
+    """Return the parameters of an index that the document may fit. Only the service knows those of its index."""
+    return Params(shingle="word:5" if document.features is None else "set")

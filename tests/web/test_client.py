@@ -6,11 +6,11 @@ import asyncio
 import inspect
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -260,12 +260,49 @@ def test_errors_are_those_of_the_index(sqlite_url: str) -> None:
             list(client.pairs(0.1))
         with pytest.raises(IndexReadOnly, match="--writable"):
             client.remove("a")
-        with pytest.raises(UsageError, match=r"body\.min_sim"):
-            client.query(Document("?", TEN), 2.0)
     with pytest.raises(StoreUnreachable, match="Connection refused"):
         Client(service.address).stats()
     with pytest.raises(UsageError, match="http://"):
         Client("index.db")
+
+
+def test_arguments_are_refused_as_by_the_index(sqlite_url: str) -> None:
+    good, nan = Document("e", TEN), float("nan")
+    bad: list[Any] = [b"bytes", Document("e", b"bytes")]  # type: ignore[arg-type]
+    unusable: list[Any] = [Document(""), Document(1)]  # type: ignore[arg-type]
+    attempts: list[Callable[[Any], object]] = [
+        *(lambda at, one=one: at.query(one) for one in bad),
+        *(lambda at, one=one: list(at.query_many([one])) for one in bad),
+        *(lambda at, one=one: at.put(one) for one in bad + unusable),
+        *(lambda at, one=one: at.add([one]) for one in bad + unusable),
+        *(lambda at, least=least: at.query(good, least) for least in (nan, 2.0, "0.5")),
+        lambda at: list(at.query_many([good], nan)),
+        lambda at: list(at.query_many([good], k=0)),
+        lambda at: at.query_id("a", nan),
+        lambda at: at.query_id(1),
+        lambda at: at.get(b"a"),
+        lambda at: at.put(good, nan),
+        lambda at: at.put(Document("e", TEN, dated_at=2**70)),
+        lambda at: list(at.pairs(nan)),
+        lambda at: list(at.pairs(max_sim=nan)),
+        lambda at: list(at.clusters(nan)),
+    ]
+
+    def refusal(attempt: Callable[[Any], object], at: object) -> tuple[type[LshdbError], str]:
+        with pytest.raises(LshdbError) as raised:
+            attempt(at)
+        return raised.type, str(raised.value)
+
+    with (
+        serving(sqlite_url, ServeOptions(writable=True)) as service,
+        Client(service.address) as client,
+        Index.open(sqlite_url) as index,
+    ):
+        for attempt in attempts:
+            assert refusal(attempt, client) == refusal(attempt, index)
+        with pytest.raises(BadDocument, match="features are strings"):
+            client.put(Document("e", features=(b"f",)))  # type: ignore[arg-type]
+        assert len(index) == 4
 
 
 def test_a_wrong_token_is_told(sqlite_url: str) -> None:
