@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
 from lshdb.answers.query import load_kernels
@@ -34,6 +35,14 @@ DESCRIPTION: Final = """Near-duplicates of documents, and the documents themselv
 Errors are problems as in RFC 9457. The `type` of an error of lshdb is `urn:lshdb:error:` and its name.
 """
 
+
+class _IdConvertor(PathConvertor):
+    """Takes every id, also one with line ends, which `path` does not match."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("doc_id", _IdConvertor())
 
 # How long a service computes before it answers the first request. What takes longer is computed while it answers.
 PREPARING_SECONDS: Final = 10.0
@@ -91,7 +100,7 @@ PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {"4XX": PROBLEM, "5XX": PROBL
 
 def _routes(ask: Questions, lists: Lists, decisions: Decisions) -> list[tuple[str, str, Callable[..., Any], Any]]:
     """Return (method, path, endpoint, type of the answer, or None for a text)."""
-    document = "/v1/documents/{doc_id:path}"
+    document = "/v1/documents/{doc_id:doc_id}"
     return [
         ("POST", "/v1/query", ask.query, values.Matches),
         ("POST", "/v1/query:batch", ask.query_batch, values.Answers),

@@ -13,6 +13,7 @@ import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
 
@@ -76,6 +77,7 @@ class Guard:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS:
             raise HTTPException(HTTPStatus.REQUEST_URI_TOO_LONG, f"an address has at most {MAX_ADDRESS:,} bytes")
+        _require_utf8(scope)
         if self._options.token is None:
             self._require_host(headers.get(b"host", ""))
         elif scope["path"] not in OPEN_PATHS and not self._is_allowed(headers.get(b"authorization", "")):
@@ -140,6 +142,16 @@ def _headed(send: Send) -> Send:
         await send(message)
 
     return sent
+
+
+def _require_utf8(scope: Scope) -> None:
+    """Raises: HTTPException: two such ids would become the same one, because each wrong byte is read as U+FFFD."""
+    sent = (scope.get("raw_path") or b"") + b"?" + scope["query_string"]
+    if b"%" in sent or not sent.isascii():
+        try:
+            unquote_to_bytes(sent).decode()
+        except UnicodeDecodeError:
+            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "the address is not UTF-8") from None
 
 
 def _require_same_origin(headers: dict[bytes, str]) -> None:

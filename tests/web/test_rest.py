@@ -123,6 +123,18 @@ def test_two_documents_are_explained_by_their_ids_alone(service: Service) -> Non
         assert (answer.status, answer.json["title"]) == (404, "DocumentUnknown")
 
 
+def test_ids_hold_line_ends_but_no_other_bytes_than_utf8(service: Service) -> None:
+    for doc_id in ("new\nline", "\n", "end\n", "\r\n/\u2028"):
+        path = service.document(doc_id)
+        assert service("PUT", path, {"text": "words of its own"}).json["id"] == doc_id
+        assert service("GET", path).json["id"] == doc_id
+        assert service("DELETE", path).json == {"removed": 1}
+    for path in ("/v1/documents/%ff", "/v1/documents/a%fe?collection=x", "/v1/documents/a?collection=%ff"):
+        answer = service("PUT", path, {"text": "words"})
+        assert (answer.status, answer.json["detail"]) == (422, "the address is not UTF-8")
+    assert service("GET", "/v1/stats").json["figures"]["documents"] == 4
+
+
 def test_errors_are_problems_with_the_names_of_lshdb(service: Service) -> None:
     below = service("GET", "/v1/pairs?min_sim=0.1")
     assert below.status == 400
