@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from lshdb.errors import (
     AccessDenied,
@@ -86,15 +87,31 @@ async def _of_lshdb(_request: Request, error: Any) -> Response:
     return of_error(error)
 
 
-async def _of_status(_request: Request, error: Any) -> Response:
-    return problem(error.status_code, str(error.detail))
+async def _of_status(request: Request, error: Any) -> Response:
+    answer = problem(error.status_code, str(error.detail))
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        answer.headers["Allow"] = ", ".join(sorted(_allowed(request)))
+    return answer
 
 
-async def _of_request(_request: Request, error: Any) -> Response:
+def _allowed(request: Request) -> set[str]:
+    """Return the methods of an address, each of which has a route of its own."""
+    routes = (route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE)
+    methods = {method for route in routes for method in route.methods}
+    return methods | ({"HEAD"} if "GET" in methods else set())
+
+
+async def _of_request(request: Request, error: Any) -> Response:
+    if any(fault["loc"] == ("body",) for fault in error.errors()) and not _is_json(request):
+        return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is JSON: send Content-Type: application/json")
     # Without the values themselves, which may be long, or not JSON.
     faults = [{"at": ".".join(map(str, fault["loc"])), "reason": fault["msg"]} for fault in error.errors()[:10]]
     detail = "; ".join(f"{fault['at']}: {fault['reason']}" for fault in faults)
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail[:2_000], errors=faults)
+
+
+def _is_json(request: Request) -> bool:
+    return "json" in request.headers.get("content-type", "")
 
 
 # Exceptions, and what answers them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from asyncio import CancelledError
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -76,7 +77,13 @@ def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.s
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+    # uvicorn says in a line that it cancels streams that take longer than that. Their tracebacks say nothing more.
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     uvicorn.Server(config).run([listening])
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
 
 
 def _listening(options: ServeOptions, *, shared: bool = False) -> socket.socket:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from fastapi import Path, Query
 from fastapi.responses import Response
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from lshdb.answers.query import Match
 from lshdb.clusters.catalogue import Listed
@@ -85,6 +85,10 @@ Most = Annotated[int | None, Query(ge=1, description="Items of one answer, 100 a
 Cursor = Annotated[str | None, Query(max_length=8_000, description="The `next` of the previous answer.")]
 
 
+# A misspelt field would do nothing.
+STRICT: Final = ConfigDict(extra="forbid")
+
+
 @dataclass(frozen=True)
 class Content:
     """A document's text: exactly one of the three."""
@@ -93,12 +97,14 @@ class Content:
     html: str | None = None
     features: list[str] | None = None
 
-    def __post_init__(self) -> None:
-        if sum(each is not None for each in self._given()) != 1:
-            raise ValueError("give one of text, html and features")
+    __pydantic_config__: ClassVar = STRICT
+    # Of the fields that name what is asked about, or added.
+    _one_of: ClassVar[tuple[str, ...]] = ("text", "html", "features")
 
-    def _given(self) -> tuple[object, ...]:
-        return self.text, self.html, self.features
+    def __post_init__(self) -> None:
+        if sum(getattr(self, name) is not None for name in self._one_of) != 1:
+            *first, last = self._one_of
+            raise ValueError(f"give one of {', '.join(first)} and {last}")
 
 
 @dataclass(frozen=True)
@@ -128,14 +134,14 @@ class Asked(Content):
     k: Annotated[int, Field(ge=1)] | None = 100
     measure: Comparing = "jaccard"
 
-    def _given(self) -> tuple[object, ...]:
-        return *super()._given(), self.id
+    _one_of: ClassVar = ("text", "html", "features", "id")
 
 
 @dataclass(frozen=True)
 class Many:
     """Several documents."""
 
+    __pydantic_config__: ClassVar = STRICT
     documents: Annotated[list[Named], Field(max_length=MAX_DOCUMENTS)]
 
 
@@ -151,6 +157,7 @@ class AskedMany(Many):
 class Removal:
     """Ids of documents to remove."""
 
+    __pydantic_config__: ClassVar = STRICT
     ids: Annotated[list[Name], Field(max_length=MAX_DOCUMENTS)]
 
 
@@ -162,6 +169,7 @@ _Reason = Annotated[str, Field(max_length=MAX_REASON)]
 class Decided:
     """A decision. `other` is for `different` only, and then in the same collection unless another one is given."""
 
+    __pydantic_config__: ClassVar = STRICT
     kind: DecisionKind
     id: Name
     who: _Who
@@ -173,8 +181,9 @@ class Decided:
 
 @dataclass(frozen=True)
 class DecidedThen(Decided):
-    """A decision that was made at some time; now, if none is given."""
+    """A decision that was made at some time; now, if none is given. It may have the other fields of a listed one."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="ignore")
     decided_at: Annotated[str, Field(max_length=50)] | None = None
 
 
@@ -182,6 +191,7 @@ class DecidedThen(Decided):
 class ManyDecisions:
     """Several decisions."""
 
+    __pydantic_config__: ClassVar = STRICT
     decisions: Annotated[list[DecidedThen], Field(max_length=MAX_DOCUMENTS)]
 
 
@@ -189,6 +199,7 @@ class ManyDecisions:
 class DecisionNumbers:
     """The numbers of decisions."""
 
+    __pydantic_config__: ClassVar = STRICT
     decisions: Annotated[list[Annotated[int, Field(strict=True, ge=1, lt=MAX_KEY)]], Field(max_length=MAX_DOCUMENTS)]
 
 

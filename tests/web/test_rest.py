@@ -135,6 +135,31 @@ def test_ids_hold_line_ends_but_no_other_bytes_than_utf8(service: Service) -> No
     assert service("GET", "/v1/stats").json["figures"]["documents"] == 4
 
 
+def test_a_request_that_is_nearly_right_hears_what_is_wrong(service: Service) -> None:
+    form = service("POST", "/v1/query", b'{"text": "a"}', Content_Type="application/x-www-form-urlencoded")
+    assert (form.status, form.json["detail"]) == (415, "the body is JSON: send Content-Type: application/json")
+    assert "give one of text, html, features and id" in service("POST", "/v1/query", {}).json["detail"]
+    assert "body.only_new" in service("PUT", service.document("a"), {"text": "a", "only_new": True}).json["detail"]
+    for path in ("/v1/documents:add", "/v1/documents:remove", "/v1/query:batch", "/v1/decisions:undo"):
+        assert "body.other" in service("POST", path, {"other": 1}).json["detail"]
+
+
+def test_head_is_get_without_a_body_and_other_methods_hear_which_there_are(service: Service) -> None:
+    for path in ("/healthz", "/v1/stats", "/", service.document("a")):
+        head, get = service("HEAD", path), service("GET", path)
+        assert (head.status, head.body) == (200, b"")
+        assert head.headers["content-length"] == get.headers["content-length"]
+    assert service("HEAD", service.document("none")).status == 404
+    for method, path, allowed in (
+        ("POST", "/v1/stats", "GET, HEAD"),
+        ("HEAD", "/v1/query", "POST"),
+        ("POST", service.document("a"), "DELETE, GET, HEAD, PUT"),
+        ("PUT", "/v1/decisions", "GET, HEAD, POST"),
+    ):
+        answer = service(method, path, {} if method != "HEAD" else None)
+        assert (answer.status, answer.headers["allow"]) == (405, allowed)
+
+
 def test_errors_are_problems_with_the_names_of_lshdb(service: Service) -> None:
     below = service("GET", "/v1/pairs?min_sim=0.1")
     assert below.status == 400
