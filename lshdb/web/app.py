@@ -5,24 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import TypeAdapter
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
 from lshdb.answers.query import load_kernels
+from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import LshdbError
 from lshdb.index import Index
 from lshdb.model.decisions import Decision
+from lshdb.model.reports import Pair, RunRow
 from lshdb.web import problems, values
 from lshdb.web.decisions import Decisions
 from lshdb.web.desk import Desk
-from lshdb.web.guard import App, Guard
+from lshdb.web.guard import OPEN_PATHS, App, Guard
 from lshdb.web.kept import Kept
-from lshdb.web.lists import Lists
+from lshdb.web.lists import NDJSON, Lists
 from lshdb.web.options import ServeOptions
 from lshdb.web.pages import Pages
 from lshdb.web.questions import Questions
@@ -61,7 +65,7 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> App:
         first.cancel()
         await asyncio.to_thread(desk.close)
 
-    app = FastAPI(
+    app = (FastAPI if options.token is None else _Secured)(
         title="lshdb",
         version=version("lshdb"),
         description=DESCRIPTION,
@@ -74,13 +78,35 @@ def application(opened: Callable[[], Index], options: ServeOptions) -> App:
     )
     for method, path, endpoint, answer in _routes(Questions(desk), Lists(desk, kept), Decisions(desk, kept)):
         described = PROBLEMS | ({201: {"description": "Added", "model": answer}} if answer is values.Put else {})
-        form = JSONResponse if answer else PlainTextResponse
+        if method == "GET" and path in LINES:
+            described |= {200: {"content": {NDJSON: {"schema": _schema(*LINES[path])}}}}
         app.add_api_route(
-            path, endpoint, methods=[method], response_model=answer, response_class=form, responses=described
+            path,
+            endpoint,
+            methods=[method],
+            status_code=HTTPStatus.CREATED if answer is Decision else HTTPStatus.OK,
+            response_model=answer,
+            response_class=JSONResponse if answer else PlainTextResponse,
+            responses=described,
+            openapi_extra={"security": []} if path in OPEN_PATHS else None,
         )
     for methods, path, page in pages.routes():
         app.add_api_route(path, page, methods=methods, include_in_schema=False)
     return Guard(Quick(app, desk), options)
+
+
+class _Secured(FastAPI):
+    """Describes the token, which the guard checks."""
+
+    def openapi(self) -> dict[str, Any]:
+        described = super().openapi()
+        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        return described | {"security": [{"token": []}]}
+
+
+def _schema(*kinds: type) -> dict[str, Any]:
+    """Return the description of a line, which is a value of one of the classes."""
+    return {"anyOf": [TypeAdapter(kind).json_schema() for kind in kinds]}
 
 
 async def _prepared(desk: Desk, pages: Pages) -> None:
@@ -91,6 +117,13 @@ async def _prepared(desk: Desk, pages: Pages) -> None:
         desk.is_prepared = True
 
 
+# The values that a list has on its lines.
+LINES: Final[dict[str, tuple[type, ...]]] = {
+    "/v1/pairs": (Pair,),
+    "/v1/clusters": (Cluster, Member),
+    "/v1/decisions": (Decision,),
+    "/v1/runs": (RunRow,),
+}
 PROBLEM: Final = {
     "description": "A problem (RFC 9457)",
     "content": {problems.MEDIA_TYPE: {"schema": {"type": "object"}}},

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from lshdb.web.options import ServeOptions
 from lshdb.web.problems import problem
 
-__all__ = ["Guard"]
+__all__ = ["OPEN_PATHS", "Guard"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -27,6 +27,7 @@ from lshdb.web.kept import Kept
 from lshdb.web.problems import problem
 from lshdb.web.texts import documents_like
 from lshdb.web.values import (
+    MAX_KEY,
     Collection,
     Cursor,
     Limit,
@@ -150,8 +151,10 @@ class Lists:
         found = await self._desk.list(self._stats)
         return json(found.as_json() | {"params": without_seed(found.params) | {"recall": found.params.recall}})
 
-    async def runs(self, limit: Limit = 20, cursor: Cursor = None) -> Response:
+    async def runs(self, request: Request, limit: Limit = 20, cursor: Cursor = None) -> Response:
         """Return the runs that wrote to the index, the newest first."""
+        if wants_lines(request):
+            return await self._streamed(lambda index: index.runs(MAX_KEY - 1))
         before = position(cursor, int)
         found = await self._desk.ask(lambda index: index.runs(limit, before[0] if before else None))
         return json(one_page([asdict(row) for row in found], (found[-1].run,) if len(found) == limit else None))

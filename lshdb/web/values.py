@@ -19,6 +19,7 @@ from lshdb.errors import UsageError
 from lshdb.model.choices import Comparing, Outcome
 from lshdb.model.decisions import MAX_REASON, MAX_WHO, Decision, DecisionKind
 from lshdb.model.params import Params
+from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow
 from lshdb.model.values import MAX_DATE, MAX_ID_BYTES, MIN_DATE
 
@@ -205,9 +206,9 @@ class DecisionNumbers:
 
 @dataclass(frozen=True)
 class Matches:
-    """Near-duplicates, the most similar first."""
+    """Near-duplicates, the most similar first, or documents that contain one, those with most of it first."""
 
-    matches: list[Match]
+    matches: list[Match] | list[Containing]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 
 from lshdb import Index
 from lshdb.web.options import ServeOptions
-from tests.web.conftest import ELEVEN, OTHER, TEN, Service, serving
+from tests.web.conftest import ELEVEN, OTHER, TEN, Answer, Service, serving
 
 
 @pytest.fixture
@@ -195,3 +195,30 @@ def test_the_description_names_every_type_of_answer(service: Service) -> None:
     assert described["openapi"].startswith("3.")
     answer = described["paths"]["/v1/query"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
     assert answer == {"$ref": "#/components/schemas/Matches"}
+    assert "security" not in described
+    matches = described["components"]["schemas"]["Matches"]["properties"]["matches"]["anyOf"]
+    assert [one["items"]["$ref"].rpartition("/")[2] for one in matches] == ["Match", "Containing"]
+
+
+@pytest.mark.sqlite
+def test_what_is_answered_is_described(sqlite_url: str) -> None:
+    token = "a secret of 16 characters or more"
+    with serving(sqlite_url, ServeOptions(writable=True, token=token)) as service:
+
+        def ask(method: str, path: str, body: object = None, accept: str = "*/*") -> Answer:
+            return service(method, path, body, Authorization=f"Bearer {token}", Accept=accept)
+
+        described = ask("GET", "/v1/openapi.json").json
+        assert described["security"] == [{"token": []}]
+        assert described["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
+        assert described["paths"]["/healthz"]["get"]["security"] == []
+        made = ask("POST", "/v1/decisions", {"kind": "keep", "id": "a", "who": "Ada"})
+        assert str(made.status) == "201"
+        assert set(described["paths"]["/v1/decisions"]["post"]["responses"]) == {"201", "4XX", "5XX"}
+        for path in ("/v1/pairs", "/v1/clusters", "/v1/clusters?members=true", "/v1/decisions", "/v1/runs"):
+            found = ask("GET", path, accept="application/x-ndjson")
+            content = described["paths"][path.partition("?")[0]]["get"]["responses"]["200"]["content"]
+            kinds = content[found.headers["content-type"]]["schema"]["anyOf"]
+            fields = set(json.loads(found.body.splitlines()[0]))
+            assert fields in [set(kind["properties"]) for kind in kinds]
+            assert set(content) == {"application/json", "application/x-ndjson"}
