@@ -17,7 +17,8 @@ from lshdb.answers.query import Arrival, Match
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import DocumentUnknown, StoreUnreachable
-from lshdb.model.arguments import Names
+from lshdb.model import arguments
+from lshdb.model.arguments import Documents, Names
 from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
@@ -68,15 +69,15 @@ class AsyncClient:
         return await self._asked(calls.query_id(doc_id, min_sim, collection, k))
 
     async def query_many(
-        self, documents: Iterable[Document], min_sim: float | None = None, k: int | None = None
+        self, documents: Documents, min_sim: float | None = None, k: int | None = None
     ) -> list[tuple[str, list[Match]]]:
-        """Return the id and the near-duplicates of each of up to 1,000 documents."""
-        asked = list(documents)
-        found = await self._asked(calls.query_many(asked, min_sim, k))
-        return [
-            (doc_id, await self.query(one, min_sim, k) if calls.is_cut(matches, k) else matches)
-            for one, (doc_id, matches) in zip(asked, found, strict=True)
-        ]
+        """Return the id and the near-duplicates of each of many documents; see `Index.query_many`."""
+        answers = list[tuple[str, list[Match]]]()
+        for some in calls.chunked(arguments.documents(documents), lambda one: one):
+            found = await self._asked(calls.query_many(some, min_sim, k))
+            for one, matches in zip(some, found, strict=True):
+                answers.append((one.doc_id, await self.query(one, min_sim, k) if calls.is_cut(matches, k) else matches))
+        return answers
 
     async def get(self, doc_id: str, collection: str = "default") -> Document | None:
         """Return a document, or None if there is none with this id."""
@@ -91,16 +92,19 @@ class AsyncClient:
         """Add or refresh a document, and return the near-duplicates that it met; see `Index.put`."""
         return await self._asked(calls.put(document, min_sim, collection, only_new=only_new))
 
-    async def add(self, documents: Iterable[Document], collection: str = "default") -> dict[str, int]:
-        """Add or refresh up to 1,000 documents in one transaction. Returns: how many were added, updated and so on."""
-        return await self._asked(calls.add(documents, collection))
+    async def add(self, documents: Documents, collection: str = "default") -> dict[str, int]:
+        """Add or refresh a document, or several, in transactions of up to 1,000 documents or a million characters.
+
+        Returns: how many documents were ``added``, ``updated`` and ``unchanged``, and ``pairs_added``.
+        """
+        return calls.added([await self._asked(call) for call in calls.add(documents, collection)])
 
     async def remove(self, doc_ids: Names, collection: str = "default") -> int:
-        """Remove documents, and return their number.
+        """Remove a document, or several, and return their number.
 
-        Raises: DocumentUnknown: one of them does not exist, and nothing is removed.
+        Raises: DocumentUnknown: one of them does not exist, and nothing of its 1,000 is removed.
         """
-        return await self._asked(calls.remove(doc_ids, collection))
+        return sum([await self._asked(call) for call in calls.remove(doc_ids, collection)])
 
     def pairs(
         self,

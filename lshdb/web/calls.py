@@ -24,7 +24,7 @@ from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, UsageError
 from lshdb.model import arguments
-from lshdb.model.arguments import Names
+from lshdb.model.arguments import Documents, Names
 from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.params import Params
@@ -40,7 +40,9 @@ __all__ = [
     "Lines",
     "Received",
     "add",
+    "added",
     "address_of",
+    "chunked",
     "clusters",
     "containing",
     "decide",
@@ -75,6 +77,9 @@ NDJSON: Final = "application/x-ndjson"
 PAUSES: Final = (0.0, 0.0, 0.2)
 # Of each of many documents, in one answer.
 MAX_MATCHES: Final = 1_000
+# Documents of a request: as many as a service takes, and at most 6 MB of its 16, but for the last one.
+DOCUMENTS: Final = 1_000
+CHARACTERS: Final = 1_000_000
 # Decisions in one request. Each has up to four names, a person and a reason.
 DECISIONS: Final = 500
 # The fields of a decision that is made now.
@@ -214,10 +219,8 @@ def containing(document: Document, min_containment: float) -> Call[list[Containi
     return Call("POST", "/v1/query", lambda answer: served.made(answer["matches"], list[Containing]), sent)
 
 
-def query_many(
-    documents: Iterable[Document], min_sim: float | None, k: int | None
-) -> Call[list[tuple[str, list[Match]]]]:
-    sent = {"documents": [_named(one) for one in documents]} | _asked(
+def query_many(documents: Iterable[Document], min_sim: float | None, k: int | None) -> Call[list[list[Match]]]:
+    sent = {"documents": [_content(one) for one in documents]} | _asked(
         min_sim, MAX_MATCHES if k is None else min(k, MAX_MATCHES)
     )
     return Call("POST", "/v1/query:batch", served.answers, sent)
@@ -243,17 +246,41 @@ def put(document: Document, min_sim: float | None, collection: str, *, only_new:
     return Call("PUT", path, partial(served.made, kind=Arrival), sent)
 
 
-def add(documents: Iterable[Document], collection: str) -> Call[dict[str, int]]:
-    sent = {"documents": [_named(one) for one in documents]}
-    return Call(
-        "POST", _path("/v1/documents:add", collection=collection), partial(served.made, kind=dict[str, int]), sent
-    )
+def add(documents: Documents, collection: str) -> Iterator[Call[dict[str, int]]]:
+    """Yield calls, each for some of the documents."""
+    path = _path("/v1/documents:add", collection=collection)
+    for some in chunked(arguments.documents(documents), lambda one: one):
+        sent = {"documents": [_dated(one) | {"id": one.doc_id} for one in some]}
+        yield Call("POST", path, partial(served.made, kind=dict[str, int]), sent)
 
 
-def remove(doc_ids: Names, collection: str) -> Call[int]:
-    path, sent = _path("/v1/documents:remove", collection=collection), {"ids": list(arguments.names(doc_ids))}
-    # Removed twice, they would be unknown.
-    return Call("POST", path, lambda answer: int(answer["removed"]), sent, repeat=False)
+def added(parts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Return what became of all documents."""
+    sums = dict.fromkeys(("added", "updated", "unchanged", "pairs_added"), 0)
+    for part in parts:
+        sums = {name: number + part[name] for name, number in sums.items()}
+    return sums
+
+
+def remove(doc_ids: Names, collection: str) -> Iterator[Call[int]]:
+    """Yield calls, each for some of the ids."""
+    path, names = _path("/v1/documents:remove", collection=collection), iter(dict.fromkeys(arguments.names(doc_ids)))
+    while some := list(islice(names, DOCUMENTS)):
+        # Removed twice, they would be unknown.
+        yield Call("POST", path, lambda answer: int(answer["removed"]), {"ids": some}, repeat=False)
+
+
+def chunked(several: Iterable[_Made], document: Callable[[_Made], Document]) -> Iterator[list[_Made]]:
+    """Yield values in lists, so that the documents of each list fit into one request."""
+    held, num_characters = list[_Made](), 0
+    for one in several:
+        held.append(one)
+        num_characters += len(document(one).text) + sum(map(len, document(one).features or ()))
+        if len(held) >= DOCUMENTS or num_characters >= CHARACTERS:
+            yield held
+            held, num_characters = [], 0
+    if held:
+        yield held
 
 
 def decide(decision: Decision) -> Call[Decision]:
@@ -352,10 +379,6 @@ def _least(min_sim: float | None) -> float | None:
     return None if min_sim is None else arguments.similarity(min_sim)
 
 
-def _named(document: Document) -> dict[str, Any]:
-    return _dated(document) | {"id": document.doc_id}
-
-
 def _dated(document: Document) -> dict[str, Any]:
     """Return a document to add. Raises: UsageError, BadDocument: an index would refuse it."""
     require_fit(arguments.document(document), _params(document))
@@ -365,7 +388,9 @@ def _dated(document: Document) -> dict[str, Any]:
 def _content(document: Document) -> dict[str, Any]:
     """Return the text or the features of a document. Raises: UsageError, BadDocument."""
     text = text_of(arguments.document(document), _params(document))
-    return {"text": text} if document.features is None else {"features": document.features}
+    if document.features is None:
+        return {"text": served.without_surrogates(text)}
+    return {"features": [served.without_surrogates(one) for one in document.features]}
 
 
 def _params(document: Document) -> Params:

@@ -14,6 +14,7 @@ from lshdb.index import Index
 from lshdb.model.passages import Containing
 from lshdb.model.values import Document
 from lshdb.web.desk import Desk
+from lshdb.web.served import without_surrogates
 from lshdb.web.values import (
     Added,
     Asked,
@@ -65,8 +66,8 @@ class Questions:
         stored = Stored(
             id=found.doc_id,
             collection=collection,
-            text=found.text if found.features is None else None,
-            features=None if found.features is None else list(found.features),
+            text=without_surrogates(found.text) if found.features is None else None,
+            features=None if found.features is None else list(map(without_surrogates, found.features)),
             source=found.source,
             locator=found.locator,
             dated_at=found.dated_at,

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from lshdb.answers.asking import Questions
 from lshdb.answers.explain import Explanation
-from lshdb.answers.many import Answer, Question
+from lshdb.answers.many import Answer
 from lshdb.answers.query import Match, only_document
 from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.decisions import decisions_in
@@ -33,10 +33,6 @@ from lshdb.web.calls import refused
 from lshdb.web.client import Client
 
 __all__ = ["Remote"]
-
-# Documents and characters of a request: half of what a service takes, and at most 6 MB of its 16.
-DOCUMENTS: Final = 500
-CHARACTERS: Final = 1_000_000
 
 
 class Remote(Client):
@@ -117,7 +113,7 @@ class Remote(Client):
         self._warn(min_sim)
         ways = (options or ReadOptions()).suited(self.params)
         questions = Questions(paths, ways, self.params, self._progress.rejected, with_lines=with_lines)
-        for chunk in _chunks(questions):
+        for chunk in calls.chunked(questions, lambda one: one.document):
             found = self.query_many([one.document for one in chunk], min_sim, k)
             for one, (doc_id, matches) in zip(chunk, found, strict=True):
                 yield Answer(doc_id, tuple(matches), one.document.locator, one.line)
@@ -162,15 +158,3 @@ class Remote(Client):
             notice = shortfall(self.params, min_sim, self.stats().url)
             if notice is not None:
                 self._progress.noticed(notice)
-
-
-def _chunks(questions: Questions) -> Iterator[list[Question]]:
-    held, num_characters = list[Question](), 0
-    for question in questions:
-        held.append(question)
-        num_characters += len(question.document.text) + sum(map(len, question.document.features or ()))
-        if len(held) >= DOCUMENTS or num_characters >= CHARACTERS:
-            yield held
-            held, num_characters = [], 0
-    if held:
-        yield held

@@ -14,7 +14,7 @@ from lshdb.model.passages import CommonRun
 from lshdb.model.reports import Figures, HalfRead, Measurement, RunRow, Stats, StoredPair
 from lshdb.model.values import Document
 
-__all__ = ["answers", "document", "explanation", "made", "matches", "stats"]
+__all__ = ["answers", "document", "explanation", "made", "matches", "stats", "without_surrogates"]
 
 _Made = TypeVar("_Made")
 
@@ -24,9 +24,9 @@ def matches(answer: Any) -> list[Match]:
     return made(answer["matches"], list[Match])
 
 
-def answers(answer: Any) -> list[tuple[str, list[Match]]]:
-    """Return the ids of documents, each with its near-duplicates."""
-    return [(one["id"], matches(one)) for one in answer["answers"]]
+def answers(answer: Any) -> list[list[Match]]:
+    """Return the near-duplicates of each of many documents."""
+    return [matches(one) for one in answer["answers"]]
 
 
 def document(found: Any) -> Document:
@@ -87,6 +87,11 @@ def stats(found: Any) -> Stats:
 def made(value: object, kind: type[_Made]) -> _Made:
     """Return an object as a value of a class."""
     return msgspec.convert(value, kind)
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text with U+FFFD for each lone surrogate, which JSON cannot hold."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _optional(value: object, kind: type[_Made]) -> _Made | None:

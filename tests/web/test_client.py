@@ -172,6 +172,39 @@ def test_documents_are_changed_through_a_service(sqlite_url: str) -> None:
             client.remove("g")
 
 
+def test_one_document_many_and_lone_surrogates_go_through_a_service(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "DOCUMENTS", 2)
+    several = [Document(f"n{number}", f"only {number} here") for number in range(5)]
+
+    async def visit(address: str) -> list[object]:
+        async with AsyncClient(address) as client:
+            return [
+                await client.add(several),
+                await client.add(Document("s", "with \ud800 in it")),
+                await client.query_many(iter(several)),
+                await client.get("s"),
+                await client.remove([one.doc_id for one in several]),
+            ]
+
+    with serving(sqlite_url, ServeOptions(writable=True)) as service, Client(service.address) as client:
+        none = {"added": 0, "updated": 0, "unchanged": 0, "pairs_added": 0}
+        alike = [(one.doc_id, [Match(one.doc_id, 1.0, True)]) for one in several]
+        replaced = Document("s", "with \ufffd in it")
+        assert asyncio.run(visit(service.address)) == [none | {"added": 5}, none | {"added": 1}, alike, replaced, 5]
+        assert client.add(several) == none | {"added": 5}
+        assert client.add(several[0]) == none | {"unchanged": 1}
+        assert client.add([]) == none
+        assert client.query_many(several[0]) == alike[:1]
+        assert client.query_many(several) == alike
+        with Index.open(sqlite_url) as index:
+            index.add(Document("t", "another \udfff in it"))
+        assert client.get("t") == Document("t", "another \ufffd in it")
+        assert [match.id for match in client.query(Document("?", "another \udfff in it"))] == ["t"]
+        assert client.remove([*(one.doc_id for one in several), "n0"]) == 5
+
+
 def test_decisions_are_made_and_undone_through_a_service(sqlite_url: str) -> None:
     asked = Decision("different", "a", "b", who="Ada", reason="two editions")
 
