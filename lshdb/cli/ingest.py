@@ -167,6 +167,7 @@ def _summary(report: IngestReport) -> str:
         "of them empty": counts.num_empty,
         "of them with bytes replaced": counts.num_replaced,
         rejections(report): counts.num_rejected,
+        "rejected in earlier runs": report.num_rejected_before,
     }
     said = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number) or "nothing to read"
     skipped = f"; {without_text(report)} skipped" if report.num_skipped else ""

@@ -62,9 +62,13 @@ def allowance(text: str | None) -> Allowance:
 def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> LshdbError | None:
     """Return the error to end a run with, or None for success. Either way, everything committed is kept.
 
+    It depends on the files, not on whether an earlier run has read them: a failed run that is repeated fails again.
+
     Args: paths: the paths of the run, for the message.
     """
     counts = report.counts
+    num_rejected = counts.num_rejected + report.num_rejected_before
+    num_documents = counts.num_seen + report.num_resumed + report.num_rejected_before
     if (missing := _missing_reader(report)) is not None:
         return ReaderMissing(path=missing.uri, reason=missing.reason.partition(": ")[2])
     if report.given_up:
@@ -73,15 +77,15 @@ def verdict(report: IngestReport, paths: str, url: str, allowed: Allowance) -> L
     if report.rejected_sources and not allowed.given:
         path, first = _first_of(report.rejected_sources, report.num_rejected_sources)
         return SourceRejected(path=path, num_rejected=first.num_rejected, reason=first.reason)
-    if counts.num_rejected > allowed.share * counts.num_seen:
+    if num_rejected > (allowed.share * num_documents if allowed.number is None else allowed.number):
         return TooManyRejected(
-            num_rejected=counts.num_rejected,
-            num_documents=counts.num_seen,
+            num_rejected=num_rejected,
+            num_documents=num_documents,
             allowed=str(allowed),
             url=url,
-            run=report.run,
+            run=report.run if counts.num_rejected else report.last_rejected_before or report.run,
         )
-    if not (counts.num_seen or counts.num_removed or report.conflicts.num_left_out):
+    if not (num_documents or counts.num_removed or report.conflicts.num_left_out):
         return NothingToRead(path=paths, reason=without_text(report) if report.num_skipped else "no document")
     return None
 

@@ -28,7 +28,7 @@ from lshdb.ingest.floods import Floods
 from lshdb.ingest.make import Chunk, Left, Task, Work, cut, make, make_first, make_whole
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
-from lshdb.ingest.rejected import Reasons, RejectedSources
+from lshdb.ingest.rejected import Earlier, Reasons, RejectedSources, earlier
 from lshdb.ingest.removal import expire, prune
 from lshdb.ingest.workers import WAITING, Ahead, are_started, in_processes
 from lshdb.ingest.write import Writer, Written
@@ -39,7 +39,7 @@ from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.sketch.compiled import compile_ahead
 from lshdb.store.merging import Merging
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, late_indexes
+from lshdb.store.tables import bands, late_indexes, locators
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Ingestion", "staffed"]
@@ -59,7 +59,8 @@ class Ingestion:
     """One run over some paths.
 
     Its results so far are `counts`, `num_skipped`, `num_unfollowed`, `conflicts`, `reasons`, `rejected_sources` and
-    `given_up`.
+    `given_up`; `rejected_before` is complete at the end. `num_resumed` is the number of documents that earlier runs
+    added from the files that this one continues to read.
 
     Args: run_key: the run, which was already recorded.
     """
@@ -78,6 +79,10 @@ class Ingestion:
         self.reasons = Reasons()
         self.rejected_sources = RejectedSources(options)
         self.given_up = Floods(options.budgets, options.max_rejected)
+        # The first run that may have rejected something of a file that is not read again.
+        self._rejected_since: int | None = None
+        self.rejected_before: list[Earlier] = []
+        self.num_resumed = 0
         self._left = None if options.limit is None else Left(options.limit)
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
@@ -93,6 +98,8 @@ class Ingestion:
             self._prune(roots, empty)
         if self._options.expire_after is not None:
             self._expire(self._options.expire_after)
+        if self._rejected_since is not None:
+            self._count_earlier(self._rejected_since, roots)
         if len(empty) == len(roots):
             raise NothingToRead(path=", ".join(map(str, paths)) or "an empty list of paths", reason=self._emptiness())
 
@@ -188,9 +195,14 @@ class Ingestion:
     def _took(self, value: Plan | Chunk) -> None:
         if isinstance(value, Plan):
             self._roots_with_files |= value.roots
-            for task in value.tasks:
-                if task.position:
-                    self.rejected_sources.resume(task.source.uri)
+            resumed = [value.known[task.source.uri] for task in value.tasks if task.position]
+            for state in resumed:
+                self.rejected_sources.resume(state.uri)
+            self.num_resumed += sum(state.num_documents for state in resumed)
+            # Only files with items that are no documents can have rejections: most runs need not look for them.
+            doubtful = [state for state in (*value.unchanged, *resumed) if state.position > state.num_documents]
+            since = [self._rejected_since] if self._rejected_since is not None else []
+            self._rejected_since = min([*since, *(state.reading_run for state in doubtful)], default=None)
             self._num_files += value.num_files
             self.num_unfollowed += len(value.unfollowed)
             self._bytes_to_read += value.num_bytes
@@ -234,6 +246,16 @@ class Ingestion:
 
         for root in roots:
             self._count(self._store.write(partial(write, root=root), self._run_key))
+
+    def _count_earlier(self, since: int, roots: Sequence[str]) -> None:
+        """Count what earlier runs rejected of files that were not read again: their state is still the same."""
+        collection, run_key = self._options.collection, self._run_key
+
+        def read(transaction: Transaction) -> list[Earlier]:
+            return earlier(locators.rejected_before(transaction, collection, run_key, since))
+
+        self.rejected_before = self._store.read(read)
+        self.rejected_sources.count_earlier(self.rejected_before, roots)
 
     def _expire(self, age: timedelta) -> None:
         """Remove the documents that no run within this age has seen."""

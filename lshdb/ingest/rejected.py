@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
@@ -12,9 +13,11 @@ from lshdb.ingest.make import SourceProgress
 from lshdb.ingest.options import IngestOptions
 from lshdb.model.reports import RejectedSource
 from lshdb.model.values import Rejection
-from lshdb.readers import SourceFile, holds_records
+from lshdb.readers import file_of, holds_records
+from lshdb.store.tables.locators import EarlierRejection
+from lshdb.store.tables.sources import DONE
 
-__all__ = ["MAX_NAMED", "OTHER_REASONS", "Reasons", "RejectedSources", "condensed"]
+__all__ = ["MAX_NAMED", "OTHER_REASONS", "Earlier", "Reasons", "RejectedSources", "condensed", "earlier"]
 
 # The number of sources that are kept for the message; all are counted.
 MAX_NAMED: Final = 10
@@ -22,6 +25,9 @@ MAX_NAMED: Final = 10
 # Our own readers have about forty kinds of rejections; a reader of another distribution may give every item its own.
 MAX_KINDS: Final = 100
 OTHER_REASONS: Final = "other reasons"
+
+# The reason of a rejection that stands for several.
+_MORE: Final = re.compile(r"([\d,]+) more: ")
 
 
 def condensed(
@@ -45,6 +51,29 @@ def condensed(
     for uri, reasons in others.items():
         kept += [Rejection(uri, "", f"{number:,} more: {kind}") for kind, number in reasons.as_dict().items()]
     return kept, numbers
+
+
+class Earlier(Struct):
+    """What earlier runs rejected of a file. Args: reason: of the first rejection; run_key: of the last."""
+
+    uri: str
+    is_empty: bool
+    reason: str
+    run_key: int
+    num_rejected: int = 0
+
+
+def earlier(rejections: Iterable[EarlierRejection]) -> list[Earlier]:
+    """Return the earlier rejections of files, with those that `condensed` counted by reason."""
+    found: dict[str, Earlier] = {}
+    for one in rejections:
+        is_empty = one.state == DONE and not one.num_documents
+        file = found.setdefault(one.uri, Earlier(one.uri, is_empty, one.reason, one.run_key))
+        more = None if one.locator else _MORE.match(one.reason)
+        number = file.num_rejected + (int(more[1].replace(",", "")) if more else 1)
+        file.num_rejected = min(number, one.position - one.num_documents)
+        file.run_key = one.run_key
+    return list(found.values())
 
 
 class Reasons:
@@ -74,7 +103,7 @@ class RejectedSources:
     """The sources without a document, which are counted batch by batch.
 
     A file in a folder that is a single document, such as a page of a crawl, does not count: it is one rejection among
-    many. A source whose reading was resumed does not count either, because an earlier run added its first documents.
+    many. A source whose reading was resumed counts only with the rejections of earlier runs.
 
     Attributes:
         number: the number of these sources.
@@ -110,12 +139,18 @@ class RejectedSources:
                 self._end(step, self._tallies.pop(uri))
 
     def _end(self, step: SourceProgress, tally: _Tally) -> None:
-        if tally.num_documents or not tally.num_rejected or not self._is_meant(step.source):
-            return
-        self.number += 1
-        if len(self.named) < MAX_NAMED:
-            self.named.append(RejectedSource(step.source.uri, tally.num_rejected, tally.reason))
+        if tally.num_rejected and not tally.num_documents:
+            self._add(RejectedSource(step.source.uri, tally.num_rejected, tally.reason), is_named=step.source.named)
 
-    def _is_meant(self, source: SourceFile) -> bool:
-        """Return whether the user will miss this source: a file that the user named, or one with many records."""
-        return (source.named and self._options.must_exist) or holds_records(source, self._options.read)
+    def count_earlier(self, files: Iterable[Earlier], named: Container[str]) -> None:
+        """Count the files of which earlier runs have accepted nothing. Args: named: the URIs that the user named."""
+        for file in files:
+            if file.is_empty:
+                self._add(RejectedSource(file.uri, file.num_rejected, file.reason), is_named=file.uri in named)
+
+    def _add(self, source: RejectedSource, *, is_named: bool) -> None:
+        """Count a source if the user will miss it: a file that the user named, or one with many records."""
+        if (is_named and self._options.must_exist) or holds_records(file_of(source.uri), self._options.read):
+            self.number += 1
+            if len(self.named) < MAX_NAMED:
+                self.named.append(source)

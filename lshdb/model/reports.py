@@ -65,6 +65,9 @@ class IngestReport:
         num_unfollowed: symbolic links inside a folder that lead out of it.
         pairs_added: negative if more pairs were removed than added.
         conflicts: documents whose id belonged to a different text.
+        num_rejected_before: what earlier runs rejected of files that this one did not read again.
+        last_rejected_before: the last of these runs.
+        num_resumed: the documents that earlier runs added from files that this one continued to read.
         num_rejected_sources: sources that gave no document, because everything in them was rejected.
         rejected_sources: the first of them.
         num_given_up: sources that were not read to their end, because most of what was read was rejected.
@@ -85,6 +88,9 @@ class IngestReport:
     num_given_up: int = 0
     given_up: tuple[RejectedSource, ...] = ()
     num_unfollowed: int = 0
+    num_rejected_before: int = 0
+    last_rejected_before: int | None = None
+    num_resumed: int = 0
 
     def as_json(self) -> dict[str, object]:
         """The object that ``ingest --json`` prints."""
@@ -93,6 +99,7 @@ class IngestReport:
             "run": self.run,
             "documents": {name: getattr(self.counts, f"num_{name}") for name in documents},
             "rejected_by_reason": self.rejected_by_reason,
+            "rejected_before": self.num_rejected_before,
             "documents_displaced": self.conflicts.num_replaced,
             "id_conflicts": {name.removeprefix("num_"): number for name, number in asdict(self.conflicts).items()},
             "sources_rejected": self.num_rejected_sources,

@@ -174,12 +174,12 @@ def may_hold_pages(source: SourceFile, options: ReadOptions) -> bool:
     return reader is None or reader in PAGES or (options.text_format != "text" and reader is not TEXT)
 
 
-def holds_records(source: SourceFile, options: ReadOptions) -> bool:
-    """Return whether a source holds many records rather than one document, judging by its name.
+def holds_records(name: str, options: ReadOptions) -> bool:
+    """Return whether a file with this name holds many records rather than one document.
 
     Raises: as `may_hold_pages`.
     """
-    return _reader_by_name(source.path.name, options) not in (None, HTML, TEXT)
+    return _reader_by_name(name, options) not in (None, HTML, TEXT)
 
 
 def _items(

@@ -116,6 +116,7 @@ def test_ingest_prints_the_object_of_the_contract(lshdb: Run, url: str, crawl: P
             "added": 5, "updated": 0, "unchanged": 0, "removed": 0, "empty": 1, "rejected": 0, "replaced": 0,
         },
         "rejected_by_reason": {},
+        "rejected_before": 0,
         "sources_rejected": 0,
         "sources_given_up": 0,
         "documents_displaced": 0,

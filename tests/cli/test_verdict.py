@@ -54,7 +54,7 @@ def test_a_bad_page_of_a_crawl_is_one_rejection_among_many(lshdb: Run, url: str,
     )
     # A file that the user named must not be missing, even if it has not changed since the last run.
     assert lshdb(url, "ingest", "--max-text", "2kB", tmp_path / "huge.txt").code == 36
-    assert lshdb(url, "ingest", "--max-text", "2kB", tmp_path / "huge.txt").code == 32
+    assert lshdb(url, "ingest", "--max-text", "2kB", tmp_path / "huge.txt").code == 36
 
 
 def test_more_than_half_of_all_documents(lshdb: Run, url: str, tmp_path: Path) -> None:
@@ -70,6 +70,37 @@ def test_more_than_half_of_all_documents(lshdb: Run, url: str, tmp_path: Path) -
     assert documents(lshdb, url) == ["good"]
     path.write_text(GOOD + BAD)
     assert lshdb(url, "ingest", path).code == 0
+
+
+def test_repeating_a_failed_ingest_does_not_make_it_a_success(lshdb: Run, url: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(BAD * 2)
+    write_jsonl(tmp_path / "good.jsonl", {"good": TEN, "other": OTHER, "more": ELEVEN})
+    first, again = lshdb(url, "ingest", tmp_path), lshdb(url, "ingest", tmp_path)
+    assert (first.code, again.code) == (36, 36)
+    assert again.out.startswith("run 2: 3 unchanged, 2 rejected in earlier runs; 0 pairs added")
+    assert again.err == first.err.splitlines(keepends=True)[-1]
+    for allowed, code in [("0", 35), ("1", 35), ("2", 0), ("39%", 35), ("40%", 0)]:
+        assert lshdb(url, "ingest", "--max-rejected", allowed, tmp_path).code == code
+    assert lshdb(url, "ingest", "--exclude", "bad*", tmp_path).code == 0
+    bad.unlink()
+    assert lshdb(url, "ingest", tmp_path).code == 0
+
+
+def test_the_message_names_the_run_that_rejected_them(lshdb: Run, url: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(GOOD + BAD * 1_500)
+    lshdb(url, "ingest", tmp_path)
+    again = lshdb(url, "ingest", tmp_path)
+    assert again.code == 35
+    assert "1500 of 1501 documents were rejected" in again.err
+    assert again.err.endswith(" stats --rejected 1\n")
+
+
+def test_a_file_that_another_collection_rejected_counts_once(lshdb: Run, url: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(GOOD + BAD)
+    for _ in range(2):
+        assert lshdb(url, "ingest", tmp_path).code == 0
+        assert lshdb(url, "ingest", "--collection", "b", tmp_path).code == 0
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("100%", 0), ("80%", 0), ("75%", 35), ("4", 0), ("3", 35)])
@@ -187,8 +218,10 @@ def test_a_source_that_was_given_up(lshdb: Run, url: str, tmp_path: Path) -> Non
     ended = lshdb(url, "ingest", "--max-rejected", "100%", bad, good)
     assert (ended.code, ended.out.partition(";")[0]) == (
         0,
-        "run 2: 1 unchanged, 9,999 rejected (9,999 not as many fields as the header)",
+        "run 2: 1 unchanged, 9,999 rejected (9,999 not as many fields as the header), 10,001 rejected in earlier runs",
     )
+    ended = lshdb(url, "ingest", bad, good)
+    assert (ended.code, "20000 of 20002 documents were rejected" in ended.err) == (35, True)
 
 
 def test_a_table_in_utf_16_is_refused_in_one_clear_line(lshdb: Run, url: str, tmp_path: Path) -> None:

@@ -450,6 +450,7 @@ def places_of_some(transaction: Transaction) -> None:
     assert [list(locators.named_records(transaction, one)) for one in found[:1]] == [[(found[0].source_key, "")]]
     assert [len(block) for block in locators.numbered_records(transaction, found[0], "line")] == []
     assert list(locators.rejected_records(transaction, found)) == []
+    assert list(locators.rejected_before(transaction, "default", run_key=2, since=1)) == []
     kept = locators.kept_documents(transaction, SPREAD)
     assert [one.uri for one in kept.values()] == uris
     assert locators.doc_keys(transaction, "default", ["/crawl/7.txt", "no such id"]) == {"/crawl/7.txt": 7}

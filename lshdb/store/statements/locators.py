@@ -7,7 +7,7 @@ from functools import cache
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, select
 
 from lshdb.store.given import given
-from lshdb.store.schema import content, document, rejected, source
+from lshdb.store.schema import content, document, rejected, run, source
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.statements import Rows
 
@@ -17,6 +17,7 @@ __all__ = [
     "named_documents",
     "named_records",
     "numbered_records",
+    "rejected_before",
     "rejected_records",
     "sources_at",
     "whole_files",
@@ -71,6 +72,32 @@ def rejected_records() -> Rows:
     """Select (source, locator) of the items of the sources ``:uris`` that ``:since`` or a later run rejected."""
     return select(rejected.c.source, rejected.c.locator).where(
         rejected.c.run_key >= bindparam("since"), rejected.c.source.in_(bindparam("uris", expanding=True))
+    )
+
+
+@cache
+def rejected_before() -> Rows:
+    """Select what the runs from ``:since`` on, but before ``:run``, rejected of the files that ``:run`` has seen.
+
+    Only rejections by the last reading of a file count, which may have taken several runs, and only those in the
+    collection ``:collection``. The first ones come first.
+    """
+    seen_by = bindparam("run", type_=source.c.last_seen_run.type)
+    columns = source.c.uri, source.c.state, source.c.position, source.c.num_documents
+    return (
+        select(*columns, rejected.c.run_key, rejected.c.locator, rejected.c.reason)
+        .join_from(rejected, run, run.c.run_key == rejected.c.run_key)
+        .join(source, and_(source.c.collection_key == run.c.collection_key, source.c.uri == rejected.c.source))
+        .where(
+            rejected.c.run_key >= bindparam("since"),
+            rejected.c.run_key < seen_by,
+            rejected.c.run_key >= source.c.reading_run,
+            run.c.collection_key == bound_key("collection"),
+            source.c.last_seen_run >= seen_by,
+            # The rejections of runs that could not open the file stay in the table when a later run can.
+            source.c.position > source.c.num_documents,
+        )
+        .order_by(rejected.c.rejected_key)
     )
 
 

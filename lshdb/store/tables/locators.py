@@ -13,6 +13,7 @@ from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
 
 __all__ = [
+    "EarlierRejection",
     "FiledDocument",
     "IndexedSource",
     "KeptDocument",
@@ -21,6 +22,7 @@ __all__ = [
     "kept_documents",
     "named_records",
     "numbered_records",
+    "rejected_before",
     "rejected_records",
     "sources_at",
     "whole_files",
@@ -34,6 +36,18 @@ class IndexedSource(SourceState, frozen=True):
     """The recorded state of a file, and its key."""
 
     source_key: int
+
+
+class EarlierRejection(Struct, frozen=True):
+    """An item that a run rejected, and the state of its file now, as in `SourceState`."""
+
+    uri: str
+    state: str
+    position: int
+    num_documents: int
+    run_key: int
+    locator: str
+    reason: str
 
 
 class FiledDocument(Struct, frozen=True):
@@ -102,6 +116,13 @@ def rejected_records(transaction: Transaction, sources: Sequence[IndexedSource])
         parameters = {"since": min(one.reading_run for one in some), "uris": [one.uri for one in some]}
         for block in transaction.stream(statements.rejected_records(), parameters):
             yield from ((uri, locator) for uri, locator in block)
+
+
+def rejected_before(transaction: Transaction, collection: str, run_key: int, since: int) -> Iterator[EarlierRejection]:
+    """Yield what earlier runs, from `since` on, rejected of the files that a run has seen, but not read again."""
+    parameters = {"collection": collection, "run": run_key, "since": since}
+    for block in transaction.stream(statements.rejected_before(), parameters):
+        yield from (EarlierRejection(*row) for row in block)
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_ids: Sequence[str]) -> dict[str, int]:
