@@ -49,8 +49,6 @@ class Dialect(ABC):
     backend: ClassVar[str]
     # Whether this process reads the files itself, and waits for no server.
     is_local: ClassVar[bool]
-    # Whether tables of other programs next to ours are normal.
-    shares_schema: ClassVar[bool]
     driver_error: ClassVar[type[Exception]]
     # Bytes that rows take in its tables.
     sizes: ClassVar[Sizes]
@@ -79,6 +77,13 @@ class Dialect(ABC):
     @abstractmethod
     def exists(self, url: URL) -> bool:
         """Return False if connecting would only create an empty database."""
+
+    @abstractmethod
+    def require_vacant(self, connection: Connection) -> None:
+        """Check that no index is visible here because there is none.
+
+        Raises: NotAnIndex: another program's tables are here; AccessDenied: we may not see what is here.
+        """
 
     @abstractmethod
     def settle(self, connection: Connection) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final, TypeVar, get_type_hints
 
-from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, inspect, literal_column, select, update
+from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, literal_column, select, update
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from lshdb.errors import (
@@ -26,7 +26,6 @@ from lshdb.errors import (
     IndexRebanded,
     InvalidParams,
     LshdbError,
-    NotAnIndex,
     StoreError,
     StoreFailed,
     UsageError,
@@ -143,7 +142,7 @@ class Store:
         self.close()
 
     def exists(self) -> bool:
-        """Return whether there is an index here. Raises: NotAnIndex: there is something else."""
+        """Return whether there is an index here. Raises: NotAnIndex: there is something else; AccessDenied."""
         return self._revision() is not None
 
     @contextmanager
@@ -343,15 +342,13 @@ class Store:
             transaction.execute(insert(index_params).values(values))
 
     def _revision(self) -> str | None:
-        """Return the revision of the index; None if there is none. Raises: NotAnIndex: there is something else."""
+        """Return the revision of the index; None if there is none. Raises: NotAnIndex, AccessDenied."""
         if not self.dialect.exists(self._address):
             return None
         with self._translated(), self._engine.connect() as connection:
             if (found := upgrade.current(connection)) is not None:
                 return found
-            foreign = [] if self.dialect.shares_schema else inspect(connection).get_table_names()
-        if foreign:
-            raise NotAnIndex(url=self.url, reason=f"it is another program's database, with a table {foreign[0]!r}")
+            self.dialect.require_vacant(connection)
         return None
 
     def _require_existing(self) -> str:

@@ -158,6 +158,19 @@ def test_a_role_that_may_only_read_cannot_write_and_hears_why(reader: str, lshdb
     assert lshdb(tmp_path / "mine.db", "dupes").out == lshdb(reader, "dupes").out
 
 
+@pytest.mark.parametrize("verb", [("dupes",), ("ingest", __file__), ("init",)])
+@pytest.mark.parametrize("named", ["options", "schema"])
+def test_a_schema_that_a_role_may_not_use_is_not_an_empty_place(
+    named: str, verb: tuple[str, ...], database: Database, owned: tuple[str, str], lshdb: Run
+) -> None:
+    Index.create(owned[0]).close()
+    url = database.url(database.role(), "crawl")
+    given = ("--schema", "crawl") if named == "schema" else ()
+    ended = lshdb(url.replace("options=-csearch_path%3Dcrawl", "") if given else url, *given, *verb)
+    assert ended.code == AccessDenied.exit_code
+    assert "permission denied for schema crawl" in ended.err
+
+
 def test_contents_that_are_not_linked_are_named_and_not_computed_in_vain(
     owned: tuple[str, str], reader: str, lshdb: Run
 ) -> None:

@@ -95,7 +95,6 @@ class Postgres(Dialect):
 
     backend: ClassVar[str] = "postgresql"
     is_local: ClassVar[bool] = False
-    shares_schema: ClassVar[bool] = True
     driver_error: ClassVar[type[Exception]] = psycopg.Error
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
     enforces_all: ClassVar[bool] = False
@@ -138,6 +137,10 @@ class Postgres(Dialect):
         event.listen(engine, "connect", require_own, insert=True)
         event.listen(engine, "connect", cursors.receive_binary, insert=True)
         sessions.keep_alive(engine)
+
+    def require_vacant(self, connection: Connection) -> None:
+        if (hidden := namespace.hidden(connection)) is not None:
+            raise AccessDenied(url=masked(connection.engine.url), reason=f"permission denied for schema {hidden}")
 
     def settle(self, connection: Connection) -> None:
         if self._schema is not None:

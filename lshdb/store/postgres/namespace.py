@@ -12,7 +12,7 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import URL, Connection, text
 
-__all__ = ["enter", "named_by", "settle"]
+__all__ = ["enter", "hidden", "named_by", "settle"]
 
 DEFAULT: Final = "lshdb"
 # Revisions whose tables may be anywhere in the search_path.
@@ -28,6 +28,12 @@ _IS_ELSEWHERE: Final = """
 _PLACE: Final = text("SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('lshdb_revision')")
 _EXISTS: Final = text("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = :schema)")
 
+# Without USAGE on a schema, its tables are not found in the search_path, as if they did not exist.
+_HIDDEN: Final = text("""
+    SELECT nspname FROM pg_namespace
+    WHERE nspname = trim(both '" ' from split_part(current_setting('search_path'), ',', 1))
+    AND NOT has_schema_privilege(oid, 'USAGE')""")
+
 
 def named_by(url: URL) -> str | None:
     """Return the schema that a URL names; None if its options set a search_path."""
@@ -40,6 +46,12 @@ def enter(driver: psycopg.Connection[Any], schema: str) -> None:
     """Let a new session see only this schema, or the one with an index of an earlier revision."""
     if not _has_earlier_index(driver, schema):
         driver.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(schema)))
+
+
+def hidden(connection: Connection) -> str | None:
+    """Return the schema of the session if its role may not see what is in it."""
+    found: str | None = connection.scalar(_HIDDEN)
+    return found
 
 
 def settle(connection: Connection, schema: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, Engine, Table, event, insert
+from sqlalchemy import URL, Connection, Engine, Table, event, insert, inspect
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.pool import QueuePool
@@ -33,7 +33,7 @@ from lshdb.model.banding import SQLITE_SIZES, Sizes
 from lshdb.store.dialect import Columns, Dialect, Part, as_list, dangling, failed, one_line
 from lshdb.store.files import BESIDE, replacing, require_free
 from lshdb.store.sqlite import file, lock
-from lshdb.store.url import reads_only
+from lshdb.store.url import masked, reads_only
 
 __all__ = ["Sqlite"]
 
@@ -80,7 +80,6 @@ class Sqlite(Dialect):
 
     backend: ClassVar[str] = "sqlite"
     is_local: ClassVar[bool] = True
-    shares_schema: ClassVar[bool] = False
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
     sizes: ClassVar[Sizes] = SQLITE_SIZES
     load_seconds: ClassVar[float] = LOAD_SECONDS
@@ -108,6 +107,11 @@ class Sqlite(Dialect):
         if path.is_dir():
             raise FileUnusable(url=str(path), reason="it is a folder")
         return path.exists() and (not path.is_file() or path.stat().st_size > 0)
+
+    def require_vacant(self, connection: Connection) -> None:
+        if foreign := inspect(connection).get_table_names():
+            reason = f"it is another program's database, with a table {foreign[0]!r}"
+            raise NotAnIndex(url=masked(connection.engine.url), reason=reason)
 
     def settle(self, connection: Connection) -> None:
         """Do nothing: the file is the place."""
