@@ -57,7 +57,7 @@
         └── OutputStopped          63
 
 The docstring of a class is its message. The ``{fields}`` in it are declared as attributes of the class and passed as
-keyword arguments, so a type checker finds a field that is misspelt or missing.
+keyword arguments, so a type checker finds a field that is misspelt or missing. ``{field!q}`` is quoted for a shell.
 
 A bad document never stops a run; a bad store does. Messages never contain a password: URLs are masked before they
 reach an error.
@@ -66,9 +66,11 @@ reach an error.
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Collection
 from os import PathLike
-from typing import ClassVar, dataclass_transform
+from string import Formatter
+from typing import Any, ClassVar, dataclass_transform
 
 __all__ = [
     "AccessDenied",
@@ -132,6 +134,11 @@ __all__ = [
 _Path = str | PathLike[str]
 
 
+class _Formatter(Formatter):
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        return shlex.quote(str(value)) if conversion == "q" else super().convert_field(value, conversion)
+
+
 @dataclass_transform(kw_only_default=True)
 class LshdbError(Exception):
     """lshdb failed."""
@@ -168,7 +175,7 @@ class LshdbError(Exception):
         template = type(self).__doc__
         if template is None:
             return f"{type(self).__name__}: {shown}"
-        return inspect.cleandoc(template).replace("\n", " ").format(**shown)
+        return _Formatter().format(inspect.cleandoc(template).replace("\n", " "), **shown)
 
 
 def brief(text: str, most: int = 1_000) -> str:
@@ -227,7 +234,7 @@ class StoreError(LshdbError):
 
 
 class IndexMissing(StoreError):
-    """There is no index at {url}. Create one with: lshdb --db {url} ingest PATH"""
+    """There is no index at {url}. Create one with: lshdb --db {url!q} ingest PATH"""
 
     exit_code = 11
 
@@ -240,7 +247,7 @@ class NotAnIndex(StoreError):
 
 
 class IndexOutdated(StoreError):
-    """Index {url} is at revision {current}; this version needs {head}. Run: lshdb --db {url} upgrade"""
+    """Index {url} is at revision {current}; this version needs {head}. Run: lshdb --db {url!q} upgrade"""
 
     exit_code = 13
     current: str | None
@@ -338,7 +345,7 @@ class CopyDiffers(StoreError):
 
 
 class IndexExists(StoreError):
-    """There is already an index at {url}. Add to it with: lshdb --db {url} ingest PATH"""
+    """There is already an index at {url}. Add to it with: lshdb --db {url!q} ingest PATH"""
 
     exit_code = 23
 
@@ -406,7 +413,7 @@ class SourceUnreadable(SourceError):
 
 class TooManyRejected(SourceError):
     """{num_rejected} of {num_documents} documents were rejected, more than {allowed}. The others are kept. To list the
-    rejected ones: lshdb --db {url} stats --rejected {run}"""
+    rejected ones: lshdb --db {url!q} stats --rejected {run}"""
 
     exit_code = 35
     num_rejected: int
@@ -434,7 +441,7 @@ class ReaderMissing(SourceError):
 
 
 class NotIngested(SourceError):
-    """{path} {reason}. Run first: lshdb ingest {path}"""
+    """{path} {reason}. Run first: lshdb ingest {path!q}"""
 
     exit_code = 38
     path: _Path

@@ -6,12 +6,22 @@ import inspect
 import pickle
 import re
 from collections import Counter
+from pathlib import Path
 from string import Formatter
 
 import pytest
 
 from lshdb import errors
-from lshdb.errors import BadDocument, BelowFloor, IndexOutdated, LshdbError, StoreError, UsageError
+from lshdb.errors import (
+    BadDocument,
+    BelowFloor,
+    IndexMissing,
+    IndexOutdated,
+    LshdbError,
+    NotIngested,
+    StoreError,
+    UsageError,
+)
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LshdbError)]
 LEAVES = [kind for kind in CLASSES if not kind.__subclasses__()]
@@ -118,6 +128,17 @@ def test_the_messages_name_what_helps() -> None:
     assert str(below).startswith("--min-sim 0.4 is below this index's floor 0.5: less similar pairs are not")
     bad = BadDocument(source="file:///a.jsonl", locator=", line 3", reason="no text")
     assert str(bad) == "file:///a.jsonl, line 3: no text"
+
+
+def test_a_command_in_a_message_is_quoted_for_a_shell() -> None:
+    url = "postgresql://postgres@/d5?host=%2Ftmp&schema=x"
+    assert str(IndexMissing(url=url)) == (
+        f"There is no index at {url}. Create one with: lshdb --db '{url}' ingest PATH"
+    )
+    named = NotIngested(path=Path("/srv/new shard.jsonl"), reason="is not in the index")
+    assert str(named).endswith(
+        "/srv/new shard.jsonl is not in the index. Run first: lshdb ingest '/srv/new shard.jsonl'"
+    )
 
 
 def test_one_except_catches_them_all() -> None:

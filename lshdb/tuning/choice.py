@@ -7,6 +7,7 @@ on one machine. Only their proportions matter, and costs change little around th
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -260,7 +261,7 @@ def _advice(params: Params, name: str, given: Any, url: str) -> str:
     except PromiseUnreachable:
         return ""
     said = f" --recall {recall}" if name == "recall" else ""
-    return f" To change this one: lshdb --db {url} reband --min-sim {min_sim}{said}"
+    return f" To change this one: lshdb --db {shlex.quote(url)} reband --min-sim {min_sim}{said}"
 
 
 def params_for_recall(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 from lshdb.errors import PromiseUnreachable
@@ -60,10 +61,10 @@ def shortfall(params: Params, min_sim: float, url: str) -> str | None:
 
 def _remedy(params: Params, min_sim: float, url: str) -> str:
     if params.banding.candidate_probability(min_sim) >= DEFAULT_RECALL:
-        return f"To promise it: lshdb --db {url} reband --min-sim {min_sim}"
+        return f"To promise it: lshdb --db {shlex.quote(url)} reband --min-sim {min_sim}"
     try:
         choose(min_sim, DEFAULT_RECALL, num_perm=params.num_perm)
     except PromiseUnreachable as error:
         reached = f"Its {params.num_perm} minima reach at most {error.reachable} there."
         return f"{reached} Create an index with a larger --num-perm"
-    return f"To find more: lshdb --db {url} reband --min-sim {min_sim}"
+    return f"To find more: lshdb --db {shlex.quote(url)} reband --min-sim {min_sim}"

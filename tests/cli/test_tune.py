@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -303,7 +304,7 @@ def test_a_question_below_the_promise_hears_what_to_expect_and_what_to_do(
     with Index.open(index) as opened:
         url = opened.url
     ended = lshdb(index, *question)
-    assert ended.err == SHORTFALL.format(url=url)
+    assert ended.err == SHORTFALL.format(url=shlex.quote(url))
     assert lshdb(index, "--quiet", *question).err == ""
     assert lshdb(index, *question, "--format", "jsonl").out
     answers = [argument if argument != 0.5 else 0.8 for argument in question]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import re
+import shlex
 import shutil
 import sqlite3
 import time
@@ -197,7 +198,7 @@ def test_an_index_of_an_older_version_is_refused_with_the_command_that_helps(
     for arguments in (["dupes"], ["ingest", __file__], ["query", __file__], ["stats"]):
         ended = lshdb(url, *arguments)
         assert (ended.code, ended.out) == (13, ""), arguments
-        assert ended.err.endswith(f"Run: lshdb --db {caught.value.url} upgrade\n")
+        assert ended.err.endswith(f"Run: lshdb --db {shlex.quote(caught.value.url)} upgrade\n")
 
 
 def test_an_upgraded_index_answers_as_before_and_takes_more(url: str, later_version: LaterVersion, lshdb: Run) -> None:
