@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from lshdb.store.statements.rules import LOST
+
 __all__ = ["FROM_TEXT", "LOST", "Fault"]
 
 FROM_TEXT: Final = "recomputed from the kept text"
-LOST: Final = "none: restore it from a backup"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from lshdb.store.tables import clusters, provenance, removals
 from lshdb.store.tables.provenance import AuditedSource, SourcedDocument
 from lshdb.store.transaction import Transaction
 
-__all__ = ["READ_AGAIN", "Origin", "SourceFault"]
+__all__ = ["READ_AGAIN", "Origin", "SourceFault", "of_source"]
 
 READ_AGAIN: Final = "the next ingest reads its source again"
 
@@ -45,6 +45,11 @@ class SourceFault(Struct, frozen=True):
     fault: Fault
     source_key: int
     doc_key: int | None = None
+
+
+def of_source(kind: str, key: int, detail: str) -> SourceFault:
+    """Return a fault of a source as a whole."""
+    return SourceFault(Fault(kind, "source", str(key), detail, "the next ingest reads it again"), key)
 
 
 class _Read(Struct, frozen=True):
@@ -170,8 +175,7 @@ class Origin:
         return SourceFault(Fault(kind, "document", str(key), detail, READ_AGAIN), self._source.source_key)
 
     def _of_source(self, kind: str, detail: str) -> SourceFault:
-        key = self._source.source_key
-        return SourceFault(Fault(kind, "source", str(key), detail, "the next ingest reads it again"), key)
+        return of_source(kind, self._source.source_key, detail)
 
 
 class _Keys:

@@ -21,8 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.audit.faults import Fault
-from lshdb.audit.origin import Origin, SourceFault
+from lshdb.audit.origin import Origin, SourceFault, of_source
 from lshdb.model.params import Params
 from lshdb.readers import Reading, ReadOptions, SourceFile, digest, recorded, source_at
 from lshdb.store.tables import provenance
@@ -66,7 +65,7 @@ class Sources:
         sizes = np.concatenate([np.empty((0, 3), np.int64), *provenance.sizes(self._snapshot)])
         for key, number, stored in sizes[sizes[:, 2] > sizes[:, 1]].tolist():
             detail = f"{stored:,} documents of it are stored, and {number:,} were read"
-            yield _of_source("source-excess", key, detail)
+            yield of_source("source-excess", key, detail)
         is_short = sizes[:, 2] < sizes[:, 1]
         keys = sizes[is_short, 0] if only_short else self._ordered(sizes[:, 0], is_short)
         if unread := provenance.num_unread(self._snapshot):
@@ -118,13 +117,9 @@ class Sources:
             self.unexamined["unreadable"] += 1
         elif reading.digest != source.digest:
             detail = "the file has another digest, but the same size and time"
-            yield _of_source("source-digest", source.source_key, detail)
+            yield of_source("source-digest", source.source_key, detail)
         else:
             yield from origin.end()
-
-
-def _of_source(kind: str, key: int, detail: str) -> SourceFault:
-    return SourceFault(Fault(kind, "source", str(key), detail, "the next ingest reads it again"), key)
 
 
 def _is_same(file: SourceFile, source: AuditedSource) -> bool:

@@ -39,7 +39,6 @@ from lshdb.readers.registry import (
 from lshdb.readers.walk import (
     Found,
     listed,
-    path_at,
     path_uri,
     require_existing,
     source_at,
@@ -74,7 +73,6 @@ __all__ = [
     "may_hold_pages",
     "meant_ids",
     "parts",
-    "path_at",
     "path_uri",
     "read_stream",
     "reader_named",

@@ -28,7 +28,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import quote_from_bytes
 
 from lshdb.errors import PathMissing, SourceUnreadable
 from lshdb.model.values import MAX_NAME_BYTES
@@ -43,12 +43,12 @@ from lshdb.readers.base import (
     reason_of,
 )
 from lshdb.readers.bytes.streams import open_regular, open_stdin, read_whole
+from lshdb.readers.naming import uri_path
 
 __all__ = [
     "Found",
     "Globs",
     "listed",
-    "path_at",
     "path_uri",
     "require_existing",
     "source_at",
@@ -117,14 +117,9 @@ def source_at(uri: str) -> SourceFile | None:
     if uri == STDIN_URI:
         return None
     try:
-        return source_file(path_at(uri))
+        return source_file(uri_path(uri))
     except (OSError, PathMissing):
         return None
-
-
-def path_at(uri: str) -> Path:
-    """Return the path of a URI that the walk wrote; the reverse of `path_uri`."""
-    return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
 
 
 def source_file(path: str | Path) -> SourceFile:

@@ -44,12 +44,12 @@ def with_family(batches: Batches) -> Batches:
         yield batch_of(GROUPING, len(pairs), family=family, left=pairs.column("key"), **columns)
 
 
-def grouped(batches: Batches, part_pairs: int = PART_PAIRS) -> Batches:
+def grouped(batches: Batches) -> Batches:
     """Yield groups of pairs whose texts fit in memory, with their contents. A family may need several groups.
 
     Args: batches: together by family, sorted by family, right and left.
     """
-    for part in _parts(batches, part_pairs):
+    for part in _parts(batches, PART_PAIRS):
         pairs, sizes = integers(part, "left", "right"), integers(part, "left_size", "right_size")
         keys = distinct(pairs)
         rows = np.searchsorted(keys, pairs)

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 __all__ = [
     "BUCKETS",
-    "CLUSTERS",
     "COMPARED",
     "CONTENTS",
     "FAMILIES",
@@ -88,4 +87,3 @@ TEXTS: Final = pa.schema(
 )
 COMPARED: Final = GROUPS.append(pa.field("text", pa.binary()))
 PAIRS: Final = pa.schema([("left", _KEY), ("right", _KEY), ("similarity", pa.float64()), ("exact", pa.bool_())])
-CLUSTERS: Final = pa.schema([("content", _KEY), ("cluster", _KEY)])

@@ -58,11 +58,11 @@ def asking_for_texts(batches: Batches) -> Batches:
         yield batch_of(TEXTS, len(rows), key=rows.column("left"), asks=np.ones(len(rows), np.bool_), **columns)
 
 
-def with_text(batches: Batches, most: int = TEXT_BYTES) -> Batches:
+def with_text(batches: Batches) -> Batches:
     """Yield the contents of groups with their texts. Args: batches: together by key, sorted by key and asks."""
     for rows, told, asked in answered(batches):
         sizes = _lengths(rows.column("text"))
-        for some in slices_of_bytes(sizes[told], most):
+        for some in slices_of_bytes(sizes[told], TEXT_BYTES):
             group, text = rows.take(pa.array(asked[some])), rows.column("text").take(pa.array(told[some]))
             count = len(group)
             yield batch_of(

@@ -6,7 +6,8 @@ from typing import Self
 
 import msgspec
 
-from lshdb.readers import SourceFile, path_at
+from lshdb.readers import SourceFile
+from lshdb.readers.naming import uri_path
 
 __all__ = ["Source"]
 
@@ -27,4 +28,4 @@ class Source(msgspec.Struct, frozen=True):
     @property
     def file(self) -> SourceFile:
         """The file."""
-        return SourceFile(self.uri, path_at(self.uri), self.size, self.mtime_ns, self.root)
+        return SourceFile(self.uri, uri_path(self.uri), self.size, self.mtime_ns, self.root)

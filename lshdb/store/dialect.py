@@ -170,8 +170,8 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def sweep(self, engine: Engine, table: Table) -> None:
-        """Remove what deleted rows leave in a table, if questions would have to pass it. Need not succeed."""
+    def sweep_unlinked(self, engine: Engine) -> None:
+        """Remove what deleted rows leave in `unlinked`, if questions would have to pass it. Need not succeed."""
 
     @abstractmethod
     def empty_caches(self, engine: Engine) -> None:

@@ -46,7 +46,6 @@ from lshdb.store.schema import (
     rebanding,
     removal,
     source,
-    unlinked,
 )
 from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse, read_only
@@ -263,7 +262,7 @@ class Store:
     def sweep_unlinked(self) -> None:
         """Remove what deleted rows leave in `unlinked`, which questions would have to pass. Raises: StoreError."""
         with self._translated():
-            self.dialect.sweep(self._engine, unlinked)
+            self.dialect.sweep_unlinked(self._engine)
 
     def sole_work(self, work: str, wait: bool) -> AbstractContextManager[None]:
         """Keep out other processes that write for long, if the database allows only one writer.

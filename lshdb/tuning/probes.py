@@ -21,6 +21,7 @@ from lshdb.linking.jaccard import min_agreement
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures
 from lshdb.sketch import kernels
+from lshdb.sketch.kernels.constants import GOLDEN, SPLITMIX_1, SPLITMIX_2
 from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
 
@@ -128,7 +129,7 @@ def _mixed(probes: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.u
 
     Source: the finaliser of SplitMix64: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators.
     """
-    mixed = probes.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + others.astype(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed = probes.astype(np.uint64) * GOLDEN + others.astype(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * SPLITMIX_1
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * SPLITMIX_2
     return mixed ^ (mixed >> np.uint64(31))

@@ -37,7 +37,7 @@ from lshdb.model.banding import Sizes
 from lshdb.store.dialect import Columns, Dialect, Growth, Part, as_list, dangling, failed, one_line
 from lshdb.store.given import BRACES
 from lshdb.store.postgres import cursors, late_indexes, namespace, sessions
-from lshdb.store.schema import UNENFORCED, Json, Moment
+from lshdb.store.schema import UNENFORCED, Json, Moment, unlinked
 from lshdb.store.url import for_libpq, masked
 
 __all__ = ["Postgres"]
@@ -264,12 +264,11 @@ class Postgres(Dialect):
         what = ("--format=custom", f"--schema={schema}", f"--file={path}", for_libpq(engine.url))
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 
-    def sweep(self, engine: Engine, table: Table) -> None:
+    def sweep_unlinked(self, engine: Engine) -> None:
         # Autovacuum will do so within a minute. The server skips a locked table, or one of another role.
         with suppress(OperationalError), engine.connect() as connection:
-            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(
-                f"VACUUM (SKIP_LOCKED) {table.name}"
-            )
+            own = connection.execution_options(isolation_level="AUTOCOMMIT")
+            own.exec_driver_sql(f"VACUUM (SKIP_LOCKED) {unlinked.name}")
 
     def empty_caches(self, engine: Engine) -> None:
         """Do nothing: the server has them."""

@@ -222,7 +222,7 @@ class Sqlite(Dialect):
         finally:
             connection.close()
 
-    def sweep(self, engine: Engine, table: Table) -> None:
+    def sweep_unlinked(self, engine: Engine) -> None:
         """Do nothing: deleted rows leave nothing that is read."""
 
     def empty_caches(self, engine: Engine) -> None:

@@ -24,7 +24,7 @@ from lshdb.store.schema import (
 from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.statements import Rows
 
-__all__ = ["DELETABLE", "OF_NO_DOCUMENT", "RULES", "Rule", "breaches", "deletion"]
+__all__ = ["DELETABLE", "LOST", "OF_NO_DOCUMENT", "RULES", "Rule", "breaches", "deletion"]
 
 LOST: Final = "none: restore it from a backup"
 RELINKED: Final = "deleted; its contents are linked again"
