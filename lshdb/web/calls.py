@@ -233,7 +233,7 @@ def is_cut(matches: list[Match], k: int | None) -> bool:
 
 def _asked(min_sim: float | None, k: int | None) -> dict[str, Any]:
     # Sent if it is None, too: without it, a service returns 100 matches.
-    return _given(min_sim=_least(min_sim)) | {"k": arguments.count("k", k)}
+    return _given(min_sim=_least(min_sim)) | {"k": arguments.limit("k", k)}
 
 
 def get(doc_id: str, collection: str) -> Call[Document]:
