@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -64,11 +66,11 @@ def test_a_copy_has_the_bytes_and_the_time_of_its_file(crawl: Path, link: bool) 
 
 
 def test_a_copy_that_fails_leaves_nothing_and_names_the_file(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(_source: Path, target: Path) -> None:
-        target.write_text("a t")
+    def half(_source: BinaryIO, target: BinaryIO, _size: int) -> None:
+        target.write(b"a t")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(shutil, "copy2", half)
+    monkeypatch.setattr(shutil, "copyfileobj", half)
     with opened(crawl) as folder, pytest.raises(OutputStopped, match=r"out/sub/a\.txt.*No space left on device"):
         folder.copy(shard_of(crawl), COUNTS, link=False)
     assert files(crawl) == []
@@ -158,3 +160,77 @@ def test_no_file_is_written_among_those_that_are_read(crawl: Path) -> None:
 def test_a_second_process_is_kept_out(crawl: Path) -> None:
     with opened(crawl), pytest.raises(OutputFailed, match="another lshdb filter is writing"), opened(crawl):
         pass
+
+
+@pytest.mark.parametrize("name", [".lshdb/written.jsonl", ".lshdb"])
+def test_a_link_in_place_of_a_file_of_ours_is_refused_and_its_target_kept(crawl: Path, name: str) -> None:
+    victim, link = crawl.with_name("victim"), crawl.with_name("out") / name
+    link.parent.mkdir(parents=True)
+    if name == ".lshdb":
+        victim.mkdir()
+    else:
+        victim.write_text("precious")
+    link.symlink_to(victim)
+    with pytest.raises(OutputFailed), opened(crawl):
+        pass
+    assert list(victim.iterdir()) == [] if victim.is_dir() else victim.read_text() == "precious"
+
+
+def test_a_link_in_place_of_the_file_being_written_is_not_followed(
+    crawl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, victim, part = shard_of(crawl), crawl.with_name("victim"), crawl.with_name("out") / ".lshdb" / "part"
+    victim.write_text("precious")
+    unlink = os.unlink
+
+    def unlink_and_link(path: str, **given: int) -> None:
+        with suppress(FileNotFoundError):
+            unlink(path, **given)
+        part.symlink_to(victim)
+
+    with opened(crawl) as folder:
+        monkeypatch.setattr(os, "unlink", unlink_and_link)
+        with pytest.raises(OutputStopped, match="File exists"):
+            folder.copy(shard, COUNTS, link=False)
+        with pytest.raises(OutputStopped, match="File exists"):
+            written(folder, shard, b"one", "inputs")
+    assert victim.read_text() == "precious"
+
+
+def test_a_link_in_place_of_a_folder_is_refused_before_and_while_files_are_written(crawl: Path) -> None:
+    shard, elsewhere, out = shard_of(crawl), crawl.with_name("elsewhere"), crawl.with_name("out")
+    elsewhere.mkdir()
+    with opened(crawl) as folder:
+        folder.require_place(shard)
+        (out / "sub").symlink_to(elsewhere)
+        with pytest.raises(OutputFailed, match="a link leads out of the folder"):
+            folder.require_place(shard)
+        with pytest.raises(OutputStopped):
+            folder.copy(shard, COUNTS, link=False)
+        with pytest.raises(OutputStopped):
+            written(folder, shard, b"one", "inputs")
+        shutil.copy2(shard.file.path, elsewhere / "a.txt")
+        with pytest.raises(OutputStopped):
+            folder.leave_out(shard)
+    assert (elsewhere / "a.txt").read_text() == "a text"
+
+
+def test_the_folder_may_be_a_link_that_the_caller_named(crawl: Path) -> None:
+    crawl.with_name("elsewhere").mkdir()
+    crawl.with_name("out").symlink_to("elsewhere")
+    with opened(crawl) as folder:
+        folder.require_place(shard_of(crawl))
+        folder.copy(shard_of(crawl), COUNTS, link=False)
+    assert (crawl.with_name("elsewhere") / RELATIVE).read_text() == "a text"
+
+
+def test_only_we_may_write_to_our_subfolder(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = crawl.with_name("out") / ".lshdb"
+    with opened(crawl):
+        assert own.stat().st_mode & 0o777 == 0o700
+    own.chmod(0o775)
+    with opened(crawl):
+        assert own.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "geteuid", lambda: own.stat().st_uid + 1)
+    with pytest.raises(OutputFailed, match="belongs to another user"):
+        opened(crawl)
