@@ -234,3 +234,11 @@ def test_only_we_may_write_to_our_subfolder(crawl: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "geteuid", lambda: own.stat().st_uid + 1)
     with pytest.raises(OutputFailed, match="belongs to another user"):
         opened(crawl)
+
+
+def test_a_file_of_the_crawl_does_not_replace_our_list(crawl: Path) -> None:
+    (crawl / ".lshdb").mkdir()
+    (crawl / ".lshdb" / "written.jsonl").write_text("a forged list")
+    for force in (False, True):
+        with pytest.raises(OutputFailed, match=r"--exclude \.lshdb"):
+            opened(crawl, force=force).require_place(shard_of(crawl, Path(".lshdb", "written.jsonl")))

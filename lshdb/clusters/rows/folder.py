@@ -98,6 +98,8 @@ class OutFolder:
             raise OutputFailed(path=place, reason=f"it would be among the files that are read, in {root}")
         if parent != Path(os.path.realpath(self._path)) / shard.relative.parent:
             raise OutputFailed(path=place, reason=f"a link leads out of the folder, to {parent}")
+        if shard.relative.parts[0] == OWN_FOLDER:
+            raise OutputFailed(path=place, reason=f"lshdb keeps its list there; add --exclude {OWN_FOLDER}")
         require_no_database(place)
         if self._force or not os.path.lexists(place):
             return
