@@ -13,7 +13,7 @@ import typer
 from msgspec import Struct
 
 from lshdb.cli.options import Reading, open_index, settings_of
-from lshdb.cli.render import Listing, Output, counted, print_records, print_rows
+from lshdb.cli.render import Listing, Output, counted, print_note, print_records, print_rows
 from lshdb.clusters.tabular import Row
 from lshdb.errors import IndexMissing, UsageError
 from lshdb.model.choices import Measure
@@ -166,7 +166,7 @@ def _print_overlaps(
         print_rows(Listing(columns, ("test", "train")), rows, output)
     if not settings_of(context).quiet:
         for place, tally in tallies.items():
-            typer.echo(_summary(place, tally, chosen), err=True)
+            print_note(_summary(place, tally, chosen))
     return list(tallies.values())
 
 
@@ -245,10 +245,9 @@ def _print_nearest(
         print_records(Listing(("test", "train", "similarity", "exact"), ("test", "train")), found, output)
         least = index.params.min_sim if min_sim is None else min_sim
     if not settings_of(context).quiet:
-        typer.echo(
+        print_note(
             f"{tally.num_contaminated:,} of {counted(tally.num_documents, 'document')} of {test} "
-            f"({100 * tally.share:.3g} %) are near-duplicates of documents of {train} at {least}",
-            err=True,
+            f"({100 * tally.share:.3g} %) are near-duplicates of documents of {train} at {least}"
         )
     return [tally]
 

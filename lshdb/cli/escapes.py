@@ -43,6 +43,9 @@ class Escaped:
         for line in lines:
             self.write(line)
 
+    def flush(self) -> None:
+        self._out.flush()
+
 
 @cache
 def _table(keep: str, *, as_json: bool) -> dict[int, str]:

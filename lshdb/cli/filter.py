@@ -13,7 +13,7 @@ import typer
 
 from lshdb.cli import options
 from lshdb.cli.options import Clustering, open_index, settings_of
-from lshdb.cli.render import counted, print_json, print_report, print_rows
+from lshdb.cli.render import counted, print_json, print_note, print_report, print_rows
 from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.model.choices import Unknown
 
@@ -154,7 +154,7 @@ def _show_deleted(report: DeletionReport, *, as_json: bool) -> None:
         return
     print_rows(("file", "kept_for"), ((str(one.path), one.kept) for one in report.deleted), None)
     for one in report.spared:
-        typer.echo(f"spared  {_path(one.source)}: {one.reason}", err=True)
+        print_note(f"spared  {_path(one.source)}: {one.reason}")
     done = "would be deleted" if report.dry_run else "deleted"
     hint = "" if report.dry_run or not report.deleted else "; to remove them from the index: lshdb ingest --prune IN"
     typer.echo(f"{counted(len(report.deleted), 'file')} {done}, {report.num_bytes / 1e6:,.1f} MB{hint}", err=True)
@@ -180,7 +180,7 @@ def _show(report: FilterReport, unknown: Unknown, *, as_json: bool, quiet: bool)
     if as_json or not quiet:
         print_report(report, _summary(report, unknown) + _taken(report), as_json=as_json)
     for one in report.failed[1:]:
-        typer.echo(f"failed  {_path(one.source)}: {one.reason}", err=True)
+        print_note(f"failed  {_path(one.source)}: {one.reason}")
     if report.failed:
         raise SourceUnreadable(path=_path(report.failed[0].source), reason=report.failed[0].reason)
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Protocol, cast
 import typer
 from msgspec import Struct, field
 
-from lshdb.cli.escapes import visible
+from lshdb.cli.escapes import Escaped, visible
 from lshdb.cli.settings import Settings
 from lshdb.errors import OutputFailed, brief
 from lshdb.store.files import require_no_database
@@ -122,7 +122,8 @@ class JsonLines(TextLines):
     def say(self, event: Event) -> None:
         if event.kind != "summary":
             shown = {"event": event.kind, "message": event.text, **event.figures}
-            print(json.dumps(shown, ensure_ascii=False), file=sys.stderr, flush=True)
+            out = Escaped(sys.stderr, as_json=True) if sys.stderr.isatty() else sys.stderr
+            print(json.dumps(shown, ensure_ascii=False), file=out, flush=True)
 
 
 class LogFile(TextLines):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Protocol
 
+import typer
+
 from lshdb.cli.escapes import named, visible
-from lshdb.cli.output import Output
+from lshdb.cli.output import Output, shown_on
 from lshdb.cli.table import Listing, counted, write_table
 from lshdb.clusters.tabular import Row, writer
 
@@ -18,6 +21,7 @@ __all__ = [
     "counted",
     "named",
     "print_json",
+    "print_note",
     "print_records",
     "print_report",
     "print_rows",
@@ -37,12 +41,17 @@ def print_report(report: Report, text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(report.as_json())
     else:
-        print(text)
+        print(text, file=shown_on(sys.stdout, as_json=False))
 
 
 def print_json(value: object) -> None:
     """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False, default=str))
+    print(json.dumps(value, ensure_ascii=False, default=str), file=shown_on(sys.stdout, as_json=True))
+
+
+def print_note(line: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(visible(line) if sys.stderr.isatty() else line, err=True)
 
 
 def print_records(listing: Listing | Sequence[str], records: Iterable[object], output: Output | None = None) -> None:

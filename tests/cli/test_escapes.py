@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import sys
@@ -30,6 +31,20 @@ def printed(monkeypatch: pytest.MonkeyPatch, output: Output, *values: str) -> st
     """Return what a terminal receives for one row."""
     monkeypatch.setattr(sys, "stdout", terminal := _Terminal())
     print_rows([f"c{number}" for number in range(len(values))], [values], output)
+    return terminal.getvalue()
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+    """Return what a terminal receives from a call."""
+    from lshdb.cli.app import main
+
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "argv", ["lshdb", *arguments])
+    monkeypatch.setenv("TERM", "dumb")
+    with pytest.raises(SystemExit):
+        main()
     return terminal.getvalue()
 
 
@@ -76,16 +91,49 @@ def test_a_file_or_a_pipe_receives_them_as_they_are(lshdb: Run, url: str, tmp_pa
 
 
 def test_an_export_to_a_terminal_spells_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lshdb.cli.app import main
-
     with Index.create(tmp_path / "index.db") as index:
         index.add(Document(HOSTILE, TEN))
     for arguments, expected in (((), SPELLED), (("--raw",), HOSTILE)):
-        monkeypatch.setattr(sys, "stdout", terminal := _Terminal())
-        monkeypatch.setattr(sys, "argv", ["lshdb", "--db", str(tmp_path / "index.db"), "export", *arguments])
-        with pytest.raises(SystemExit):
-            main()
-        assert terminal.getvalue() == f"{expected}\n"
+        assert on_terminal(monkeypatch, "--db", str(tmp_path / "index.db"), "export", *arguments) == f"{expected}\n"
+
+
+def test_reports_on_a_terminal_spell_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / f"{HOSTILE}.db"
+    with Index.create(place) as index:
+        index.add(Document("a", TEN))
+        index.add(Document(HOSTILE, TEN), collection=HOSTILE)
+    for arguments in (
+        ("stats",),
+        ("stats", "--json"),
+        ("runs", "--json"),
+        ("explain", "a", HOSTILE, "--collection", "default", "--collection", HOSTILE, "--json"),
+        ("backup", str(tmp_path / f"{HOSTILE}2.db")),
+        ("contaminated", "--train", "default", "--test", HOSTILE),
+        ("contaminated", "--train", "default", "--test", HOSTILE, "--measure", "jaccard"),
+    ):
+        out = on_terminal(monkeypatch, "--db", str(place), *arguments)
+        assert "\\u202eb" in out
+        assert not {"\x9b", "\u202e", "\u2028", "\x7f"} & set(out)
+
+
+def test_a_filter_on_a_terminal_spells_out_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl, place = tmp_path / f"{HOSTILE}\x1b[2J\n", str(tmp_path / "index.db")
+    crawl.mkdir()
+    for name in "ab":
+        (crawl / f"{name}.txt").write_text(TEN)
+        # Its beginning is read, and its end is missing.
+        whole = "".join(json.dumps({"id": f"{name}{number}", "text": OTHER}) + "\n" for number in range(9))
+        (crawl / f"{name}.jsonl.gz").write_bytes(gzip.compress(whole.encode())[:-20])
+    with Index.create(place) as index:
+        index.ingest([crawl])
+    (crawl / "a.txt").unlink()
+    for arguments, said in (
+        (("--delete", "--dry-run"), "spared"),
+        (("--out", str(tmp_path / "out"), "--exclude", "*.txt"), "failed"),
+    ):
+        out = on_terminal(monkeypatch, "--db", place, "filter", str(crawl), *arguments)
+        assert f"{said}  {tmp_path}/{SPELLED}\\x1b[2J\\x0a/" in out
+        assert not {"\x9b", "\x1b", "\u202e", "\u2028", "\x7f"} & set(out)
 
 
 def test_csv_holds_no_formulas(lshdb: Run, formulas: str) -> None:

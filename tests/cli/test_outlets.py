@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,15 @@ def test_what_takes_long_is_a_step_of_progress(capsys: pytest.CaptureFixture[str
     Display([TextLines(0.0)]).busy("compiling")
     Display([TextLines(60.0)]).busy("compiling")
     assert capsys.readouterr().err == "compiling\n"
+
+
+def test_json_lines_on_a_terminal_have_no_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    Display([JsonLines(0.0)]).warned("a\x9b2J\u202e\x7f")
+    assert json.loads(terminal.getvalue())["message"] == "a\x9b2J\u202e\x7f"
+    assert terminal.getvalue().isascii()
 
 
 def test_progress_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
