@@ -1,7 +1,7 @@
 """Spell out the characters that could make a terminal show something else than what was printed.
 
 These are the control characters of ASCII and Latin-1 (C0 and C1), the line separators of Unicode, and the characters
-that change the direction of text. Source: Unicode Standard Annex 9, section 2.
+that change the direction of text, or mark one without being seen. Source: Unicode Standard Annex 9, section 2.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from lshdb.errors import brief
 __all__ = ["Escaped", "named", "visible"]
 
 CONTROLS: Final = (*range(0x20), *range(0x7F, 0xA0))
-# Line and paragraph separator; embeddings and overrides; isolates.
-DIRECTIONS: Final = (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+# Implicit marks; line and paragraph separator; embeddings and overrides; isolates.
+DIRECTIONS: Final = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 
 
 def visible(text: str, keep: str = "") -> str:

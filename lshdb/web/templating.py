@@ -14,7 +14,7 @@ from markupsafe import Markup
 __all__ = ["address_of", "assets", "date_of", "environment"]
 
 # Controls except tab and line end, changes of text direction, and lone surrogates, which no page can hold.
-_HIDDEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_HIDDEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # Characters of an id in a list.
 SHORT: Final = 120
 

@@ -62,7 +62,8 @@ def formulas(lshdb: Run, url: str, tmp_path: Path) -> str:
 
 def test_c1_controls_and_changes_of_direction_are_spelled_out() -> None:
     assert visible(HOSTILE) == SPELLED
-    assert visible("שלום 中\u200f é") == "שלום 中\u200f é"
+    assert visible("a\u061cb\u200ec\u200f") == "a\\u061cb\\u200ec\\u200f"
+    assert visible("שלום 中 é") == "שלום 中 é"
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv"])
