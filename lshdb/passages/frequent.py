@@ -9,27 +9,29 @@ part of the N-grams each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.linking.comparison import encoded_texts
 from lshdb.model.arrays import distinct, places_within
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.shingling import shingle
+from lshdb.sketch.texts import unpack_utf8
 from lshdb.sketch.winnowing import gram_size, word_shingling
 from lshdb.sketch.words import Words, ngrams, words
-from lshdb.store.tables import fingerprints
+from lshdb.store.tables import fingerprints, graph
 from lshdb.store.tables.entries import Entries
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Windows", "frequent_ngrams", "windows_of"]
 
+# Texts that are read at a time, and bytes of them whose N-grams are held: 50 bytes for each byte of short words.
 TEXTS_AT_A_TIME: Final = 200
+HELD_BYTES: Final = 4_000_000
 # N-grams that are counted in one pass: 16 bytes each, and as much again while they are sorted.
 COUNTED_NGRAMS: Final = 20_000_000
 # Counts that are held before those of equal N-grams are added up.
@@ -66,11 +68,19 @@ def windows_of(found: Words, params: Params) -> Windows:
 
 
 def frequent_ngrams(
-    transaction: Transaction, params: Params, contents: NDArray[np.int64], min_texts: int, progress: Progress
+    transaction: Transaction,
+    params: Params,
+    contents: NDArray[np.int64],
+    min_texts: int,
+    progress: Progress,
+    *,
+    held_bytes: int = HELD_BYTES,
 ) -> NDArray[np.uint64]:
     """Return the hashes of the N-grams that at least `min_texts` of these contents have: uint64, ascending.
 
-    Args: contents: int64, ascending.
+    Args:
+        contents: int64, ascending.
+        held_bytes: bytes of text whose N-grams are held at a time.
     """
     candidates = _Candidates.among(transaction, contents, min_texts)
     # A fingerprint belongs to the windows around its place.
@@ -79,7 +89,7 @@ def frequent_ngrams(
     found = [np.empty(0, np.uint64)]
     for turn in range(num_passes):
         counts = _Counts()
-        for share, windows in _windows(transaction, params, candidates):
+        for share, windows in _windows(transaction, params, candidates, held_bytes):
             mine = windows.hashes % np.uint64(num_passes) == turn
             counts.add(windows.hashes[mine], windows.texts[mine])
             progress.advanced("count", (turn + share) / num_passes)
@@ -112,14 +122,31 @@ def _frequent(entries: Entries, contents: NDArray[np.int64], min_texts: int) -> 
     return mine.chosen(counts[which] >= min_texts)
 
 
-def _windows(transaction: Transaction, params: Params, candidates: _Candidates) -> Iterator[tuple[float, Windows]]:
+def _windows(
+    transaction: Transaction, params: Params, candidates: _Candidates, held_bytes: int
+) -> Iterator[tuple[float, Windows]]:
     """Yield the windows of texts that have candidate fingerprints, and the share of the texts that is read."""
-    for begin in range(0, len(candidates.contents), TEXTS_AT_A_TIME):
-        _, texts = encoded_texts(transaction, candidates.contents[begin : begin + TEXTS_AT_A_TIME])
+    for num_read, texts in _texts(transaction, candidates.contents, held_bytes):
         found = windows_of(words(texts, params.seed), params)
         mine = np.isin(found.fingerprints, candidates.fingerprints)
-        share = min(1.0, (begin + TEXTS_AT_A_TIME) / len(candidates.contents))
+        share = num_read / len(candidates.contents)
         yield share, Windows(found.hashes[mine], found.fingerprints[mine], found.texts[mine])
+
+
+def _texts(
+    transaction: Transaction, contents: NDArray[np.int64], held_bytes: int
+) -> Iterator[tuple[int, Sequence[bytes]]]:
+    """Yield the texts in groups of at least `held_bytes`, and how many were read so far."""
+    held, num_bytes, num_read = list[bytes](), 0, 0
+    for begin in range(0, len(contents), TEXTS_AT_A_TIME):
+        for _, frame in graph.texts(transaction, contents[begin : begin + TEXTS_AT_A_TIME]):
+            held.append(unpack_utf8(frame))
+            num_bytes, num_read = num_bytes + len(held[-1]), num_read + 1
+            if num_bytes >= held_bytes:
+                yield num_read, held
+                held, num_bytes = [], 0
+    if held:
+        yield num_read, held
 
 
 class _Counts:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from lshdb.clusters.rows.options import Taken, TakenPassage
 from lshdb.clusters.rows.rewriting import csv_fields, json_fields
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
+from lshdb.passages import frequent
 from lshdb.passages.frequent import _Counts, frequent_ngrams
 from lshdb.sketch.texts import encode
 from lshdb.sketch.words import ngrams, words
@@ -237,13 +239,15 @@ def test_the_passages_taken_out_are_those_of_brute_force(url: str) -> None:
     with Index.create(url, PARAMS) as index:
 
         @settings(max_examples=10)
-        @given(corpora, st.integers(2, 3))
-        def check(corpus: list[Words], least: int) -> None:
+        @given(corpora, st.integers(2, 3), st.sampled_from([1, 10_000]))
+        def check(corpus: list[Words], least: int, held_bytes: int) -> None:
             refill(index, corpus)
             texts = [" ".join(one) for one in corpus]
             with index._store.reading() as snapshot:
                 keys = snapshot.connection.exec_driver_sql("SELECT content_key FROM content ORDER BY 1").scalars().all()
-                found = frequent_ngrams(snapshot, index.params, np.array(keys), least, Progress())
+                found = frequent_ngrams(
+                    snapshot, index.params, np.array(keys), least, Progress(), held_bytes=held_bytes
+                )
             expected = in_many(corpus, least)
             hashes = [
                 ngrams(words([encode(" ".join(run))], index.params.seed).forms, N, 1).hashes[0] for run in expected
@@ -256,6 +260,23 @@ def test_the_passages_taken_out_are_those_of_brute_force(url: str) -> None:
                 assert left.split() == left_by_brute_force(text.split(), expected)
 
         check()
+
+
+def test_the_ngrams_of_so_many_bytes_of_text_are_held_at_a_time(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = []
+
+    def recorded(texts: Sequence[bytes], seed: int) -> object:
+        held.append(len(texts))
+        return words(texts, seed)
+
+    monkeypatch.setattr(frequent, "words", recorded)
+    with Index.create(url, PARAMS) as index:
+        refill(index, [["a"] * 50 + [f"b{number}"] for number in range(7)])
+        for held_bytes, expected in ((10_000, [7]), (250, [3, 3, 1]), (1, [1] * 7)):
+            with index._store.reading() as snapshot:
+                frequent_ngrams(snapshot, index.params, np.arange(1, 1_000), 2, Progress(), held_bytes=held_bytes)
+            assert held == expected
+            held.clear()
 
 
 def cut(text: str, spans: tuple[tuple[int, int], ...], filler: str) -> str:
