@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -416,3 +419,11 @@ def test_a_server_that_is_not_there_and_a_role_that_may_not(postgres_server: str
     missing = postgres_server.replace("postgres:@", "nobody_here:hush@")
     with pytest.raises(AccessDenied, match="nobody_here"):
         Store.open(missing)
+
+
+def test_an_error_of_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dialect, error = dialect_for(parse(str(tmp_path / "index.db"))), sqlite3.OperationalError("disk I/O error")
+    assert dialect.diagnose(error) == (StoreFailed, "disk I/O error")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: SimpleNamespace(free=0))
+    reason = f"disk I/O error, because no space is left on the disk of {tmp_path}"
+    assert dialect.diagnose(error) == (StoreFailed, reason)

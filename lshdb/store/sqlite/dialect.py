@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from lshdb.errors import (
     IndexReadOnly,
     NotAnIndex,
     StoreError,
+    StoreFailed,
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
 from lshdb.store.dialect import Columns, Dialect, Part, as_list, dangling, failed, one_line
@@ -62,6 +64,8 @@ MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32
 DELETED_ROWS = 100_000
+# The first part of the -shm file, which SQLite creates as a whole.
+SHARED_BYTES = 32_768
 _NUM_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 # "LSHD", by which file(1) and lshdb recognise an index.
 APPLICATION_ID = 0x4C534844
@@ -86,6 +90,7 @@ class Sqlite(Dialect):
 
     def __init__(self, url: URL) -> None:
         self._read_only = reads_only(url)
+        self._folder = Path(os.path.realpath(url.database or "")).parent
 
     def normalised(self, url: URL) -> URL:
         # Absolute, as SQLAlchemy makes it for its connections: the ingest lock must not follow a later os.chdir.
@@ -265,7 +270,15 @@ class Sqlite(Dialect):
         for part, kind in _DIAGNOSES:
             if part in message:
                 return kind, message
+        if "disk I/O error" in message and self._is_disk_full():
+            return StoreFailed, f"{message}, because no space is left on the disk of {self._folder}"
         return failed(error)
+
+    def _is_disk_full(self) -> bool:
+        # Even a question fails then, because SQLite cannot create the file of the memory that its readers share.
+        with suppress(OSError):
+            return shutil.disk_usage(self._folder).free < SHARED_BYTES
+        return False
 
     def _require_writable(self, url: URL) -> None:
         if reason := file.why_unwritable(Path(url.database or ""), read_only=self._read_only):
