@@ -29,7 +29,7 @@ from lshdb.ingest.make import Chunk, Left, Task, Work, cut, make, make_first, ma
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, plan
 from lshdb.ingest.rejected import Earlier, Reasons, RejectedSources, earlier
-from lshdb.ingest.removal import expire, prune
+from lshdb.ingest.removal import expire, prune, prune_records
 from lshdb.ingest.workers import WAITING, Ahead, are_started, in_processes
 from lshdb.ingest.write import Writer, Written
 from lshdb.model.calls import num_cores
@@ -39,7 +39,7 @@ from lshdb.readers import STDIN_NAME, may_hold_pages, path_uri
 from lshdb.sketch.compiled import compile_ahead
 from lshdb.store.merging import Merging
 from lshdb.store.store import Store
-from lshdb.store.tables import bands, late_indexes, locators
+from lshdb.store.tables import bands, late_indexes, locators, sources
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Ingestion", "staffed"]
@@ -238,7 +238,7 @@ class Ingestion:
         self._progress.ingested(self.counts)
 
     def _prune(self, roots: Sequence[str], empty: Sequence[str]) -> None:
-        """Remove the documents of deleted files, unless the folder above them is missing too."""
+        """Remove the documents of deleted records, and of deleted files unless the folder above them is missing too."""
         collection, params = self._options.collection, self._store.params
 
         def write(transaction: Transaction, root: str) -> Counts:
@@ -246,6 +246,23 @@ class Ingestion:
 
         for root in roots:
             self._count(self._store.write(partial(write, root=root), self._run_key))
+            self._prune_records(root)
+
+    def _prune_records(self, root: str) -> None:
+        """Remove the documents that are no longer in their file, even if it was an earlier run that read it."""
+        store, budgets = self._store, self._options.budgets
+        keys = store.read(partial(sources.seen, collection=self._options.collection, root=root, run_key=self._run_key))
+        for begin in range(0, len(keys), budgets.planned_files):
+            some = keys[begin : begin + budgets.planned_files]
+            while store.read(partial(sources.vanished, source_keys=some, count=1)):
+                write = partial(
+                    prune_records,
+                    source_keys=some,
+                    count=budgets.batch_documents,
+                    run_key=self._run_key,
+                    params=store.params,
+                )
+                self._count(store.write(write, self._run_key))
 
     def _count_earlier(self, since: int, roots: Sequence[str]) -> None:
         """Count what earlier runs rejected of files that were not read again: their state is still the same."""

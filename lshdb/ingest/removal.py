@@ -31,7 +31,7 @@ from lshdb.store.tables import (
 )
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Removed", "expire", "prune", "remove", "remove_collection", "remove_documents", "retire"]
+__all__ = ["Removed", "expire", "prune", "prune_records", "remove", "remove_collection", "remove_documents", "retire"]
 
 
 class Removed(NamedTuple):
@@ -108,6 +108,15 @@ def prune(
         raise PruneRefused(path=root, num_sources=len(gone))
     counts = remove(transaction, sources.documents_of(transaction, gone), params)
     sources.remove(transaction, gone)
+    runs.record(transaction, run_key, counts)
+    return counts
+
+
+def prune_records(
+    transaction: Transaction, source_keys: Sequence[int], count: int, run_key: int, params: Params
+) -> Counts:
+    """Remove at most `count` documents of these sources that are no longer in their file."""
+    counts = remove(transaction, sources.vanished(transaction, source_keys, count), params)
     runs.record(transaction, run_key, counts)
     return counts
 

@@ -27,7 +27,7 @@ from lshdb.ingest.make import Chunk, SourceProgress
 from lshdb.ingest.options import IngestOptions
 from lshdb.ingest.plan import Plan, resume_position
 from lshdb.ingest.rejected import condensed
-from lshdb.ingest.removal import remove, retire
+from lshdb.ingest.removal import retire
 from lshdb.ingest.revisits import Resolved, put_revisits
 from lshdb.linking.few import link_few
 from lshdb.model.params import Params
@@ -176,7 +176,7 @@ class Writer:
             rejections += rejected
             num_skipped += resolved.num_skipped
             conflicts += resolved.conflicts
-            counts += added + resolved.counts + self._prune(transaction, progress, put.keys)
+            counts += added + resolved.counts
         counts += Counts(num_rejected=len(rejections))
         stored, num_rejected = condensed(rejections, self._num_rejected, self._options.budgets.stored_rejections)
         runs.reject(transaction, self._run_key, stored)
@@ -250,15 +250,6 @@ class Writer:
     def _put_revisits(self, transaction: Transaction, chunks: Sequence[Chunk], place: documents.Place) -> Resolved:
         revisits = list(chain.from_iterable(chunk.revisits for chunk in chunks))
         return put_revisits(transaction, revisits, place, self._store.params)
-
-    def _prune(
-        self, transaction: Transaction, progress: Mapping[str, SourceProgress], source_keys: Mapping[str, int]
-    ) -> Counts:
-        """With `prune`, remove the documents that are no longer in their file, if it was read to its end."""
-        if not self._options.prune:
-            return Counts()
-        ended = [source_keys[uri] for uri, step in progress.items() if step.ended and uri in source_keys]
-        return remove(transaction, sources.vanished(transaction, ended), self._store.params)
 
 
 def add_documents(

@@ -12,6 +12,7 @@ from sqlalchemy import update
 
 from lshdb import Document, Index, IngestOptions
 from lshdb.errors import NothingToRead, PruneRefused
+from lshdb.ingest.options import Budgets
 from lshdb.store.schema import content_text, run
 from lshdb.store.store import Store
 from lshdb.store.tables.collections import document_pages
@@ -86,6 +87,24 @@ def test_records_are_pruned_from_their_own_collection_alone(index: Index, tmp_pa
     path.write_text('{"id": "a", "text": "a text"}\n')
     assert index.ingest(path, collected("one", prune=True)).counts.num_removed == 1
     assert (ids(index, "one"), ids(index, "two")) == (["a"], ["a", "b"])
+
+
+@pytest.mark.parametrize("batch", [1, 1_000])
+def test_records_that_an_earlier_run_missed_are_pruned_although_their_files_are_unchanged(
+    batch: int, index: Index, tmp_path: Path
+) -> None:
+    first, second, elsewhere = (tmp_path / name for name in ("in/1.jsonl", "in/2.jsonl", "3.jsonl"))
+    first.parent.mkdir()
+    for path in (first, second, elsewhere):
+        path.write_text("".join(f'{{"id": "{path.stem}{name}", "text": "the text {name}"}}\n' for name in "abc"))
+        index.ingest(path)
+        path.write_text(f'{{"id": "{path.stem}a", "text": "the text a"}}\n')
+        index.ingest(path)
+    budgets = Budgets(planned_files=batch, batch_documents=batch)
+    report = index.ingest(first.parent, IngestOptions(prune=True, budgets=budgets))
+    assert (report.counts.num_unchanged, report.counts.num_removed, report.counts.num_bytes) == (2, 4, 0)
+    assert ids(index) == ["1a", "2a", "3a", "3b", "3c"]
+    assert [run.num_removed for run in index.runs() if run.run == report.run] == [4]
 
 
 def test_other_folders_are_not_pruned_even_if_their_names_begin_alike(index: Index, tmp_path: Path) -> None:

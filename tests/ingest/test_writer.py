@@ -212,24 +212,6 @@ def test_files_that_did_not_change_or_were_not_found_are_seen(store: Store) -> N
     assert states(store)[A] == replace(state(A, 1, 1, 2), mtime_ns=200)
 
 
-@pytest.mark.parametrize(("prune", "expected"), [(True, {"b", "c", "d"}), (False, {"a", "b", "c", "d"})])
-def test_documents_that_a_file_no_longer_has_are_pruned_once_it_was_read_to_its_end(
-    store: Store, prune: bool, expected: set[str]
-) -> None:
-    Run(store, 2).write(chunk({"a": ONE, "b": TWO}, step(A, 2, 2)), chunk({"c": ONE, "d": THREE}, step(B, 2, 2)))
-    run = Run(store, 3, IngestOptions(prune=prune))
-    known = plan(*states(store).values())
-    written = run.write(
-        known,
-        chunk({"b": TWO}, step(A, 1, 1, mtime_ns=200)),
-        chunk({"c": ONE}, step(B, 1, 1, ended=False, mtime_ns=200)),
-    )
-    assert set(stored(store)) == expected
-    assert written.counts.num_removed == run.counts().num_removed == int(prune)
-    run.write(chunk({}, step(B, 0, 0, mtime_ns=200)))
-    assert set(stored(store)) == expected - ({"d"} if prune else set())
-
-
 def test_a_text_that_a_document_no_longer_has_goes(store: Store) -> None:
     Run(store, 2).write(chunk({"a": ONE}, step(A, 1, 1)))
     written = Run(store, 3).write(plan(states(store)[A]), chunk({"a": TWO}, step(A, 1, 1, mtime_ns=200)))

@@ -106,6 +106,8 @@ def test_gone_and_stale_are_those_of_a_collection_that_no_run_saw_since(filled: 
         assert sources.gone(transaction, "default", CRAWL, 4) == [1, 3]
         assert sources.gone(transaction, "default", CRAWL, 5) == [1, 3, 4]
         assert sources.gone(transaction, "default", CRAWL, 1) == []
+        assert sources.seen(transaction, "default", CRAWL, 4) == [4]
+        assert sources.seen(transaction, "default", CRAWL, 1) == [1, 3, 4]
         assert sources.stale(transaction, "default", 1) == [1, 2, 3, 5]
         assert sources.stale(transaction, "default", 4) == [1, 2, 3, 4, 5]
         assert sources.stale(transaction, "default", 0) == []
@@ -120,11 +122,14 @@ def test_the_documents_of_sources_are_found_and_those_that_vanished_from_them(fi
         assert sorted(sources.documents_of(transaction, [1, 9])) == [1, 2]
         assert sources.holding(transaction, [1, 2, 3, 4]) == {1: URIS[0], 2: URIS[1]}
         assert sources.holding(transaction, [3]) == {2: URIS[1]}
-        assert sources.vanished(transaction, [1, 2]) == []
+        assert sources.vanished(transaction, [1, 2], 9) == []
         sources.put(transaction, "default", [state(URIS[0], 3)], 3)
         put_documents(transaction, 3, "bb", uri=URIS[0], key=1)
-        assert sources.vanished(transaction, [1, 2]) == [1]
-        assert sources.vanished(transaction, [2]) == []
+        assert sources.vanished(transaction, [1, 2], 9) == [1]
+        assert sources.vanished(transaction, [2], 9) == []
+        assert sources.vanished(transaction, [1, 2], 0) == []
+        sources.put(transaction, "default", [replace(state(URIS[0], 4), state=READING)], 4)
+        assert sources.vanished(transaction, [1, 2], 9) == []
 
 
 def test_more_documents_of_a_source_are_added_to_its_own(filled: Store) -> None:

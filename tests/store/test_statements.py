@@ -529,8 +529,9 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "sources.see": lambda transaction: sources.see(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
     "sources.put": lambda transaction: sources.put(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
     "sources.see_under": lambda transaction: sources.see_under(transaction, "default", "file:///crawl/77", 2),
+    "sources.seen": lambda transaction: sources.seen(transaction, "default", "file:///crawl/77", 2),
     "sources.gone": lambda transaction: sources.gone(transaction, "default", "file:///crawl/77", 2),
-    "sources.vanished": lambda transaction: sources.vanished(transaction, SPREAD.tolist()),
+    "sources.vanished": lambda transaction: sources.vanished(transaction, SPREAD.tolist(), 9),
     "sources.remove": remove_sources,
     "clusters.merits": merits_of_each_policy,
     "clusters.known_pairs": lambda transaction: clusters.known_pairs(

@@ -37,6 +37,7 @@ __all__ = [
     "remove",
     "see",
     "see_under",
+    "seen",
     "stale",
     "vanished",
 ]
@@ -191,15 +192,27 @@ def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]
     return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
 
 
-def vanished(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
-    """Return the keys of the documents that the last reading of these sources no longer found."""
+def seen(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
+    """Return the keys of the sources at or under a root's URI that this run or a later one has seen."""
+    statement = select(source.c.source_key).where(
+        _under(transaction, collection, root), source.c.last_seen_run >= run_key
+    )
+    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+
+
+def vanished(transaction: Transaction, source_keys: Sequence[int], count: int) -> list[int]:
+    """Return the keys of at most `count` documents that the last reading of these sources no longer found.
+
+    Sources that were not read to their end have none.
+    """
     transaction.stage(staged_key, {"staged_key": source_keys})
     # IN, not another join: SQLite then looks up the documents by source instead of scanning all of them.
     statement = (
         select(document.c.doc_key)
         .join_from(document, source, source.c.source_key == document.c.source_key)
         .where(document.c.source_key.in_(select(staged_key.c.staged_key)))
-        .where(document.c.last_seen_run < source.c.reading_run)
+        .where(document.c.last_seen_run < source.c.reading_run, source.c.state == DONE)
+        .limit(count)
     )
     return list(transaction.execute(statement).scalars())
 
