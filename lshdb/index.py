@@ -1371,6 +1371,7 @@ def _report(run_key: int, ingestion: Ingestion, num_pairs: int, started: float) 
         num_rejected_sources=ingestion.rejected_sources.number,
         rejected_sources=tuple(ingestion.rejected_sources.named),
         num_unfollowed=ingestion.num_unfollowed,
+        num_spared=ingestion.num_spared,
         num_given_up=ingestion.given_up.number,
         given_up=tuple(ingestion.given_up.named),
     )

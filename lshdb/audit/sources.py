@@ -115,7 +115,7 @@ class Sources:
             return
         if reading.digest is None:
             self.unexamined["unreadable"] += 1
-        elif reading.digest != source.digest:
+        elif source.digest is not None and reading.digest != source.digest:
             detail = "the file has another digest, but the same size and time"
             yield of_source("source-digest", source.source_key, detail)
         else:

@@ -99,6 +99,9 @@ def warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
         yield f"{report.counts.num_rejected:,} {rejections(report)}; lshdb stats --rejected {report.run} lists them"
     if told := _conflicts(report.conflicts):
         yield told
+    if report.num_spared:
+        told = "1 file is" if report.num_spared == 1 else f"{report.num_spared:,} files are"
+        yield f"{told} damaged or empty: --prune kept the documents that were read from there before"
 
 
 def without_text(report: IngestReport) -> str:

@@ -58,9 +58,9 @@ PLACE_DOCUMENTS: Final = 2_000
 class Ingestion:
     """One run over some paths.
 
-    Its results so far are `counts`, `num_skipped`, `num_unfollowed`, `conflicts`, `reasons`, `rejected_sources` and
-    `given_up`; `rejected_before` is complete at the end. `num_resumed` is the number of documents that earlier runs
-    added from the files that this one continues to read.
+    Its results so far are `counts`, `num_skipped`, `num_unfollowed`, `num_spared`, `conflicts`, `reasons`,
+    `rejected_sources` and `given_up`; `rejected_before` is complete at the end. `num_resumed` is the number of documents
+    that earlier runs added from the files that this one continues to read.
 
     Args: run_key: the run, which was already recorded.
     """
@@ -74,7 +74,7 @@ class Ingestion:
         self._roots_with_files: set[str] = set()
         self._num_files = self._bytes_to_read = self._num_read = self._bytes_read = 0
         self.counts = Counts()
-        self.num_skipped = self.num_unfollowed = 0
+        self.num_skipped = self.num_unfollowed = self.num_spared = 0
         self.conflicts = Conflicts()
         self.reasons = Reasons()
         self.rejected_sources = RejectedSources(options)
@@ -254,6 +254,7 @@ class Ingestion:
         keys = store.read(partial(sources.seen, collection=self._options.collection, root=root, run_key=self._run_key))
         for begin in range(0, len(keys), budgets.planned_files):
             some = keys[begin : begin + budgets.planned_files]
+            self.num_spared += store.read(partial(sources.spared, source_keys=some))
             while store.read(partial(sources.vanished, source_keys=some, count=1)):
                 write = partial(
                     prune_records,

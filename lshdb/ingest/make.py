@@ -21,6 +21,7 @@ from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection, Sketches
 from lshdb.readers import (
     NO_READER,
+    Damaged,
     Deferred,
     Item,
     Part,
@@ -69,7 +70,7 @@ class SourceProgress(Struct, frozen=True):
         source: the file.
         num_items: the number of its items in this chunk.
         num_documents: the number of its documents in this chunk.
-        digest: the digest of the whole file; None if it was not read to its end.
+        digest: the digest of the whole file; None if it was not read to its end, or is damaged.
         ended: whether the file was read to its end.
         opened: whether at least one byte of it could be read, and there is a reader for it.
     """
@@ -295,12 +296,13 @@ class _TaskReading:
         self._task = task
         self._reading = task.reading(options)
         self._num_items = self._num_bytes = 0
-        self._ended = self._lacks_reader = False
+        self._ended = self._lacks_reader = self._is_damaged = False
 
     def steps(self) -> Iterator[Item | Deferred]:
         """Yield the items after the task's position."""
         for position, step in enumerate(self._reading.steps(), 1):
             self._lacks_reader = isinstance(step, Rejection) and step.kind == NO_READER
+            self._is_damaged = self._is_damaged or isinstance(step, Damaged)
             if position > self._task.position:
                 self._num_items += 1
                 yield step
@@ -316,7 +318,7 @@ class _TaskReading:
             source=self._task.source,
             num_items=num_items,
             num_documents=0,
-            digest=self._reading.digest,
+            digest=None if self._is_damaged else self._reading.digest,
             ended=self._ended,
             opened=(self._reading.num_bytes > 0 or self._reading.digest is not None) and not self._lacks_reader,
         )

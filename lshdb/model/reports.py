@@ -73,6 +73,7 @@ class IngestReport:
         num_given_up: sources that were not read to their end, because most of what was read was rejected.
         given_up: the first of them; the reason is that of the first rejection, after its place.
         is_limited: whether documents were left unread, because the run was limited to the first ones.
+        num_spared: files that are damaged or empty now, so that `prune` kept the documents that they no longer have.
     """
 
     run: int
@@ -88,6 +89,7 @@ class IngestReport:
     num_given_up: int = 0
     given_up: tuple[RejectedSource, ...] = ()
     num_unfollowed: int = 0
+    num_spared: int = 0
     num_rejected_before: int = 0
     last_rejected_before: int | None = None
     num_resumed: int = 0
@@ -106,6 +108,7 @@ class IngestReport:
             "sources_given_up": self.num_given_up,
             "files_skipped": self.num_skipped,
             "links_not_followed": self.num_unfollowed,
+            "sources_spared": self.num_spared,
             "limit_reached": self.is_limited,
             "contents_added": self.counts.num_contents,
             "pairs_added": self.pairs_added,

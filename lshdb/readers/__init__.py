@@ -10,6 +10,7 @@ from __future__ import annotations
 from lshdb.readers.base import (
     NO_READER,
     STDIN_NAME,
+    Damaged,
     Deferred,
     Item,
     OutwardLink,
@@ -51,6 +52,7 @@ __all__ = [
     "NO_READER",
     "READERS",
     "STDIN_NAME",
+    "Damaged",
     "Deferred",
     "Found",
     "Item",

@@ -30,6 +30,7 @@ __all__ = [
     "PLACEHOLDER",
     "STDIN_NAME",
     "STDIN_URI",
+    "Damaged",
     "Deferred",
     "Item",
     "OutwardLink",
@@ -99,6 +100,11 @@ class SourceFile(Struct, frozen=True):
     def is_stdin(self) -> bool:
         """Whether it is standard input, which is read once and always counts as changed."""
         return self.uri == STDIN_URI
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged(Rejection):
+    """Damage in a file, which may have cost documents. The file does not tell that they are gone."""
 
 
 class Skipped(Struct, frozen=True):

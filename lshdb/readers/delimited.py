@@ -18,6 +18,7 @@ from typing import BinaryIO
 from lshdb.model.values import Document
 from lshdb.readers.base import (
     MAX_PAGE_BYTES,
+    Damaged,
     Deferred,
     Item,
     ReadOptions,
@@ -61,7 +62,7 @@ class DelimitedReader:
         try:
             yield from _documents(source, rows, columns)
         except OSError as error:
-            yield Rejection(source.uri, rows.locator, f"{reason_of(error)} in the row that begins here")
+            yield Damaged(source.uri, rows.locator, f"{reason_of(error)} in the row that begins here")
 
 
 class Rows:

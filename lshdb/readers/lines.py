@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias
 
 from lshdb.model.values import Document
-from lshdb.readers.base import Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
+from lshdb.readers.base import Damaged, Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
 from lshdb.readers.bytes.decoding import byte_order_mark
 from lshdb.readers.bytes.streams import BLOCK_BYTES
 
@@ -40,7 +40,7 @@ def read_documents(
     except Unfit as error:
         yield Rejection(source.uri, "line 1", str(error))
     except OSError as error:
-        yield Rejection(source.uri, f"line {number + 1}", f"{reason_of(error)} after line {number}")
+        yield Damaged(source.uri, f"line {number + 1}", f"{reason_of(error)} after line {number}")
 
 
 def read_lines(stream: BinaryIO, max_bytes: int, *, begins: bool = True) -> Iterator[bytes | None]:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
 from lshdb.readers.base import (
+    Damaged,
     Deferred,
     Item,
     Reader,
@@ -150,9 +151,9 @@ def guarded(source: SourceFile, items: Iterator[Item | Deferred]) -> Iterator[It
     try:
         yield from items
     except OSError as error:
-        yield Rejection(source.uri, "", reason_of(error))
+        yield Damaged(source.uri, "", reason_of(error))
     except Exception as error:  # An error in a reader costs one source, not the run.
-        yield Rejection(source.uri, "", f"{type(error).__name__}: {error}")
+        yield Damaged(source.uri, "", f"{type(error).__name__}: {error}")
 
 
 def reader_named(name: str) -> Reader:
@@ -187,7 +188,7 @@ def _items(
 ) -> Iterator[Item | Deferred]:
     if reader is not None and reader.textual and _lost_its_compression(source, stream):
         suffix = compression_suffix(source.path.name)
-        yield Rejection(source.uri, "", f"damaged: it is named {suffix}, but is neither compressed nor text")
+        yield Damaged(source.uri, "", f"damaged: it is named {suffix}, but is neither compressed nor text")
         return
     reader, stream = _fitted(stream, reader, options)
     if reader is None:

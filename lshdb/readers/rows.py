@@ -14,7 +14,17 @@ from msgspec import Struct
 from pyarrow import types
 
 from lshdb.model.values import Document
-from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile, Unfit, column_names, too_large
+from lshdb.readers.base import (
+    Damaged,
+    Deferred,
+    Item,
+    ReadOptions,
+    Rejection,
+    SourceFile,
+    Unfit,
+    column_names,
+    too_large,
+)
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.dictionary_pages import dictionary_bytes
 from lshdb.readers.fields import field, joined, paged, quoted
@@ -45,7 +55,7 @@ def read_rows(
         yield Rejection(source.uri, "", str(error))
         return
     except (OSError, ValueError, pa.ArrowException) as error:
-        yield Rejection(source.uri, "", f"cannot be read as Parquet ({first_line(error)})")
+        yield Damaged(source.uri, "", f"cannot be read as Parquet ({first_line(error)})")
         return
     for group in range(opened.metadata.num_row_groups) if groups is None else groups:
         yield from _group_items(source, opened, columns, group, first, file)
@@ -86,7 +96,7 @@ def _group_items(
         if row < first + metadata.num_rows:
             raise ValueError(f"it has {metadata.num_rows} rows and gives {row - first}")
     except (OSError, ValueError, pa.ArrowException) as error:
-        yield Rejection(
+        yield Damaged(
             source.uri,
             f"row {row}",
             f"its row group cannot be read further (row group {group + 1}: {first_line(error)})",

@@ -123,6 +123,7 @@ def test_ingest_prints_the_object_of_the_contract(lshdb: Run, url: str, crawl: P
         "id_conflicts": {"replaced": 0, "left_out": 0, "qualified": 0, "repeated": 0},
         "files_skipped": 0,
         "links_not_followed": 0,
+        "sources_spared": 0,
         "limit_reached": False,
         "contents_added": 3,
         "pairs_added": 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,11 +12,13 @@ import pytest
 from sqlalchemy import update
 
 from lshdb import Document, Index, IngestOptions
+from lshdb.cli.verdict import warnings
 from lshdb.errors import NothingToRead, PruneRefused
 from lshdb.ingest.options import Budgets
 from lshdb.store.schema import content_text, run
 from lshdb.store.store import Store
 from lshdb.store.tables.collections import document_pages
+from tests.readers.crawls import page, response
 from tests.recovery.tables import contradictions
 from tests.store.conftest import counts
 
@@ -105,6 +108,37 @@ def test_records_that_an_earlier_run_missed_are_pruned_although_their_files_are_
     assert (report.counts.num_unchanged, report.counts.num_removed, report.counts.num_bytes) == (2, 4, 0)
     assert ids(index) == ["1a", "2a", "3a", "3b", "3c"]
     assert [run.num_removed for run in index.runs() if run.run == report.run] == [4]
+
+
+def packed(*names: str) -> bytes:
+    return gzip.compress("".join(f'{{"id": "{name}", "text": "the text {name}"}}\n' for name in names).encode())
+
+
+WHOLE = b"".join(response(f"http://a.org/{number}", page(number)) for number in range(1, 4))
+INTACT = {"a.warc.gz": WHOLE, "a.warc": gzip.decompress(WHOLE), "a.jsonl.gz": packed("1", "2", "3")}
+
+
+@pytest.mark.parametrize("share", [0, 1, 2])
+@pytest.mark.parametrize("name", INTACT)
+def test_what_a_damaged_or_empty_file_no_longer_has_is_not_pruned(
+    name: str, share: int, index: Index, tmp_path: Path
+) -> None:
+    path = tmp_path / "in" / name
+    path.parent.mkdir()
+    path.write_bytes(INTACT[name])
+    (path.parent / "other.jsonl").write_text('{"id": "x", "text": "another text"}\n')
+    index.ingest(path.parent)
+    before = ids(index)
+    path.write_bytes(INTACT[name][: len(INTACT[name]) * share // 3 - 9] if share else b"")
+    for _ in range(2):
+        report = index.ingest(path.parent, PRUNED)
+        assert (report.counts.num_removed, report.num_spared) == (0, 1)
+        assert ids(index) == before
+    [told] = warnings(report, quiet=True)
+    assert told == "1 file is damaged or empty: --prune kept the documents that were read from there before"
+    path.write_bytes(INTACT[name])
+    assert index.ingest(path.parent, PRUNED).num_spared == 0
+    assert list(index.check()) == []
 
 
 def test_other_folders_are_not_pruned_even_if_their_names_begin_alike(index: Index, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from lshdb.model.values import Document
-from lshdb.readers import Reading, ReadOptions, Rejection, digest, source_file
+from lshdb.readers import Damaged, Reading, ReadOptions, Rejection, digest, source_file
 from lshdb.readers.bytes.compression import compression_of, member
 from lshdb.readers.bytes.streams import BLOCK_BYTES
 from tests.readers.reading_files import read, texts
@@ -88,9 +88,7 @@ def test_a_truncated_file_keeps_the_lines_before_the_end(tmp_path: Path, suffix:
     kind = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}[suffix]
     assert 1000 < len(good) < 3000
     assert [item.locator for item in good] == [f"line {i}" for i in range(1, len(good) + 1)]
-    assert last == Rejection(
-        path.as_uri(), f"line {len(good) + 1}", f"{kind} stream is truncated after line {len(good)}"
-    )
+    assert last == Damaged(path.as_uri(), f"line {len(good) + 1}", f"{kind} stream is truncated after line {len(good)}")
 
 
 @FORMATS

@@ -12,7 +12,7 @@ import pytest
 
 from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
-from lshdb.readers import Reading, ReadOptions, Rejection, base, jsonl, source_file
+from lshdb.readers import Damaged, Reading, ReadOptions, Rejection, base, jsonl, source_file
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.lines import read_lines
 from tests.readers.reading_files import read, texts
@@ -248,7 +248,7 @@ def test_a_stream_that_fails_gives_the_lines_before_and_says_where(tmp_path: Pat
     source = source_file(write(tmp_path / "a.jsonl"))
     first, second = read_stream(source, cast(io.BufferedReader, Failing()), ReadOptions())
     assert isinstance(first, Document)
-    assert second == Rejection(source.uri, "line 2", "Input/output error after line 1")
+    assert second == Damaged(source.uri, "line 2", "Input/output error after line 1")
 
 
 def test_a_large_file_is_read_in_order(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lshdb.readers import PartReading, Reading, ReadOptions, Rejection, digest, line_parts, made, parts, source_file
+from lshdb.readers import Damaged, PartReading, Reading, ReadOptions, digest, line_parts, made, parts, source_file
 from lshdb.readers.bytes.streams import BLOCK_BYTES
 from lshdb.readers.parts import Part
 from tests.readers.reading_files import read
@@ -109,8 +109,8 @@ def test_reading_the_last_part_of_a_damaged_file_reports_why(tmp_path: Path, mon
     for module in ("parts", "registry"):
         monkeypatch.setattr(sys.modules[f"lshdb.readers.{module}"], "open_regular", FailingFile)
     expected = read(path)
-    assert [type(one).__name__ for one in expected] == ["Document"] * 6 + ["Rejection"]
-    assert expected[-1] == Rejection(path.as_uri(), "line 7", "Input/output error after line 6")
+    assert [type(one).__name__ for one in expected] == ["Document"] * 6 + ["Damaged"]
+    assert expected[-1] == Damaged(path.as_uri(), "line 7", "Input/output error after line 6")
     source = source_file(path)
     found = list(line_parts(source, OPTIONS, 100_000))
     assert len(found) == 2

@@ -14,6 +14,7 @@ from lshdb.errors import InvalidParams
 from lshdb.model.values import Document
 from lshdb.readers import (
     READERS,
+    Damaged,
     Reading,
     ReadOptions,
     Rejection,
@@ -166,7 +167,7 @@ def test_a_mistake_in_a_reader_costs_one_source(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("lshdb.readers.text.decode", fail)
     path = tmp_path / "a.txt"
     path.write_text("word")
-    assert read(path) == [Rejection(path.as_uri(), "", "KeyError: 'oops'")]
+    assert read(path) == [Damaged(path.as_uri(), "", "KeyError: 'oops'")]
 
 
 # Bytes that resemble a format, because arbitrary ones rarely pass the first check.

@@ -128,8 +128,15 @@ def test_the_documents_of_sources_are_found_and_those_that_vanished_from_them(fi
         assert sources.vanished(transaction, [1, 2], 9) == [1]
         assert sources.vanished(transaction, [2], 9) == []
         assert sources.vanished(transaction, [1, 2], 0) == []
-        sources.put(transaction, "default", [replace(state(URIS[0], 4), state=READING)], 4)
-        assert sources.vanished(transaction, [1, 2], 9) == []
+        assert sources.spared(transaction, [1, 2]) == 0
+        for unclear, number in (
+            (replace(state(URIS[0], 4), state=READING, digest=None), 0),
+            (replace(state(URIS[0], 4), digest=None), 1),
+            (replace(state(URIS[0], 4), position=0), 1),
+        ):
+            sources.put(transaction, "default", [unclear], 4)
+            assert sources.vanished(transaction, [1, 2], 9) == []
+            assert sources.spared(transaction, [1, 2]) == number
 
 
 def test_more_documents_of_a_source_are_added_to_its_own(filled: Store) -> None:

@@ -532,6 +532,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "sources.seen": lambda transaction: sources.seen(transaction, "default", "file:///crawl/77", 2),
     "sources.gone": lambda transaction: sources.gone(transaction, "default", "file:///crawl/77", 2),
     "sources.vanished": lambda transaction: sources.vanished(transaction, SPREAD.tolist(), 9),
+    "sources.spared": lambda transaction: sources.spared(transaction, SPREAD.tolist()),
     "sources.remove": remove_sources,
     "clusters.merits": merits_of_each_policy,
     "clusters.known_pairs": lambda transaction: clusters.known_pairs(

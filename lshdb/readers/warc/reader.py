@@ -31,6 +31,7 @@ from lshdb.model.params import HtmlText
 from lshdb.model.values import Document
 from lshdb.readers.base import (
     MAX_PAGE_BYTES,
+    Damaged,
     Deferred,
     Item,
     ReadOptions,
@@ -77,13 +78,13 @@ class WarcReader:
         """Yield a Document, Rejection or Skipped for every record, except the crawler's own notes."""
         for record in records(cast(ByteStream, stream)):
             if isinstance(record, Damage):
-                yield Rejection(source.uri, record.locator, record.reason)
+                yield Damaged(source.uri, record.locator, record.reason)
                 continue
             item = _item(source, record, options)
             # The bytes of a record are its text only if the record ends where its header says.
             damage = record.close()
             if damage is not None:
-                yield Rejection(source.uri, record.locator, damage)
+                yield Damaged(source.uri, record.locator, damage)
             elif item is not None:
                 yield item
 

@@ -38,6 +38,7 @@ __all__ = [
     "see",
     "see_under",
     "seen",
+    "spared",
     "stale",
     "vanished",
 ]
@@ -51,7 +52,7 @@ class SourceState(Struct, frozen=True):
 
     Args:
         size, mtime_ns: size in bytes and time of the last change in nanoseconds, at the time of reading.
-        digest: 16 bytes; None until the file has been read to its end.
+        digest: 16 bytes; None until the file has been read to its end, and if it is damaged.
         state: ``reading`` until the file has been read to its end, then ``done``.
         position: the number of its items that are committed, including rejected and skipped ones.
         num_documents: the number of documents among these items.
@@ -203,7 +204,7 @@ def seen(transaction: Transaction, collection: str, root: str, run_key: int) -> 
 def vanished(transaction: Transaction, source_keys: Sequence[int], count: int) -> list[int]:
     """Return the keys of at most `count` documents that the last reading of these sources no longer found.
 
-    Sources that were not read to their end have none.
+    Only of sources that were read to their end, and are neither damaged nor empty.
     """
     transaction.stage(staged_key, {"staged_key": source_keys})
     # IN, not another join: SQLite then looks up the documents by source instead of scanning all of them.
@@ -211,10 +212,24 @@ def vanished(transaction: Transaction, source_keys: Sequence[int], count: int) -
         select(document.c.doc_key)
         .join_from(document, source, source.c.source_key == document.c.source_key)
         .where(document.c.source_key.in_(select(staged_key.c.staged_key)))
-        .where(document.c.last_seen_run < source.c.reading_run, source.c.state == DONE)
+        .where(document.c.last_seen_run < source.c.reading_run, _tells_what_is_gone())
         .limit(count)
     )
     return list(transaction.execute(statement).scalars())
+
+
+def spared(transaction: Transaction, source_keys: Sequence[int]) -> int:
+    """Return how many of these sources are damaged or empty, so that documents missing from them do not count as gone.
+
+    Only sources that were read to their end.
+    """
+    transaction.stage(staged_key, {"staged_key": source_keys})
+    mine = source.c.source_key.in_(select(staged_key.c.staged_key))
+    older = select(document.c.doc_key).where(
+        document.c.source_key == source.c.source_key, document.c.last_seen_run < source.c.reading_run
+    )
+    statement = select(func.count()).where(mine, source.c.state == DONE, ~_tells_what_is_gone(), older.exists())
+    return int(transaction.execute(statement).scalar_one())
 
 
 def documents_of(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
@@ -269,6 +284,11 @@ def _values(states: Sequence[SourceState]) -> dict[str, Sequence[object]]:
 def _keys(transaction: Transaction, collection_key: int) -> dict[str, int]:
     statement = select(source.c.uri, source.c.source_key).join_from(staged_source, source, _same(collection_key))
     return {row.uri: row.source_key for row in transaction.execute(statement)}
+
+
+def _tells_what_is_gone() -> ColumnElement[bool]:
+    """Return the condition that a source was read to its end, and is neither damaged nor empty."""
+    return source.c.digest.is_not(None) & (source.c.position > 0)
 
 
 def _is_of(transaction: Transaction, collection: str) -> ColumnElement[bool]:
