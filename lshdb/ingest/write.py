@@ -231,6 +231,7 @@ class Writer:
             on_conflict=self._options.on_conflict,
             qualified=frozenset(key for uri, key in source_keys.items() if qualified[uri]),
             file_of=file_of,
+            captures=self._options.read.captures,
         )
 
     def _put_documents(

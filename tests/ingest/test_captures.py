@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lshdb import Index, IngestOptions
-from lshdb.model.values import Counts, Rejection
+from lshdb.errors import IdConflict
+from lshdb.model.values import Conflicts, Counts, Rejection
 from lshdb.readers import ReadOptions
 from lshdb.readers.warc.capture_ids import timestamp
 from tests.readers.crawls import crawl, page, response, revisit
@@ -54,6 +56,33 @@ def test_the_same_capture_in_two_files_is_one_document(new_url: NewUrl, tmp_path
     copied = write(tmp_path / "copy.warc", *crawl(2, gzip=False))
     with Index.create(new_url()) as index:
         assert ingested(index, first, copied, captures="all") == (2, 0, 2)
+
+
+def test_captures_of_the_same_moment_with_different_texts_conflict(new_url: NewUrl, tmp_path: Path) -> None:
+    first = write(
+        tmp_path / "1.warc.gz",
+        response("http://a.org/", page(1), date=f"{MAY}Z"),
+        response("http://a.org/", page(2), date=f"{MAY}Z"),
+        response("http://b.org/", page(3), date=f"{MAY}Z"),
+    )
+    again = [response("http://b.org/", page(4), date=f"{MAY}Z"), response("http://b.org/", page(4), date=f"{JUNE}Z")]
+    second = write(tmp_path / "2.warc.gz", *again)
+    for path in (first, second):
+        os.utime(path, ns=(1, 1))
+    ids = ["http://a.org/@20240501000000", "http://b.org/@20240501000000", "http://b.org/@20240601000000"]
+    read = ReadOptions(captures="all")
+    with Index.create(new_url()) as index:
+        report = index.ingest([first, second], IngestOptions(read=read))
+        assert (report.counts.num_added, report.conflicts) == (4, Conflicts(num_qualified=1, num_repeated=1))
+        assert [one for one in ids if one not in index] == []
+        assert f"{ids[1]}@{second}" in index
+        write(second, *again, response("http://c.org/", page(5), date=f"{MAY}Z"))
+        report = index.ingest([first, second], IngestOptions(read=read))
+        assert (report.counts.num_added, report.counts.num_unchanged, report.conflicts) == (1, 5, Conflicts())
+        newest = index.ingest([first, second], IngestOptions(collection="newest"))
+        assert (newest.counts.num_added, newest.conflicts) == (3, Conflicts())
+    with Index.create(new_url()) as index, pytest.raises(IdConflict):
+        index.ingest([first, second], IngestOptions(read=read, on_conflict="error"))
 
 
 def dated(index: Index, doc_id: str) -> str:

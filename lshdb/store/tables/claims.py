@@ -5,7 +5,8 @@ the ingest resolves. By default the document from the newer file wins, and one f
 ``ID@FILE``, which it keeps until it disappears from its source.
 
 Claims are decided in reading order, so the results do not depend on the batch size. Two dated documents do not
-conflict: the newer one wins. Nor does a document that a program added: it is replaced.
+conflict: the newer one wins. But if the ids of captures end with their dates, two captures of the same moment do. A
+document that a program added does not conflict: it is replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sqlalchemy import bindparam, select
 from xxhash import xxh3_128_hexdigest
 
 from lshdb.errors import IdConflict
-from lshdb.model.choices import OnConflict
+from lshdb.model.choices import Captures, OnConflict
 from lshdb.model.values import MAX_NAME_BYTES, Conflicts, Document
 from lshdb.store.given import is_given
 from lshdb.store.schema import document
@@ -40,6 +41,7 @@ class Place(Struct, frozen=True):
             qualifies the new id.
         qualified: the sources that were read before, and some of whose documents may have qualified ids.
         file_of: returns the name of a source for a qualified id, from its URI.
+        captures: whether an id stands for the ``newest`` capture of an address, or ids end with their dates.
     """
 
     run_key: int
@@ -48,6 +50,7 @@ class Place(Struct, frozen=True):
     on_conflict: OnConflict | None = None
     qualified: frozenset[int] = frozenset()
     file_of: Callable[[str], str] = str
+    captures: Captures = "newest"
 
 
 class Holder(NamedTuple):
@@ -154,7 +157,7 @@ class _Claims:
     def _decide(self, index: int) -> bool:
         """Decide a claim. Returns: False if the document now claims another id, still to be decided."""
         holder = self._holders.get(self._ids[index])
-        if holder is None or holder.content_key == self._content_keys[index] or self._both_dated(index, holder):
+        if holder is None or holder.content_key == self._content_keys[index] or self._dates_decide(index, holder):
             self._take(index, holder)
         elif self._is_same_source(index, holder):
             self._conflicts["num_repeated"] += holder.last_seen_run == self._place.run_key
@@ -198,8 +201,10 @@ class _Claims:
         if (self._documents[index].dated_at or 0) >= before:
             self._outdated[doc_id] = index
 
-    def _both_dated(self, index: int, holder: Holder) -> bool:
-        return self._documents[index].dated_at is not None and holder.dated_at is not None
+    def _dates_decide(self, index: int, holder: Holder) -> bool:
+        """Return whether the newer of both has the id, rather than that they conflict."""
+        ours, theirs = self._documents[index].dated_at, holder.dated_at
+        return None not in (ours, theirs) and (ours != theirs or self._place.captures == "newest")
 
     def _is_same_source(self, index: int, holder: Holder) -> bool:
         return holder.source_key is not None and holder.source_key == self._source_keys[index]
