@@ -5,16 +5,20 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from lshdb import FilterOptions, Index, RecordCounts
+from lshdb import ClusterOptions, Decision, FilterOptions, Index, IngestOptions, RecordCounts
 from lshdb.clusters.rows import warc
+from lshdb.model.choices import Keep
+from lshdb.readers import ReadOptions
 from lshdb.readers.bytes.streams import ByteStream
 from lshdb.readers.warc.records import Record, records
 from tests.clusters.test_filter import filtered, ingested, words
+from tests.readers import crawls
 
 
 def record(kind: str, name: str, body: str) -> bytes:
@@ -175,3 +179,47 @@ def test_a_record_that_two_files_have_is_kept_once(url: str, tmp_path: Path) -> 
     with Index.open(url) as index:
         report = index.filter(paths, tmp_path / "out")
     assert report.counts == RecordCounts(num_kept=2, num_dropped=1, num_unknown=1, num_other=2)
+
+
+FIRST, *AGAIN = (f"2024-0{month}-01T00:00:00Z" for month in range(5, 9))
+ADDRESS = "http://a.org/"
+PAGE = crawls.response(ADDRESS, crawls.page(1), date=FIRST, gzip=False)
+REVISITS = [gzip.decompress(crawls.revisit(ADDRESS, refers_to=(ADDRESS, FIRST), date=date)) for date in AGAIN]
+
+
+@pytest.mark.parametrize("pack", [lambda records: b"".join(map(packed, records)), lambda records: b"".join(records),
+                                  lambda records: packed(b"".join(records))])  # fmt: skip
+@pytest.mark.parametrize("chosen", ["newest", "shortest-id", "decided"])
+def test_the_page_of_a_kept_revisit_stays(
+    pack: Callable[[list[bytes]], bytes], chosen: str, url: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    elsewhere = crawls.response("http://a/b", crawls.page(1), date=FIRST, gzip=False)
+    (folder / "1.warc").write_bytes(pack([elsewhere, PAGE]))
+    brief = gzip.decompress(crawls.revisit("http://a/", refers_to=(ADDRESS, FIRST), date=FIRST))
+    (folder / "2.warc").write_bytes(pack([*REVISITS, brief]))
+    ingested(url, folder, options=IngestOptions(read=ReadOptions(captures="all")))
+    with Index.open(url) as index:
+        if chosen == "decided":
+            index.decide(Decision("keep", f"{ADDRESS}@20240601000000", who="Ada"))
+        keep: Keep = "newest" if chosen == "newest" else "shortest-id" if chosen == "shortest-id" else "first"
+        report = index.filter(folder, tmp_path / "out", options=FilterOptions(clusters=ClusterOptions(keep=keep)))
+    assert report.counts == RecordCounts(num_kept=2, num_dropped=4)
+    kept = {"newest": REVISITS[-1], "shortest-id": brief, "decided": REVISITS[0]}[chosen]
+    assert plain(tmp_path / "out" / "1.warc") == PAGE
+    assert plain(tmp_path / "out" / "2.warc") == kept
+
+
+def test_a_kept_page_needs_no_other_and_a_dropped_one_leaves_no_revisit(url: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.warc"
+    source.write_bytes(PAGE + b"".join(REVISITS))
+    ingested(url, source, options=IngestOptions(read=ReadOptions(captures="all")))
+    assert filtered(url, source, tmp_path / "out").counts == RecordCounts(num_kept=1, num_dropped=3)
+    assert (tmp_path / "out" / "in.warc").read_bytes() == PAGE
+
+
+def plain(path: Path) -> bytes:
+    """Return the bytes of a file, decompressed if they are compressed."""
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw

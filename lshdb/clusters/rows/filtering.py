@@ -31,6 +31,7 @@ from lshdb.clusters.rows.folder import OutFolder
 from lshdb.clusters.rows.judging import Judged, Judging, Records
 from lshdb.clusters.rows.opened import Task
 from lshdb.clusters.rows.options import FilterOptions, FilterReport, RecordCounts, Taken
+from lshdb.clusters.rows.payloads import payloads
 from lshdb.clusters.rows.repetitions import drop_repetitions
 from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
@@ -55,11 +56,14 @@ COUNTED: Final = {UNKNOWN: "num_unknown", KEPT: "num_kept", DROPPED: "num_droppe
 def dropped_documents(
     snapshot: Transaction, store: Store, min_sim: float, options: FilterOptions, progress: Progress
 ) -> Dropped:
-    """Return the dropped documents. By default, each is similar to the document kept for it, as in an export."""
+    """Return the dropped documents. By default, each is similar to the document kept for it, as in an export.
+
+    The record with the page of a kept revisit is not dropped.
+    """
     chosen = options.clusters.close_to_kept()
     found = Deduplication(snapshot, store.params, min_sim, chosen, progress).clusters()
     progress.done()
-    return Dropped(found)
+    return Dropped(found, payloads(snapshot, found))
 
 
 class Filtering:

@@ -48,12 +48,14 @@ NUM_VERDICTS: Final = 5
 class Dropped:
     """The dropped documents of an index, and which of them, and of the documents kept for them, have been met.
 
+    Args: spared: documents that stay although they are not the kept ones.
     Attributes: content_keys: int64, ascending; the contents that no kept document has.
     """
 
-    def __init__(self, clusters: Clusters) -> None:
+    def __init__(self, clusters: Clusters, spared: Sequence[int] | NDArray[np.int64] = ()) -> None:
         is_dropped = np.ones(len(clusters.doc_keys), dtype=np.bool_)
         is_dropped[clusters.offsets[:-1]] = False
+        is_dropped[np.isin(clusters.doc_keys, spared)] = False
         places = np.flatnonzero(is_dropped)
         cluster = np.searchsorted(clusters.offsets, places, side="right") - 1
         order = np.argsort(clusters.doc_keys[places])

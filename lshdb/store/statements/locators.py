@@ -103,14 +103,14 @@ def rejected_before() -> Rows:
 
 @cache
 def kept_documents() -> Rows:
-    """Select (doc_key, doc_id, uri, size, mtime_ns, digest, whether it is still there) of the given documents.
+    """Select (doc_key, doc_id, uri, size, mtime_ns, digest, whether it is still there, locator) of the given documents.
 
     The columns of the source are NULL for a document that has none.
     """
     columns = (source.c[name] for name in ("uri", "size", "mtime_ns", "digest"))
     is_there = (document.c.last_seen_run >= source.c.reading_run).label("is_there")
     return (
-        select(document.c.doc_key, document.c.doc_id, *columns, is_there)
+        select(document.c.doc_key, document.c.doc_id, *columns, is_there, document.c.locator)
         .join_from(given, document, document.c.doc_key == given.c.value)
         .outerjoin(source, source.c.source_key == document.c.source_key)
         .order_by(given.c.key)

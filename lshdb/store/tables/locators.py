@@ -72,6 +72,7 @@ class KeptDocument(Struct, frozen=True):
     mtime_ns: int | None
     digest: bytes | None
     is_there: bool | None
+    locator: str
 
 
 def kept_documents(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dict[int, KeptDocument]:
