@@ -440,7 +440,8 @@ class Index:
         Args:
             doc_ids: ids, documents, or paths of files that were ingested under their absolute names.
             forget_sources: let the next ingest read their files again, which brings the documents back. Otherwise it
-                does so only if the files change.
+                does so only if the files change. The path of a file or folder that was ingested then means that all its
+                files are read again; its documents stay.
 
         Raises: DocumentUnknown: one of them does not exist; its transaction removes nothing.
         """

@@ -31,7 +31,10 @@ def remove(
     null: Annotated[bool, typer.Option("-0", "--null", help="NUL characters separate the ids of the file.")] = False,
     forget_source: Annotated[
         bool,
-        typer.Option("--forget-source", help="Let the next ingest read the files of the documents again."),
+        typer.Option(
+            "--forget-source",
+            help="Let the next ingest read the files of the documents again; ID may be a file or folder.",
+        ),
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Remove all documents of the collection.")] = False,
     collection: Annotated[

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lshdb.errors import DocumentUnknown, PruneRefused
 from lshdb.model.params import Params
 from lshdb.model.values import Counts, Signatures
+from lshdb.readers import path_uri
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
 from lshdb.store.tables import (
@@ -46,21 +47,24 @@ def remove_documents(
 ) -> Removed:
     """Remove documents by their ids.
 
-    Args: forget_sources: let the next ingest read their sources from their beginning.
+    Args: forget_sources: let the next ingest read their sources from their beginning. A name may then also be the path
+        of a file or folder that was read: its documents stay.
     Raises: DocumentUnknown: one of them does not exist, and nothing is removed; StoreError.
     """
 
     def write(transaction: Transaction) -> Removed:
-        doc_keys: list[int] = []
+        doc_keys, files = list[int](), list[int]()
         for doc_id in doc_ids:
             found = answers.doc_keys(transaction, collection, doc_id)
-            if not found:
+            read = sources.seen(transaction, collection, path_uri(doc_id), 0) if forget_sources and not found else []
+            if not found and not read:
                 raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
             doc_keys += found
+            files += read
         removals.count(transaction, doc_keys, run_key)
         origins = sources.holding(transaction, doc_keys)
         if forget_sources:
-            sources.forget(transaction, list(origins))
+            sources.forget(transaction, [*origins, *files])
         runs.record(transaction, run_key, remove(transaction, doc_keys, store.params))
         return Removed(len(doc_keys), tuple(origins.values()))
 

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from lshdb import Index, IngestOptions, IngestReport
-from lshdb.errors import TooManyRejected
+from lshdb.errors import DocumentUnknown, TooManyRejected
 from lshdb.ingest.options import Budgets
 from lshdb.model.values import Rejection
 from lshdb.readers import ReadOptions
@@ -49,6 +49,26 @@ def ingest(
 ) -> IngestReport:
     read = ReadOptions(captures=captures)
     return index.ingest(folder, IngestOptions(read=read, budgets=budgets, max_rejected=max_rejected))
+
+
+@pytest.mark.parametrize("forgotten", ["in/1.warc.gz", "in"])
+def test_a_rejected_revisit_is_read_again_if_its_file_is_forgotten(
+    forgotten: str, new_url: NewUrl, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write(folder / "1.warc.gz", seen_again(1))
+    with Index.create(new_url()) as index:
+        assert ingest(index, folder, TOGETHER).counts.num_rejected == 1
+        write(folder / "2.warc.gz", first_seen(1))
+        assert ingest(index, folder, TOGETHER).counts.num_added == 1
+        with pytest.raises(DocumentUnknown):
+            index.remove(str(tmp_path / forgotten))
+        assert index.remove(str(tmp_path / forgotten), forget_sources=True) == 0
+        counts = ingest(index, folder, TOGETHER).counts
+        assert (counts.num_added, counts.num_unchanged, counts.num_rejected) == (1, 1, 0)
+        with pytest.raises(DocumentUnknown):
+            index.remove(str(tmp_path / "other"), forget_sources=True)
 
 
 @EITHER
