@@ -111,7 +111,7 @@ def without_text(report: IngestReport) -> str:
 
 def rejections(report: IngestReport) -> str:
     """Return how many documents were rejected for each reason."""
-    reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejected_by_reason.items())
+    reasons = ", ".join(f"{reason}: {number:,}" for reason, number in report.rejected_by_reason.items())
     return f"rejected ({reasons})"
 
 
@@ -140,7 +140,8 @@ def _conflicts(found: Conflicts) -> str:
         numbers = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
         told.append(f"several files have the same ids with different texts: {numbers} (see --on-conflict)")
     if found.num_repeated:
-        told.append(
-            f"{counted(found.num_repeated, 'record')} took the place of earlier ones with the same id in the same file"
+        taken = counted(
+            found.num_repeated, "record took the place of an earlier one", "records took the place of earlier ones"
         )
+        told.append(f"{taken} with the same id in the same file")
     return "; ".join(told)

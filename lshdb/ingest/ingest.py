@@ -59,8 +59,8 @@ class Ingestion:
     """One run over some paths.
 
     Its results so far are `counts`, `num_skipped`, `num_unfollowed`, `num_spared`, `conflicts`, `reasons`,
-    `rejected_sources` and `given_up`; `rejected_before` is complete at the end. `num_resumed` is the number of documents
-    that earlier runs added from the files that this one continues to read.
+    `rejected_sources` and `given_up`; `rejected_before` is complete at the end. `num_resumed` is the number of
+    documents that earlier runs added from the files that this one continues to read.
 
     Args: run_key: the run, which was already recorded.
     """

@@ -150,7 +150,7 @@ def test_quiet_says_nothing_unless_data_is_lost(lshdb: Run, url: str, crawl: Pat
     (crawl / "bad.jsonl").write_text(f'{{not json\n{{"id": "g", "text": "{TEN}"}}\n')
     ended = lshdb(url, "--quiet", "ingest", crawl)
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err == "warning  1 rejected (1 not JSON); lshdb stats --rejected 2 lists them\n"
+    assert ended.err == "warning  1 rejected (not JSON: 1); lshdb stats --rejected 2 lists them\n"
 
 
 def test_an_index_in_the_folder_that_is_ingested_is_no_document(lshdb: Run, crawl: Path) -> None:

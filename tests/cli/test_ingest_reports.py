@@ -40,7 +40,7 @@ def test_rejections_are_told_by_their_reasons(lshdb: Run, url: str, tmp_path: Pa
     path.write_text("\n".join([*lines, json.dumps({"id": "a", "text": TEN})]))
     ended = lshdb(url, "ingest", "--id-field", "id", "--max-text", "2kB", path)
     assert ended.out.startswith(
-        'run 1: 2 added, 4 rejected (2 not JSON, 1 no field "text", 1 no field "id"); 0 pairs added'
+        'run 1: 2 added, 4 rejected (not JSON: 2, no field "text": 1, no field "id": 1); 0 pairs added'
     )
     path.write_text(path.read_text() + "\n")
     report = json.loads(lshdb(url, "ingest", "--json", "--id-field", "id", "--max-text", "1kB", path).out)

@@ -26,7 +26,7 @@ def test_a_source_of_which_nothing_was_accepted(lshdb: Run, url: str, tmp_path: 
     bad.write_text(BAD * 2)
     ended = lshdb(url, "ingest", tmp_path)
     assert ended.code == 36
-    assert ended.out.startswith("run 1: 3 added, 2 rejected (2 not JSON); 1 pair added")
+    assert ended.out.startswith("run 1: 3 added, 2 rejected (not JSON: 2); 1 pair added")
     reason = "not JSON: Expecting property name enclosed in double quotes at character 2"
     assert ended.err.splitlines()[-1] == (
         f"lshdb: Nothing in {bad.as_uri()} was accepted (2 rejected: {reason}). "
@@ -50,7 +50,7 @@ def test_a_bad_page_of_a_crawl_is_one_rejection_among_many(lshdb: Run, url: str,
     ended = lshdb(url, "ingest", "--max-text", "1kB", tmp_path)
     assert (ended.code, ended.out.partition(";")[0]) == (
         0,
-        "run 1: 3 added, 1 rejected (1 text larger than the 1 kB of --max-text)",
+        "run 1: 3 added, 1 rejected (text larger than the 1 kB of --max-text: 1)",
     )
     # A file that the user named must not be missing, even if it has not changed since the last run.
     assert lshdb(url, "ingest", "--max-text", "2kB", tmp_path / "huge.txt").code == 36
@@ -138,7 +138,7 @@ def test_a_missing_reader_and_the_next_run_tries_again(
         patched.setitem(sys.modules, "lshdb.readers.rows", None)
         ended = lshdb(url, "ingest", tmp_path)
     assert ended.code == 37
-    assert ended.out.startswith("run 1: 1 added, 1 rejected (1 no reader); ")
+    assert ended.out.startswith("run 1: 1 added, 1 rejected (no reader: 1); ")
     assert ended.err.splitlines()[-1] == (
         f"lshdb: {path.as_uri()}: reading Parquet needs pyarrow: pip install pyarrow. Then run the same "
         "command again. The documents of other sources are kept."
@@ -218,7 +218,7 @@ def test_a_source_that_was_given_up(lshdb: Run, url: str, tmp_path: Path) -> Non
     ended = lshdb(url, "ingest", "--max-rejected", "100%", bad, good)
     assert (ended.code, ended.out.partition(";")[0]) == (
         0,
-        "run 2: 1 unchanged, 9,999 rejected (9,999 not as many fields as the header), 10,001 rejected in earlier runs",
+        "run 2: 1 unchanged, 9,999 rejected (not as many fields as the header: 9,999), 10,001 rejected in earlier runs",
     )
     ended = lshdb(url, "ingest", bad, good)
     assert (ended.code, "20000 of 20002 documents were rejected" in ended.err) == (35, True)
