@@ -219,6 +219,17 @@ def test_a_kept_page_needs_no_other_and_a_dropped_one_leaves_no_revisit(url: str
     assert (tmp_path / "out" / "in.warc").read_bytes() == PAGE
 
 
+def test_revisits_of_a_page_that_a_near_duplicate_replaces_are_counted(url: str, tmp_path: Path) -> None:
+    copy = crawls.response("http://b.org/", crawls.page(1) + b"<p>b", date=FIRST, gzip=False)
+    again = gzip.decompress(crawls.revisit("http://b.org/", refers_to=("http://b.org/", FIRST), date=AGAIN[0]))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.warc").write_bytes(again + PAGE + REVISITS[0])
+    (tmp_path / "in" / "2.warc").write_bytes(copy)
+    report = filtered(ingested(url, tmp_path / "in"), tmp_path / "in", tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=1, num_dropped=1, num_unknown=2)
+    assert report.num_dangling == report.as_json()["dangling"] == 1
+
+
 def plain(path: Path) -> bytes:
     """Return the bytes of a file, decompressed if they are compressed."""
     raw = path.read_bytes()

@@ -31,7 +31,7 @@ from lshdb.clusters.rows.folder import OutFolder
 from lshdb.clusters.rows.judging import Judged, Judging, Records
 from lshdb.clusters.rows.opened import Task
 from lshdb.clusters.rows.options import FilterOptions, FilterReport, RecordCounts, Taken
-from lshdb.clusters.rows.payloads import payloads
+from lshdb.clusters.rows.payloads import NamedRecords, payloads
 from lshdb.clusters.rows.repetitions import drop_repetitions
 from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
@@ -86,6 +86,7 @@ class Filtering:
         self._failed: list[Rejection] = []
         self._passages: FrequentPassages | None = None
         self._taken = Taken()
+        self._named = NamedRecords()
         # The keys of the sources that were written, and of those that have the documents that records repeat.
         self._source_keys: set[int] = set()
         self._repeated: Counter[int] = Counter()
@@ -116,6 +117,7 @@ class Filtering:
             out=out,
             seconds=time.monotonic() - started,
             taken=self._taken if self._passages else None,
+            num_dangling=self._named.num_dropped,
         )
 
     def _frequent_passages(self, snapshot: Transaction, dropped: Dropped) -> FrequentPassages | None:
@@ -166,7 +168,9 @@ class Filtering:
             self._num_present += 1
             self._taken += before.taken
             return before.counts
-        task = Task(records.verdicts, self._is_wanted, records.options, self._options.level, self._passages)
+        task = Task(
+            records.verdicts, self._is_wanted, records.options, self._options.level, self._passages, named=self._named
+        )
         with folder.writing(shard) as out:
             found = self._copied(shard, records, out)
             if found is None:

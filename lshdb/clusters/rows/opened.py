@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lshdb.clusters.rows.boilerplate import FrequentPassages, Tally
 from lshdb.clusters.rows.compression import usual_level
+from lshdb.clusters.rows.payloads import NamedRecords
 from lshdb.clusters.rows.verdicts import Verdicts
 from lshdb.errors import SourceUnreadable
 from lshdb.readers import ReadOptions, SourceFile, reader_of
@@ -78,6 +79,7 @@ class Task(Struct, frozen=True):
         level: the compression level; None for that of the file, or the usual one.
         passages: what to take out of the texts of kept records; None for nothing.
         tally: receives the counts of it.
+        named: receives the records of WARC files that revisits name.
     """
 
     verdicts: Verdicts
@@ -86,6 +88,7 @@ class Task(Struct, frozen=True):
     level: int | None
     passages: FrequentPassages | None = None
     tally: Tally = field(default_factory=Tally)
+    named: NamedRecords = field(default_factory=NamedRecords)
 
     def level_of(self, file: OpenedFile) -> int:
         """Return the level at which the output is compressed."""

@@ -155,6 +155,8 @@ class FilterReport:
         num_left_out: files that are one document each and were not written, because the document is not wanted.
         failed: the files that could not be read. Nothing was written for them.
         taken: the boilerplate that was taken out of kept records; None if that was not requested.
+        num_dangling: revisits that were written although the record that they name was dropped. Files that an earlier
+            run had written do not count.
     """
 
     counts: RecordCounts
@@ -166,6 +168,7 @@ class FilterReport:
     out: Path | None
     seconds: float
     taken: Taken | None = None
+    num_dangling: int = 0
 
     def as_json(self) -> dict[str, object]:
         """Return the object that ``filter --json`` prints."""
@@ -173,6 +176,7 @@ class FilterReport:
         return {
             "records": self.counts.as_json(),
             "elsewhere": self.num_elsewhere,
+            "dangling": self.num_dangling,
             "files": self.num_files,
             "present": self.num_present,
             "left_out": self.num_left_out,

@@ -1,16 +1,17 @@
-"""Find the records that hold the pages of kept revisits.
+"""Find the records that hold the pages of kept revisits, and count the revisits whose record is dropped.
 
 A revisit has the text of another record, and no page of its own. If a cluster keeps a revisit, that record must stay,
 too. The index does not tell revisits from pages, so their records are read where a cluster keeps one document and drops
 another one with the very same text.
 
 Limitations: in a WARC that is compressed by zstd with a dictionary, a revisit is not recognised. If a near-duplicate is
-kept, the page of a dropped record is not kept for the revisits of it that are not in the index.
+kept, the page of a dropped record is not kept for the revisits of it that are not in the index; they are counted.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
@@ -29,18 +30,53 @@ from lshdb.store.tables import locators
 from lshdb.store.tables.locators import KeptDocument
 from lshdb.store.transaction import Transaction
 
-__all__ = ["payloads"]
+__all__ = ["NamedRecords", "payloads"]
 
 LOCATOR: Final = re.compile(r"offset (\d+)(?: record (\d+))?")
 # Bytes that are read at a time; most headers are shorter.
 READ_BYTES: Final = 1 << 14
 # Clusters whose documents are held at a time.
 HELD_CLUSTERS: Final = 10_000
+SECOND: Final = 1_000_000
 
 
 def payloads(snapshot: Transaction, clusters: Clusters) -> NDArray[np.int64]:
     """Return the documents, one for each kept revisit, whose records hold its page, int64, in any order."""
     return np.fromiter(_payloads(snapshot, clusters), dtype=np.int64)
+
+
+class NamedRecords:
+    """The records that written revisits name, and those that were dropped: 8 bytes each.
+
+    Limitation: a revisit that does not tell the date of its capture does not count.
+    """
+
+    def __init__(self) -> None:
+        self._named, self._dropped = array("q"), array("q")
+
+    def note(self, fields: Fields, *, is_written: bool) -> None:
+        """Take the next record of a WARC, by its header."""
+        if _is_revisit(fields) and is_written:
+            named, date = _address(fields), fields.get("warc-refers-to-date", "")
+            _append(self._named, named, date)
+        elif not is_written:
+            _append(self._dropped, fields.get("warc-target-uri", "").strip("<> "), fields.get("warc-date", ""))
+
+    @property
+    def num_dropped(self) -> int:
+        """The number of written revisits that name a dropped record."""
+        return int(np.isin(np.asarray(self._named), np.asarray(self._dropped)).sum())
+
+
+def _append(keys: array[int], address: str, date: str) -> None:
+    # The date of a revisit may lack the fraction of a second.
+    if (moment := microseconds(date)) is not None:
+        keys.append(hash((address, moment // SECOND)))
+
+
+def _address(revisit: Fields) -> str:
+    """Return the address of the capture that a revisit names."""
+    return (revisit.get("warc-refers-to-target-uri", "") or revisit.get("warc-target-uri", "")).strip("<> ")
 
 
 def _payloads(snapshot: Transaction, clusters: Clusters) -> Iterator[int]:
@@ -66,7 +102,7 @@ def _twins(clusters: Clusters) -> Iterator[tuple[int, NDArray[np.int64]]]:
 
 def _pages(documents: Iterable[KeptDocument], revisit: Fields) -> Iterator[int]:
     """Yield those of the documents that are no revisits: first the named capture, then those of its address."""
-    address = (revisit.get("warc-refers-to-target-uri", "") or revisit.get("warc-target-uri", "")).strip("<> ")
+    address = _address(revisit)
     named = capture_id(address, microseconds(revisit.get("warc-refers-to-date", "")))
     for one in sorted(documents, key=lambda one: (one.doc_id != named, split(one.doc_id)[0] != address, one.doc_key)):
         if (fields := _header(one)) is not None and not _is_revisit(fields):

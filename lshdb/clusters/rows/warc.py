@@ -98,8 +98,10 @@ class _Copying:
             kind = record.fields.get("warc-type", "").lower() if isinstance(record, Record) else ""
             verdict = self._verdict(record, kind)
             self.counts[verdict] += 1
-            walked.spans.append((framing.start, kind == FILE_NOTE or bool(self._task.is_wanted[verdict])))
+            is_wanted = kind == FILE_NOTE or bool(self._task.is_wanted[verdict])
+            walked.spans.append((framing.start, is_wanted))
             if isinstance(record, Record):
+                self._task.named.note(record.fields, is_written=is_wanted)
                 record.close()
         walked.end = segment.stream.position
         return walked
