@@ -124,6 +124,10 @@ def _contradictions(transaction: Transaction, bands: range) -> Facts:
     pairs = _columns(transaction, pair, "left_key", "right_key")
     known = _columns(transaction, source, "source_key", "num_documents", "state")
     seen = Counter(key for (key,) in _columns(transaction, document, "source_key"))
+    # A run that is killed before it prunes leaves the documents that its readings no longer found.
+    begun = dict(_columns(transaction, source, "source_key", "reading_run"))
+    rows = _columns(transaction, document, "source_key", "last_seen_run")
+    found = Counter(key for key, last_seen in rows if last_seen >= begun.get(key, 0))
     added = sum(number for (number,) in _columns(transaction, run, "num_added"))
     removed = sum(number for (number,) in _columns(transaction, run, "num_removed"))
     return {
@@ -137,7 +141,7 @@ def _contradictions(transaction: Transaction, bands: range) -> Facts:
         "unlinked and no content": sorted(set(_rows(transaction, unlinked)) - contents),
         "documents of no source": sorted((key,) for key in seen.keys() - {key for key, *_ in known}),
         "sources that count otherwise": [
-            (key, number, seen[key]) for key, number, state in known if state == "done" and number != seen[key]
+            (key, number, found[key]) for key, number, state in known if state == "done" and number != found[key]
         ],
         "runs that count otherwise": [(added, removed, seen.total())] if added - removed != seen.total() else [],
     }
