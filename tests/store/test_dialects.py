@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sqlite3
 import threading
 import time
@@ -424,6 +424,6 @@ def test_a_server_that_is_not_there_and_a_role_that_may_not(postgres_server: str
 def test_an_error_of_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dialect, error = dialect_for(parse(str(tmp_path / "index.db"))), sqlite3.OperationalError("disk I/O error")
     assert dialect.diagnose(error) == (StoreFailed, "disk I/O error")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: SimpleNamespace(free=0))
+    monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(f_bavail=7, f_frsize=4096))
     reason = f"disk I/O error, because no space is left on the disk of {tmp_path}"
     assert dialect.diagnose(error) == (StoreFailed, reason)

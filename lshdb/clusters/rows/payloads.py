@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 import numpy as np
@@ -95,9 +95,9 @@ def _twins(clusters: Clusters) -> Iterator[tuple[int, NDArray[np.int64]]]:
     is_twin = clusters.content_keys == clusters.content_keys[kept]
     is_twin[clusters.offsets[:-1]] = False
     places = np.flatnonzero(is_twin)
-    begins = np.flatnonzero(np.diff(kept[places], prepend=-1))
-    for some in np.split(places, begins[1:]) if len(places) else ():
-        yield int(clusters.doc_keys[kept[some[0]]]), clusters.doc_keys[some]
+    bounds = np.append(np.flatnonzero(np.diff(kept[places], prepend=-1)), len(places))
+    for begin, end in pairwise(bounds.tolist()):
+        yield int(clusters.doc_keys[kept[places[begin]]]), clusters.doc_keys[places[begin:end]]
 
 
 def _pages(documents: Iterable[KeptDocument], revisit: Fields) -> Iterator[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -277,7 +276,8 @@ class Sqlite(Dialect):
     def _is_disk_full(self) -> bool:
         # Even a question fails then, because SQLite cannot create the file of the memory that its readers share.
         with suppress(OSError):
-            return shutil.disk_usage(self._folder).free < SHARED_BYTES
+            disk = os.statvfs(self._folder)
+            return disk.f_bavail * disk.f_frsize < SHARED_BYTES
         return False
 
     def _require_writable(self, url: URL) -> None:
