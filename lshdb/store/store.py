@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final, TypeVar, get_type_hints
 
-from sqlalchemy import URL, Engine, create_engine, delete, exists, insert, literal_column, select, update
+from sqlalchemy import URL, Connection, Engine, create_engine, delete, exists, insert, literal_column, select, update
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from lshdb.errors import (
@@ -153,7 +153,7 @@ class Store:
         interrupts.raise_missed()
         with (
             self._translated(),
-            self._engine.connect() as connection,
+            self._connected() as connection,
             self.dialect.snapshot(connection, _PARAMS_TEXT) as stored,
         ):
             self._require_same(stored)
@@ -235,11 +235,21 @@ class Store:
     def changing(self, *, refers_safely: bool = False) -> Iterator[Transaction]:
         """Start a transaction like `writing`, even if the index has another revision or does not exist."""
         interrupts.raise_missed()
-        with self._translated(ROLLED_BACK), self._engine.connect() as connection:
+        with self._translated(ROLLED_BACK), self._connected() as connection:
             locked = connection.execution_options(lshdb_writes=True, lshdb_refers_safely=refers_safely)
             with locked.begin():
                 self.dialect.lock(locked)
                 yield Transaction(locked, self.dialect, self.expansion)
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        with self._engine.connect() as connection:
+            try:
+                yield connection
+            finally:
+                if self._is_closed:
+                    # By another thread, meanwhile. Its pool is gone, and would leave the connection open.
+                    connection.invalidate()
 
     @contextmanager
     def clearing_log(self) -> Iterator[None]:

@@ -126,8 +126,8 @@ def _contradictions(transaction: Transaction, bands: range) -> Facts:
     seen = Counter(key for (key,) in _columns(transaction, document, "source_key"))
     # A run that is killed before it prunes leaves the documents that its readings no longer found.
     begun = dict(_columns(transaction, source, "source_key", "reading_run"))
-    rows = _columns(transaction, document, "source_key", "last_seen_run")
-    found = Counter(key for key, last_seen in rows if last_seen >= begun.get(key, 0))
+    last_seen = _columns(transaction, document, "source_key", "last_seen_run")
+    found = Counter(key for key, seen_in in last_seen if seen_in >= begun.get(key, 0))
     added = sum(number for (number,) in _columns(transaction, run, "num_added"))
     removed = sum(number for (number,) in _columns(transaction, run, "num_removed"))
     return {

@@ -35,7 +35,7 @@ from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, Store
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
 from lshdb.store.given import given
-from lshdb.store.schema import Key, Name, band_bucket, content, document, key_counter, oversized_bucket, unlinked
+from lshdb.store.schema import Key, Name, band_bucket, content, document, key_counter, oversized_bucket
 from lshdb.store.store import Store
 from lshdb.store.transaction import Transaction
 from lshdb.store.url import masked, parse
@@ -192,7 +192,7 @@ def test_rows_are_deleted_by_their_keys_and_others_stay(
 def test_a_sweep_need_not_succeed() -> None:
     nowhere = parse("postgresql://nobody@127.0.0.1:1/nothing")
     dialect = dialect_for(nowhere)
-    dialect.sweep(create_engine(dialect.normalised(nowhere)), unlinked)
+    dialect.sweep_unlinked(create_engine(dialect.normalised(nowhere)))
 
 
 def test_the_caches_of_all_idle_connections_are_emptied_and_of_no_other(tmp_path: Path) -> None:

@@ -26,8 +26,11 @@ pytestmark = pytest.mark.slow
 
 # Two processes that answer each connection with their number.
 WORKERS = """
-import os, socket, sys
+import os, signal, socket, sys
 from lshdb.web.workers import supervise
+
+# nohup lets the tests ignore it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def work():
     listening = socket.create_server(("127.0.0.1", int(sys.argv[1])), reuse_port=True)
@@ -56,6 +59,8 @@ def is_listening(port: int) -> bool:
         socket.create_connection(("127.0.0.1", port)).close()
     except ConnectionRefusedError:
         return False
+    except ConnectionResetError:
+        return True  # It ends now.
     return True
 
 

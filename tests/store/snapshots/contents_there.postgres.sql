@@ -1,2 +1,0 @@
-SELECT content.content_key
-FROM (SELECT number - 1 AS key, value FROM unnest(%(given)s::BIGINT[]) WITH ORDINALITY AS unfolded(value, number)) AS given JOIN content ON content.content_key = given.value
