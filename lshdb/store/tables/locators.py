@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
+from sqlalchemy import exists, select
 
+from lshdb.store.schema import document
 from lshdb.store.statements import locators as statements
 from lshdb.store.tables.sources import SourceState
 from lshdb.store.transaction import Transaction
@@ -17,6 +19,7 @@ __all__ = [
     "FiledDocument",
     "IndexedSource",
     "KeptDocument",
+    "any_in_archive",
     "doc_keys",
     "documents_like",
     "kept_documents",
@@ -30,6 +33,9 @@ __all__ = [
 
 # The number of URIs or ids in a statement. Each is a parameter; SQLite accepts 32,766.
 GIVEN_NAMES = 1_000
+
+# Of all readers, only that of WARC names the places of documents by offsets.
+_ANY_IN_ARCHIVE = select(exists().where(document.c.locator.like("offset %")))
 
 
 class IndexedSource(SourceState, frozen=True):
@@ -79,6 +85,11 @@ def kept_documents(transaction: Transaction, doc_keys: NDArray[np.int64]) -> dic
     """Return documents by their keys."""
     blocks = transaction.keyed(statements.kept_documents(), doc_keys)
     return {row.doc_key: KeptDocument(*row) for block in blocks for row in block}
+
+
+def any_in_archive(transaction: Transaction) -> bool:
+    """Return whether any document is a record of a WARC. Reads all documents if there is none."""
+    return bool(transaction.execute(_ANY_IN_ARCHIVE).scalar_one())
 
 
 def sources_at(transaction: Transaction, collection: str, uris: Sequence[str]) -> Iterator[IndexedSource]:
