@@ -62,12 +62,15 @@ def put_all(store: Store, made: Iterable[Decision]) -> DecisionsReport:
 def decisions_in(path: str | Path) -> Iterator[Decision]:
     """Yield the decisions in a file, as ``decisions --format jsonl`` writes them; ``-`` is standard input.
 
-    Raises: PathMissing; SourceUnreadable: a line holds no decision.
+    Raises: PathMissing; SourceUnreadable: the file cannot be read, or a line holds no decision.
     """
     decoder = msgspec.json.Decoder(Decision)
     with _opened(path) as stream:
         for number in count(1):
-            line = stream.readline(MAX_LINE)
+            try:
+                line = stream.readline(MAX_LINE)
+            except OSError as error:
+                raise SourceUnreadable(path=path, reason=error.strerror or str(error)) from None
             if not line:
                 return
             try:

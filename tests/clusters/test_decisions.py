@@ -253,6 +253,13 @@ def test_a_line_that_is_no_decision_is_named(line: str, reason: str, tmp_path: P
         index.import_decisions(path)
 
 
+@pytest.mark.sqlite
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    # Opening it succeeds, and reading from its beginning fails.
+    with Index.create(tmp_path / "index.db") as index, pytest.raises(SourceUnreadable, match="/proc/self/mem"):
+        index.import_decisions("/proc/self/mem")
+
+
 def test_pairs_are_found_among_others() -> None:
     none, some = (PairPlaces(np.array(pairs, dtype=np.int64).reshape(-1, 2)) for pairs in ([], [(3, 9), (1, 4)]))
     asked = np.array([(1, 4), (4, 1), (3, 4), (3, 9), (0, 9), (9, 99)])
