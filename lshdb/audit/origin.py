@@ -17,12 +17,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.audit.faults import Fault
-from lshdb.errors import BadDocument
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.readers import Item, Revisit, file_of
 from lshdb.sketch.normalization import digests, normalise
-from lshdb.sketch.sketch import require_fit, text_of
+from lshdb.sketch.sketch import fits, text_of
 from lshdb.store.tables import clusters, provenance, removals
 from lshdb.store.tables.provenance import AuditedSource, SourcedDocument
 from lshdb.store.transaction import Transaction
@@ -89,7 +88,7 @@ class Origin:
             self._num_revisits += 1
             capture = item.capture
             self._revisits.append(_Read(capture.doc_id, capture.locator, capture.dated_at, is_revisit=True))
-        elif isinstance(item, Document) and _fits(item, self._params):
+        elif isinstance(item, Document) and fits(item, self._params):
             self.num_documents += 1
             self._num_chars += len(item.text)
             self._held.append(item)
@@ -203,11 +202,3 @@ def _is_newer(found: _Read, stored: SourcedDocument) -> bool:
 
 def _shown(doc_id: str) -> str:
     return repr(doc_id if len(doc_id) <= SHOWN_CHARS else f"{doc_id[:SHOWN_CHARS]}...")
-
-
-def _fits(item: Document, params: Params) -> bool:
-    try:
-        require_fit(item, params)
-    except BadDocument:
-        return False
-    return True

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Final, TextIO
+from typing import Final, TextIO, cast
 
 from lshdb.errors import brief
 
-__all__ = ["Escaped", "named", "visible"]
+__all__ = ["named", "shown_on", "visible"]
 
 CONTROLS: Final = (*range(0x20), *range(0x7F, 0xA0))
 # Implicit marks; line and paragraph separator; embeddings and overrides; isolates.
@@ -45,6 +45,11 @@ class Escaped:
 
     def flush(self) -> None:
         self._out.flush()
+
+
+def shown_on(out: TextIO, *, as_json: bool) -> TextIO:
+    """Return a stream that spells out control characters if `out` is a terminal, and `out` itself otherwise."""
+    return cast(TextIO, Escaped(out, as_json=as_json)) if out.isatty() else out
 
 
 @cache

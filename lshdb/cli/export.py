@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lshdb.cli import options
+from lshdb.cli.escapes import shown_on
 from lshdb.cli.options import Clustering, open_index
-from lshdb.cli.output import STDOUT, RawOption, shown_on
+from lshdb.cli.output import STDOUT, RawOption
 from lshdb.cli.render import counted, print_report
 from lshdb.errors import UsageError
 from lshdb.model.choices import ExportFormat, What

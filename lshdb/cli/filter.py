@@ -180,8 +180,8 @@ def _show(report: FilterReport, unknown: Unknown, *, as_json: bool, quiet: bool)
     if as_json or not quiet:
         print_report(report, _summary(report, unknown) + _taken(report), as_json=as_json)
     if report.num_dangling:
-        many = "revisit names" if report.num_dangling == 1 else "revisits name"
-        typer.echo(f"warning  {report.num_dangling:,} {many} a record that was dropped", err=True)
+        names = counted(report.num_dangling, "revisit names", "revisits name")
+        typer.echo(f"warning  {names} a record that was dropped", err=True)
     for one in report.failed[1:]:
         print_note(f"failed  {_path(one.source)}: {one.reason}")
     if report.failed:

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Protocol, cast
 import typer
 from msgspec import Struct, field
 
-from lshdb.cli.escapes import Escaped, visible
+from lshdb.cli.escapes import shown_on, visible
 from lshdb.cli.settings import Settings
 from lshdb.errors import OutputFailed, brief
 from lshdb.store.files import require_no_database
@@ -122,8 +122,7 @@ class JsonLines(TextLines):
     def say(self, event: Event) -> None:
         if event.kind != "summary":
             shown = {"event": event.kind, "message": event.text, **event.figures}
-            out = Escaped(sys.stderr, as_json=True) if sys.stderr.isatty() else sys.stderr
-            print(json.dumps(shown, ensure_ascii=False), file=out, flush=True)
+            print(json.dumps(shown, ensure_ascii=False), file=shown_on(sys.stderr, as_json=True), flush=True)
 
 
 class LogFile(TextLines):

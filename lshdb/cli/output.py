@@ -13,13 +13,13 @@ from typing import Annotated, BinaryIO, Final, TextIO, TypeAlias, cast, get_args
 
 import typer
 
-from lshdb.cli.escapes import Escaped
+from lshdb.cli.escapes import shown_on
 from lshdb.cli.options import Format, FormatOption
 from lshdb.cli.pager import paged
 from lshdb.errors import UsageError
 from lshdb.store.files import replacing, require_free, writing
 
-__all__ = ["STDOUT", "Output", "RawOption", "shown_on"]
+__all__ = ["STDOUT", "Output", "RawOption"]
 
 STDOUT: Final = "-"
 # The formats that hold JSON.
@@ -107,8 +107,3 @@ class Output:
     @property
     def _file(self) -> Path | None:
         return None if self.out is None or str(self.out) == STDOUT else self.out
-
-
-def shown_on(out: TextIO, *, as_json: bool) -> TextIO:
-    """Return a stream that spells out control characters if `out` is a terminal, and `out` itself otherwise."""
-    return cast(TextIO, Escaped(out, as_json=as_json)) if out.isatty() else out

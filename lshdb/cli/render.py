@@ -10,8 +10,8 @@ from typing import Protocol
 
 import typer
 
-from lshdb.cli.escapes import named, visible
-from lshdb.cli.output import Output, shown_on
+from lshdb.cli.escapes import named, shown_on, visible
+from lshdb.cli.output import Output
 from lshdb.cli.table import Listing, counted, write_table
 from lshdb.clusters.tabular import Row, writer
 

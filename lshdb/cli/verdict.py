@@ -100,7 +100,7 @@ def warnings(report: IngestReport, *, quiet: bool) -> Iterator[str]:
     if told := _conflicts(report.conflicts):
         yield told
     if report.num_spared:
-        told = "1 file is" if report.num_spared == 1 else f"{report.num_spared:,} files are"
+        told = counted(report.num_spared, "file is", "files are")
         yield f"{told} damaged or empty: --prune kept the documents that were read from there before"
 
 

@@ -38,6 +38,7 @@ from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_
 __all__ = [
     "Sketching",
     "begin",
+    "fits",
     "require_fit",
     "shingle_sets",
     "shingle_sets_utf8",
@@ -172,6 +173,15 @@ def require_fit(document: Document, params: Params) -> None:
     if document.dated_at is not None and not _is_date(document.dated_at):
         raise _bad(document, "its date is no number of microseconds since 1970, in the years 1 to 9999")
     _require_content(document, params)
+
+
+def fits(document: Document, params: Params) -> bool:
+    """Return whether a document fits the index; see `require_fit`."""
+    try:
+        require_fit(document, params)
+    except BadDocument:
+        return False
+    return True
 
 
 def _require_id(document: Document) -> None:

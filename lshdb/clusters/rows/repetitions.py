@@ -14,12 +14,11 @@ from typing import Final
 
 from lshdb.clusters.rows.shards import Shard
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, Verdicts
-from lshdb.errors import BadDocument
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.readers import Deferred, Reading, ReadOptions, SourceFile, file_of, made, recorded
 from lshdb.sketch.normalization import digests, normalise
-from lshdb.sketch.sketch import require_fit, text_of
+from lshdb.sketch.sketch import fits, text_of
 from lshdb.store.tables import locators
 from lshdb.store.transaction import Transaction
 
@@ -45,7 +44,7 @@ def drop_repetitions(
             continue
         options = recorded(source.options, read)
         lacking = islice(_documents(shard.file, options, about.is_unknown), num_lacking)
-        for some in _parts(document for document in lacking if _fits(document, params)):
+        for some in _parts(document for document in lacking if fits(document, params)):
             found = _repeated(snapshot, source.source_key, some, params)
             about.drop([document.locator for document, _ in found])
             numbers.update(source_key for _, source_key in found)
@@ -59,14 +58,6 @@ def _documents(file: SourceFile, options: ReadOptions, is_wanted: Callable[[str]
             item = made(step, options)
             if isinstance(item, Document):
                 yield item
-
-
-def _fits(document: Document, params: Params) -> bool:
-    try:
-        require_fit(document, params)
-    except BadDocument:
-        return False
-    return True
 
 
 def _parts(documents: Iterator[Document]) -> Iterator[list[Document]]:

@@ -6,7 +6,7 @@ from functools import cache
 
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, select
 
-from lshdb.store.given import given
+from lshdb.store.given import given, is_given
 from lshdb.store.schema import content, document, rejected, run, source
 from lshdb.store.statements.collections import bound_key
 from lshdb.store.statements.statements import Rows
@@ -127,7 +127,7 @@ def named_documents() -> Rows:
 
 @cache
 def documents_like() -> Rows:
-    """Select (doc_id, source_key, digest) of the documents with one of the ids ``:doc_ids`` that are in a file.
+    """Select (doc_id, source_key, digest) of the documents with one of the given ids that are in a file.
 
     They are in the collection of the source ``:source_key``. The digest of an empty document is NULL.
     """
@@ -138,7 +138,7 @@ def documents_like() -> Rows:
         .join_from(document, source, source.c.source_key == document.c.source_key)
         .outerjoin(content, content.c.content_key == document.c.content_key)
         .where(document.c.collection_key == mine.scalar_subquery())
-        .where(document.c.doc_id.in_(bindparam("doc_ids", expanding=True)))
+        .where(is_given(document.c.doc_id))
         .where(document.c.last_seen_run >= source.c.reading_run)
     )
 

@@ -151,9 +151,6 @@ def documents_like(transaction: Transaction, source_key: int, doc_ids: Sequence[
 
     Only those that the last reading of their file found.
     """
-    found: dict[str, FiledDocument] = {}
-    for begin in range(0, len(doc_ids), GIVEN_NAMES):
-        parameters = {"source_key": source_key, "doc_ids": list(doc_ids[begin : begin + GIVEN_NAMES])}
-        rows = transaction.execute(statements.documents_like(), parameters)
-        found |= {doc_id: FiledDocument(*others) for doc_id, *others in rows}
-    return found
+    parts = transaction.parts(doc_ids, source_key=source_key)
+    rows = (row for part in parts for row in transaction.execute(statements.documents_like(), part))
+    return {doc_id: FiledDocument(*others) for doc_id, *others in rows}

@@ -2,4 +2,5 @@ SELECT document.doc_id, document.source_key, content.digest
 FROM document JOIN source ON source.source_key = document.source_key LEFT OUTER JOIN content ON content.content_key = document.content_key
 WHERE document.collection_key = (SELECT of_source.collection_key
 FROM source AS of_source
-WHERE of_source.source_key = ?) AND document.doc_id IN (__[POSTCOMPILE_doc_ids]) AND document.last_seen_run >= source.reading_run
+WHERE of_source.source_key = ?) AND document.doc_id IN (SELECT given.value
+FROM json_each(?) AS given) AND document.last_seen_run >= source.reading_run
