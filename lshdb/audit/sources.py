@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lshdb.audit.origin import Origin, SourceFault, of_source
 from lshdb.model.params import Params
-from lshdb.readers import Reading, ReadOptions, SourceFile, digest, recorded, source_at
+from lshdb.readers import Reading, ReadOptions, SourceFile, change_of, recorded, source_at
 from lshdb.store.tables import provenance
 from lshdb.store.tables.provenance import AuditedSource
 from lshdb.store.transaction import Transaction
@@ -92,7 +92,7 @@ class Sources:
         file = source_at(source.uri)
         if file is None:
             self.unexamined["gone"] += 1
-        elif not _is_same(file, source):
+        elif change_of(file, source.size, source.mtime_ns, source.digest):
             self.unexamined["changed"] += 1
         else:
             self.num_sources += 1
@@ -120,13 +120,3 @@ class Sources:
             yield of_source("source-digest", source.source_key, detail)
         else:
             yield from origin.end()
-
-
-def _is_same(file: SourceFile, source: AuditedSource) -> bool:
-    """Return whether a file has not changed since it was read."""
-    if file.size != source.size:
-        return False
-    try:
-        return file.mtime_ns == source.mtime_ns or digest(file.path) == source.digest
-    except OSError:
-        return False

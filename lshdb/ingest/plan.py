@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from lshdb.ingest.make import Task
 from lshdb.ingest.options import IngestOptions
 from lshdb.model.values import Rejection
-from lshdb.readers import Found, OutwardLink, ReadOptions, Skipped, SourceFile, digest, record, recorded, walk
+from lshdb.readers import Found, OutwardLink, ReadOptions, Skipped, SourceFile, change_of, record, recorded, walk
 from lshdb.store.store import Store
 from lshdb.store.tables import sources
 from lshdb.store.tables.sources import SourceState
@@ -128,14 +128,8 @@ def _is_read_as(read_as: str, options: str) -> bool:
 
 def _is_same(file: SourceFile, state: SourceState) -> bool:
     """Return whether the file was read to its end and has not changed since."""
-    if file.is_stdin or state.state != sources.DONE or file.size != state.size:
-        return False
-    if file.mtime_ns == state.mtime_ns:
-        return True
-    try:
-        return state.digest is not None and digest(file.path) == state.digest
-    except OSError:
-        return False  # reading it will report the error
+    is_read = not file.is_stdin and state.state == sources.DONE
+    return is_read and change_of(file, state.size, state.mtime_ns, state.digest) is None
 
 
 def _at(state: SourceState, file: SourceFile) -> SourceState:

@@ -23,7 +23,7 @@ from lshdb.readers.base import (
     record,
     recorded,
 )
-from lshdb.readers.bytes.streams import digest
+from lshdb.readers.changes import change_of, digest
 from lshdb.readers.naming import file_of, meant_ids
 from lshdb.readers.parts import Part, PartReading, line_parts, parts
 from lshdb.readers.registry import (
@@ -66,6 +66,7 @@ __all__ = [
     "Revisit",
     "Skipped",
     "SourceFile",
+    "change_of",
     "digest",
     "file_of",
     "holds_records",

@@ -10,7 +10,7 @@ import pytest
 
 from lshdb import ClusterOptions, DeletionReport, Document, FilterOptions, Index, IngestOptions, NotIngested, UsageError
 from lshdb.clusters.rows import files
-from lshdb.readers import SourceFile
+from lshdb.readers import SourceFile, changes
 from lshdb.store.tables.locators import KeptDocument
 from tests.clusters.test_filter import ingested, line, words
 
@@ -79,17 +79,19 @@ def test_a_file_is_spared_if_the_one_kept_for_it_has_changed(url: str, pages: Pa
 
 
 def test_a_file_is_spared_if_the_one_kept_for_it_cannot_be_read(
-    url: str, pages: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ingested(url, pages)
-    os.utime(pages / "a.txt", ns=(1, 1))
-
     def unreadable(_path: Path) -> bytes:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(files, "digest", unreadable)
+    other = tmp_path / "other"
+    other.mkdir()
+    (pages / "copy.txt").rename(other / "copy.txt")
+    ingested(url, pages, other)
+    os.utime(pages / "a.txt", ns=(1, 1))
+    monkeypatch.setattr(changes, "digest", unreadable)
     reason = f"the document kept for it, {pages}/a.txt, cannot be read (Input/output error)"
-    assert spared(deleted(url, pages)) == [reason]
+    assert spared(deleted(url, other)) == [reason]
 
 
 @pytest.mark.parametrize("change", [lambda path: os.utime(path, ns=(1, 1)), lambda path: path.write_text("short")])

@@ -36,7 +36,7 @@ from lshdb import (
     UsageError,
 )
 from lshdb.clusters.rows import shards as rows_shards
-from lshdb.readers import digest
+from lshdb.readers import changes
 
 
 def words(first: int) -> str:
@@ -513,7 +513,7 @@ def test_a_file_that_was_not_ingested_to_its_end_is_refused(url: str, shards: Pa
     assert "was not ingested to its end" in str(refused(url, shards / "1.jsonl", tmp_path / "out", NotIngested))
 
 
-def test_a_touched_file_that_cannot_be_read_counts_as_changed(
+def test_a_touched_file_that_cannot_be_read_is_refused(
     url: str, shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unreadable(_path: Path) -> bytes:
@@ -521,7 +521,15 @@ def test_a_touched_file_that_cannot_be_read_counts_as_changed(
 
     ingested(url, shards)
     os.utime(shards / "1.jsonl", ns=(1, 1))
-    monkeypatch.setattr(rows_shards, "digest", unreadable)
+    monkeypatch.setattr(changes, "digest", unreadable)
+    assert "cannot be read (Input/output error)" in str(refused(url, shards, tmp_path / "out", NotIngested))
+
+
+def test_a_touched_file_is_compared_with_each_collection_that_has_it(url: str, shards: Path, tmp_path: Path) -> None:
+    ingested(url, shards, options=IngestOptions(collection="second"))
+    (shards / "1.jsonl").write_bytes((shards / "1.jsonl").read_bytes().replace(b"w1", b"w2"))
+    ingested(url, shards, options=IngestOptions(collection="first"))
+    os.utime(shards / "1.jsonl", ns=(1, 1))
     assert "has changed since it was ingested" in str(refused(url, shards, tmp_path / "out", NotIngested))
 
 
@@ -532,7 +540,8 @@ def test_a_touched_file_is_read_once_for_all_its_collections(
         ingested(url, shards, options=IngestOptions(collection=collection))
     os.utime(shards / "1.jsonl", ns=(1, 1))
     digested: list[Path] = []
-    monkeypatch.setattr(rows_shards, "digest", lambda path: digested.append(path) or digest(path))
+    digest = changes.digest
+    monkeypatch.setattr(changes, "digest", lambda path: digested.append(path) or digest(path))
     filtered(url, shards, tmp_path / "out")
     assert digested == [shards / "1.jsonl"]
 

@@ -17,7 +17,7 @@ from lshdb.ingest.make import Task
 from lshdb.ingest.options import Budgets
 from lshdb.ingest.plan import Plan, resume_position
 from lshdb.model.values import Rejection
-from lshdb.readers import STDIN_NAME, SourceFile, digest, source_file
+from lshdb.readers import STDIN_NAME, SourceFile, changes, digest, source_file
 from lshdb.store.schema import source
 from lshdb.store.store import Store
 from lshdb.store.tables import sources
@@ -68,7 +68,7 @@ def test_a_touched_file_that_cannot_be_hashed_does_not_count_as_unchanged(
     write_records(tmp_path / "a.jsonl", 3)
     num_bytes_read(url, tmp_path / "a.jsonl", ReadOptions())
     os.utime(tmp_path / "a.jsonl", (0, 0))
-    monkeypatch.setattr(plan, "digest", refuse)
+    monkeypatch.setattr(changes, "digest", refuse)
     assert num_bytes_read(url, tmp_path / "a.jsonl", ReadOptions()) > 0
 
 
@@ -162,7 +162,7 @@ def test_a_file_that_was_not_read_to_its_end_is_not_unchanged_though_its_digest_
 
 def test_standard_input_is_always_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if a file of that name in the current folder has the digest of what was read before."""
-    monkeypatch.setattr(plan, "digest", lambda _path: b"d" * 16)
+    monkeypatch.setattr(changes, "digest", lambda _path: b"d" * 16)
     [task] = planned(store, STDIN_NAME)[0].tasks
     record(store, SourceState(task.source.uri, 0, 1, b"d" * 16, DONE, 1, 1, "{}", 1))
     [again] = planned(store, STDIN_NAME)

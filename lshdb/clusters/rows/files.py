@@ -17,7 +17,7 @@ from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, Dropped
 from lshdb.errors import UsageError
 from lshdb.model.values import Rejection
-from lshdb.readers import SourceFile, digest, source_at
+from lshdb.readers import SourceFile, change_of, source_at
 from lshdb.readers.base import reason_of
 from lshdb.store.tables import locators
 from lshdb.store.tables.locators import KeptDocument
@@ -99,10 +99,10 @@ def _obstacle(file: SourceFile, kept: KeptDocument) -> str | None:
     try:
         if found.path.samefile(file.path):
             return f"it is the same file as the one kept for it, {kept.doc_id}"
-        is_same = found.size == kept.size and (found.mtime_ns == kept.mtime_ns or digest(found.path) == kept.digest)
     except OSError as error:
         return f"the document kept for it, {kept.doc_id}, cannot be read ({reason_of(error)})"
-    return None if is_same else f"the document kept for it, {kept.doc_id}, has changed since it was ingested"
+    change = change_of(found, kept.size, kept.mtime_ns, kept.digest)
+    return change and f"the document kept for it, {kept.doc_id}, {change}"
 
 
 def _unlinked(file: SourceFile) -> str | None:

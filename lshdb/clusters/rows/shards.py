@@ -16,7 +16,7 @@ from msgspec import Struct
 from lshdb.clusters.rows.options import FilterOptions
 from lshdb.errors import NotIngested
 from lshdb.model.values import Rejection
-from lshdb.readers import STDIN_NAME, SourceFile, digest, walk
+from lshdb.readers import STDIN_NAME, SourceFile, change_of, walk
 from lshdb.readers.naming import uri_path
 from lshdb.store.tables import collections, locators
 from lshdb.store.tables.locators import IndexedSource
@@ -56,8 +56,8 @@ class Shards:
         self._exclude = exclude
         within = options.clusters.within
         self._collections = collections.names(snapshot) if within is None else [within]
-        # Files whose modification time has changed since the ingest, but not their content.
-        self._same: set[tuple[str, int]] = set()
+        # The digests of files that were only touched, by URI and modification time.
+        self._touched: set[tuple[str, int, bytes | None]] = set()
 
     def groups(self) -> Iterator[tuple[list[Shard], list[Rejection]]]:
         """Yield the files in groups, each with the files and folders that cannot be walked.
@@ -93,25 +93,19 @@ class Shards:
         for source in sources:
             if not source.is_complete:
                 return "was not ingested to its end"
-            if not self._is_same(file, source):
-                return "has changed since it was ingested"
+            if (change := self._change_of(file, source)) is not None:
+                return change
         return None
 
-    def _is_same(self, file: SourceFile, source: IndexedSource) -> bool:
-        if file.size != source.size or file.mtime_ns == source.mtime_ns:
-            return file.size == source.size
-        now = (file.uri, file.mtime_ns)
-        if now not in self._same and _digest(file.path) == source.digest:
-            self._same.add(now)
-        return now in self._same
+    def _change_of(self, file: SourceFile, source: IndexedSource) -> str | None:
+        touched = (file.uri, file.mtime_ns, source.digest)
+        if touched in self._touched:
+            return None
+        change = change_of(file, source.size, source.mtime_ns, source.digest)
+        if change is None and file.mtime_ns != source.mtime_ns:
+            self._touched.add(touched)
+        return change
 
 
 def _relative(file: SourceFile) -> Path:
     return Path(file.path.name) if file.named else Path(os.path.relpath(file.path, uri_path(file.root)))
-
-
-def _digest(path: Path) -> bytes | None:
-    try:
-        return digest(path)
-    except OSError:
-        return None

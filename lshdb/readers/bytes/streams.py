@@ -25,7 +25,6 @@ __all__ = [
     "Fingerprint",
     "PositionedFile",
     "StreamDamaged",
-    "digest",
     "open_regular",
     "open_stdin",
     "read_whole",
@@ -204,12 +203,3 @@ class Fingerprint:
     def digest(self) -> bytes:
         """The digest of the bytes read so far, 16 bytes."""
         return self._hash.digest()
-
-
-def digest(path: Path) -> bytes:
-    """Return the digest of a file, 16 bytes. Raises: OSError."""
-    fingerprint = Fingerprint()
-    with open_regular(path) as file:
-        for _ in fingerprint.chunks(file):
-            pass
-    return fingerprint.digest
