@@ -29,8 +29,9 @@ WORKERS = """
 import os, signal, socket, sys
 from lshdb.web.workers import supervise
 
-# nohup lets the tests ignore it.
+# Tests that run under nohup or in the background of a shell pass on that these are ignored.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def work():
     listening = socket.create_server(("127.0.0.1", int(sys.argv[1])), reuse_port=True)
