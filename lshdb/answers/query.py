@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
-from lshdb.linking.comparison import contents_of, encoded_texts
+from lshdb.linking.comparison import contents_of, encoded_texts, text_groups
 from lshdb.linking.jaccard import jaccard_with_first
 from lshdb.model.choices import Outcome
 from lshdb.model.params import Params
@@ -43,8 +43,7 @@ MAX_ASKED_TEXT = 1_000_000_000
 
 # Comparing so many texts of 5 kB takes a millisecond.
 QUICK_CANDIDATES = 20
-# Texts of candidates held at a time, and signatures of those whose text is not kept: 2 * 25,000 of 400 bytes.
-TEXTS_AT_A_TIME = 500
+# Signatures that are held of candidates whose text is not kept: 2 * 25,000 of 400 bytes.
 SIGNATURES_AT_A_TIME = 25_000
 
 
@@ -209,13 +208,11 @@ def _similarities(
     """Return the candidates' similarities to one content, NaN for deleted contents, and whether they are exact."""
     similarity = np.full(len(candidates), np.nan)
     exact = np.zeros(len(candidates), dtype=np.bool_)
-    for begin in range(0, len(candidates), TEXTS_AT_A_TIME):
-        if text is None:
-            break
-        keys, texts = encoded_texts(transaction, candidates[begin : begin + TEXTS_AT_A_TIME])
-        rows = np.searchsorted(candidates, keys)
-        similarity[rows] = jaccard_with_first(shingle_sets_utf8([text, *texts], params))
-        exact[rows] = True
+    if text is not None:
+        for keys, texts in text_groups(transaction, candidates):
+            rows = np.searchsorted(candidates, keys)
+            similarity[rows] = jaccard_with_first(shingle_sets_utf8([text, *texts], params))
+            exact[rows] = True
     estimated = candidates[~exact]
     for begin in range(0, len(estimated), SIGNATURES_AT_A_TIME):
         contents = contents_of(transaction, estimated[begin : begin + SIGNATURES_AT_A_TIME], params)

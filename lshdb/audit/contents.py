@@ -285,15 +285,17 @@ def _unreadable(key: int) -> Fault:
 
 def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Iterator[tuple[int, Change | None]]:
     """Yield each content key with the values recomputed from its text, or None if the text cannot be read."""
-    held: list[tuple[int, bytes]] = []
+    held, num_bytes = list[tuple[int, bytes]](), 0
     for key, frame in graph.texts(transaction, keys):
         try:
             held.append((key, encode(unpack(frame))))
         except UNREADABLE:
             yield key, None
-        if sum(len(utf8) for _, utf8 in held) > SKETCHED_BYTES:
+            continue
+        num_bytes += len(held[-1][1])
+        if num_bytes > SKETCHED_BYTES:
             yield from _changes(held, params)
-            held = []
+            held, num_bytes = [], 0
     yield from _changes(held, params)
 
 

@@ -15,18 +15,16 @@ from numpy.typing import NDArray
 
 from lshdb.audit.contents import UNREADABLE
 from lshdb.audit.faults import FROM_TEXT, Fault
+from lshdb.linking.comparison import text_groups
 from lshdb.model.params import Params
 from lshdb.model.values import Fingerprints
 from lshdb.sketch.kernels.constants import GOLDEN, MIX_1
 from lshdb.sketch.sketch import sketch_encoded
 from lshdb.sketch.texts import unpack_utf8
-from lshdb.store.tables import audit, fingerprints, graph
+from lshdb.store.tables import audit, fingerprints
 from lshdb.store.transaction import Transaction
 
 __all__ = ["correct_fingerprints", "passage_faults"]
-
-# Texts that are sketched together.
-SKETCHED_TEXTS = 500
 
 
 class _Sums(Struct, frozen=True):
@@ -59,26 +57,20 @@ def correct_fingerprints(
     transaction: Transaction, content_keys: NDArray[np.int64], params: Params
 ) -> Iterator[tuple[NDArray[np.int64], Fingerprints]]:
     """Yield contents whose text is sound, int64, ascending, with the fingerprints of their texts."""
-    for begin in range(0, len(content_keys), SKETCHED_TEXTS):
-        stored = audit.contents(transaction, content_keys[begin : begin + SKETCHED_TEXTS])
-        digests = dict(zip(stored.keys.tolist(), stored.digests, strict=True))
-        keys, encoded = _readable(transaction, stored.keys)
+    for keys, encoded in text_groups(transaction, content_keys, unpack=_unpacked):
+        digests = audit.contents(transaction, keys).digests
         sketches = sketch_encoded(encoded, params)
-        is_sound = [sketches.digests[row].tobytes() == digests[key] for row, key in enumerate(keys.tolist())]
+        is_sound = [sketches.digests[row].tobytes() == digest for row, digest in enumerate(digests)]
         rows = np.flatnonzero(is_sound)
         if sketches.fingerprints is not None:
             yield keys[rows], sketches.fingerprints.chosen(rows)
 
 
-def _readable(transaction: Transaction, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[bytes]]:
-    found, encoded = list[int](), list[bytes]()
-    for key, frame in graph.texts(transaction, keys):
-        try:
-            encoded.append(unpack_utf8(frame))
-        except UNREADABLE:
-            continue
-        found.append(key)
-    return np.asarray(found, np.int64), encoded
+def _unpacked(frame: bytes) -> bytes | None:
+    try:
+        return unpack_utf8(frame)
+    except UNREADABLE:
+        return None
 
 
 def _stored_sums(snapshot: Transaction, content_keys: NDArray[np.int64]) -> _Sums:

@@ -6,6 +6,9 @@ content of a group is read, normalised and shingled once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +24,10 @@ from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising"]
+__all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "text_groups"]
+
+# Bytes of the texts of a group. The words and N-grams of a text take 50 bytes for each of its bytes.
+GROUP_BYTES: Final = 4_000_000
 
 
 class Contents:
@@ -96,3 +102,27 @@ def encoded_texts(
         found.append(key)
         encoded.append(unpack_utf8(frame))
     return np.asarray(found, dtype=np.int64), encoded
+
+
+def text_groups(
+    transaction: Transaction,
+    keys: NDArray[np.int64],
+    group_bytes: int = GROUP_BYTES,
+    unpack: Callable[[bytes], bytes | None] = unpack_utf8,
+) -> Generator[tuple[NDArray[np.int64], list[bytes]]]:
+    """Yield what `encoded_texts` returns, in groups of at least `group_bytes` of text; the last may have less.
+
+    Args: unpack: returns the text of a frame; None leaves the content out.
+    """
+    found, encoded, num_bytes = list[int](), list[bytes](), 0
+    for key, frame in graph.texts(transaction, keys):
+        if (text := unpack(frame)) is None:
+            continue
+        found.append(key)
+        encoded.append(text)
+        num_bytes += len(text)
+        if num_bytes >= group_bytes:
+            yield np.asarray(found, dtype=np.int64), encoded
+            found, encoded, num_bytes = [], [], 0
+    if found:
+        yield np.asarray(found, dtype=np.int64), encoded

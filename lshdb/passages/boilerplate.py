@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.linking.comparison import encoded_texts
+from lshdb.linking.comparison import encoded_texts, text_groups
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params, Shingling
 from lshdb.model.passages import Boilerplate
@@ -34,8 +34,7 @@ __all__ = ["boilerplate"]
 
 SAMPLED_TEXTS: Final = 32
 COUNTED_TEXTS: Final = 1_000
-# Texts whose words are held at a time, and the most frequent fingerprints that are kept.
-TEXTS_AT_A_TIME: Final = 100
+# The most frequent fingerprints that are kept.
 KEPT_FINGERPRINTS: Final = 200_000
 
 
@@ -185,8 +184,7 @@ class _Searched(Struct, frozen=True):
         if len(keys) > COUNTED_TEXTS:
             return int(self.scope.weights(keys).sum()), False
         number = 0
-        for begin in range(0, len(keys), TEXTS_AT_A_TIME):
-            found, texts = encoded_texts(self.transaction, keys[begin : begin + TEXTS_AT_A_TIME])
+        for found, texts in text_groups(self.transaction, keys):
             grams = ngrams(words(texts, self.params.seed).forms, size, self.params.seed)
             which = np.searchsorted(grams.offsets, np.flatnonzero(grams.hashes == run), "right") - 1
             number += int(self.scope.weights(found[distinct(which)]).sum())

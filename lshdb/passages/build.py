@@ -11,18 +11,18 @@ fingerprints; it has to open the index again.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
 from lshdb.errors import UsageError
+from lshdb.linking.comparison import text_groups
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.model.upkeep import PassagesReport
 from lshdb.model.values import Fingerprints
 from lshdb.sketch.normalization import normalise_utf8
-from lshdb.sketch.texts import unpack_utf8
 from lshdb.sketch.winnowing import fingerprints
 from lshdb.store.store import Store
 from lshdb.store.tables import bands
@@ -30,10 +30,10 @@ from lshdb.store.tables import fingerprints as table
 
 __all__ = ["build", "drop"]
 
-# Texts whose fingerprints are computed together, and texts whose fingerprints are written in one transaction. The more
-# are written together, the larger the blocks: 20,000 web pages put 60 fingerprints into each.
-READ_TEXTS: Final = 1_000
+# Texts whose fingerprints are written in one transaction, unless they have more fingerprints than this. The more are
+# written together, the larger the blocks: 20,000 web pages put 60 fingerprints into each.
 WRITTEN_TEXTS: Final = 20_000
+WRITTEN_FINGERPRINTS: Final = 4_000_000
 
 
 def build(store: Store, num_words: int, progress: Progress, *, written_texts: int = WRITTEN_TEXTS) -> PassagesReport:
@@ -72,17 +72,19 @@ def _write_part(store: Store, wanted: Params, progress: Progress, written_texts:
     with store.writing() as transaction:
         begun = table.building(transaction)
         position = 0 if begun is None else begun.position
-        keys, prints = [np.empty(0, np.int64)], list[Fingerprints]()
-        while sum(map(len, keys)) < written_texts:
-            found, frames = table.next_texts(transaction, position, min(READ_TEXTS, written_texts))
-            if not len(found):
-                break
-            position = int(found[-1])
-            keys.append(found)
-            prints.append(_fingerprints(frames, wanted))
-        is_last = sum(map(len, keys)) < written_texts
+        keys = table.next_contents(transaction, position, written_texts)
+        prints, num_texts, num_prints = list[Fingerprints](), 0, 0
+        with closing(text_groups(transaction, keys)) as groups:
+            for found, texts in groups:
+                prints.append(_fingerprints(texts, wanted))
+                num_texts += len(found)
+                num_prints += len(prints[-1].hashes)
+                if num_prints >= WRITTEN_FINGERPRINTS:
+                    break
+        is_last = num_texts == len(keys) < written_texts
         if prints:
-            table.put(transaction, np.concatenate(keys), Fingerprints.concatenate(prints))
+            position = int(keys[num_texts - 1])
+            table.put(transaction, keys[:num_texts], Fingerprints.concatenate(prints))
             table.advance(transaction, position)
         if is_last:
             table.finish(transaction, wanted.passages)
@@ -91,6 +93,5 @@ def _write_part(store: Store, wanted: Params, progress: Progress, written_texts:
     return is_last
 
 
-def _fingerprints(frames: list[bytes], wanted: Params) -> Fingerprints:
-    forms = normalise_utf8([unpack_utf8(frame) for frame in frames], wanted.shingling)
-    return fingerprints(forms, wanted.shingling, wanted.passages)
+def _fingerprints(texts: Sequence[bytes], wanted: Params) -> Fingerprints:
+    return fingerprints(normalise_utf8(texts, wanted.shingling), wanted.shingling, wanted.passages)

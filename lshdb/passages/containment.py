@@ -20,8 +20,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.errors import TextTooShort
-from lshdb.linking.comparison import encoded_texts
-from lshdb.linking.jaccard import containment, intersections
+from lshdb.linking.comparison import encoded_texts, text_groups
+from lshdb.linking.jaccard import containment, groups, intersections
 from lshdb.model.arrays import distinct, places_within
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
@@ -31,13 +31,11 @@ from lshdb.model.values import Document, ShingleSets
 from lshdb.passages.candidates import candidates_among
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
-from lshdb.store.tables import answers, fingerprints
+from lshdb.store.tables import answers, fingerprints, graph
 from lshdb.store.transaction import Transaction
 
 __all__ = ["ContainedPairs", "Found", "contained_contents", "containing", "containments"]
 
-# Texts of candidates held at a time, and pairs whose texts are held at a time.
-TEXTS_AT_A_TIME: Final = 500
 PAIRS_AT_A_TIME: Final = 2_000
 
 
@@ -92,8 +90,7 @@ def containing(
         raise TextTooShort(doc_id=document.doc_id, passages=params.passages)
     found = candidates_among(fingerprints.occurrences(transaction, prints.hashes), transaction.expansion)
     shares: dict[int, float] = {}
-    for begin in range(0, len(found.keys), TEXTS_AT_A_TIME):
-        keys, texts = encoded_texts(transaction, found.keys[begin : begin + TEXTS_AT_A_TIME])
+    for keys, texts in text_groups(transaction, found.keys):
         sets = shingle_sets_utf8([text, *texts], params)
         others, asked = np.arange(1, len(texts) + 1), np.zeros(len(texts), np.int64)
         share = containment(sets, others, asked) if reverse else containment(sets, asked, others)
@@ -119,8 +116,9 @@ def contained_contents(
             f"up to {num_skipped:,} pairs share passages that more than {transaction.expansion.cap} texts have, and "
             "were not compared"
         )
-    for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
-        keys, sets, rows = _with_sets(transaction, pairs[begin : begin + PAIRS_AT_A_TIME], params)
+    num_done = 0
+    for some in _groups(transaction, pairs):
+        keys, sets, rows = _with_sets(transaction, some, params)
         shared, sizes = intersections(sets, rows[:, 0], rows[:, 1])
         turned = sizes[rows[:, 0]] > sizes[rows[:, 1]]
         rows[turned] = rows[turned][:, ::-1]
@@ -128,7 +126,8 @@ def contained_contents(
         shares = shared / sizes[rows[:, 0]]
         near = shares >= min_containment
         yield ContainedPairs(keys[rows[near]], shares[near], sizes[rows[near]])
-        progress.advanced("contain", min(1.0, (begin + PAIRS_AT_A_TIME) / len(pairs)))
+        num_done += len(some)
+        progress.advanced("contain", num_done / len(pairs))
 
 
 def containments(transaction: Transaction, pairs: NDArray[np.int64], params: Params) -> NDArray[np.float64]:
@@ -136,14 +135,25 @@ def containments(transaction: Transaction, pairs: NDArray[np.int64], params: Par
 
     Args: pairs: int64, shape (m, 2), content keys.
     """
-    shares = np.zeros(len(pairs))
+    shares, begin = np.zeros(len(pairs)), 0
+    for some in _groups(transaction, pairs):
+        keys, sets, rows = _with_sets(transaction, some, params)
+        is_known = np.isin(some, keys).all(axis=1)
+        shares[begin : begin + len(some)][is_known] = containment(sets, rows[:, 0], rows[:, 1])
+        begin += len(some)
+    return shares
+
+
+def _groups(transaction: Transaction, pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the pairs, as many at a time as their texts allow."""
     for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
         part = pairs[begin : begin + PAIRS_AT_A_TIME]
-        keys, sets, rows = _with_sets(transaction, part, params)
-        shares[begin : begin + PAIRS_AT_A_TIME][np.isin(part, keys).all(axis=1)] = containment(
-            sets, rows[:, 0], rows[:, 1]
-        )
-    return shares
+        keys = distinct(part)
+        sizes = np.zeros(len(keys), np.int64)
+        stored = graph.signatures(transaction, keys)
+        sizes[np.searchsorted(keys, stored.keys)] = stored.num_shingles
+        for first, last in groups(sizes, np.searchsorted(keys, part)):
+            yield part[first:last]
 
 
 def _with_sets(

@@ -9,29 +9,26 @@ part of the N-grams each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from lshdb.linking.comparison import GROUP_BYTES, text_groups
 from lshdb.model.arrays import distinct, places_within
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.shingling import shingle
-from lshdb.sketch.texts import unpack_utf8
 from lshdb.sketch.winnowing import gram_size, word_shingling
 from lshdb.sketch.words import Words, ngrams, words
-from lshdb.store.tables import fingerprints, graph
+from lshdb.store.tables import fingerprints
 from lshdb.store.tables.entries import Entries
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Windows", "frequent_ngrams", "windows_of"]
 
-# Texts that are read at a time, and bytes of them whose N-grams are held: 50 bytes for each byte of short words.
-TEXTS_AT_A_TIME: Final = 200
-HELD_BYTES: Final = 4_000_000
 # N-grams that are counted in one pass: 16 bytes each, and as much again while they are sorted.
 COUNTED_NGRAMS: Final = 20_000_000
 # Counts that are held before those of equal N-grams are added up.
@@ -74,7 +71,7 @@ def frequent_ngrams(
     min_texts: int,
     progress: Progress,
     *,
-    held_bytes: int = HELD_BYTES,
+    held_bytes: int = GROUP_BYTES,
 ) -> NDArray[np.uint64]:
     """Return the hashes of the N-grams that at least `min_texts` of these contents have: uint64, ascending.
 
@@ -126,27 +123,13 @@ def _windows(
     transaction: Transaction, params: Params, candidates: _Candidates, held_bytes: int
 ) -> Iterator[tuple[float, Windows]]:
     """Yield the windows of texts that have candidate fingerprints, and the share of the texts that is read."""
-    for num_read, texts in _texts(transaction, candidates.contents, held_bytes):
+    num_read = 0
+    for keys, texts in text_groups(transaction, candidates.contents, held_bytes):
         found = windows_of(words(texts, params.seed), params)
         mine = np.isin(found.fingerprints, candidates.fingerprints)
+        num_read += len(keys)
         share = num_read / len(candidates.contents)
         yield share, Windows(found.hashes[mine], found.fingerprints[mine], found.texts[mine])
-
-
-def _texts(
-    transaction: Transaction, contents: NDArray[np.int64], held_bytes: int
-) -> Iterator[tuple[int, Sequence[bytes]]]:
-    """Yield the texts in groups of at least `held_bytes`, and how many were read so far."""
-    held, num_bytes, num_read = list[bytes](), 0, 0
-    for begin in range(0, len(contents), TEXTS_AT_A_TIME):
-        for _, frame in graph.texts(transaction, contents[begin : begin + TEXTS_AT_A_TIME]):
-            held.append(unpack_utf8(frame))
-            num_bytes, num_read = num_bytes + len(held[-1]), num_read + 1
-            if num_bytes >= held_bytes:
-                yield num_read, held
-                held, num_bytes = [], 0
-    if held:
-        yield num_read, held
 
 
 class _Counts:

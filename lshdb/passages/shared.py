@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.errors import DocumentUnknown
-from lshdb.linking.comparison import encoded_texts
+from lshdb.linking.comparison import encoded_texts, text_groups
 from lshdb.model.params import Params
 from lshdb.model.passages import Passage
 from lshdb.model.values import ShingleSets
@@ -27,8 +27,6 @@ __all__ = ["NAMED_DOCUMENTS", "passages_of"]
 
 # Other documents that are named with a passage.
 NAMED_DOCUMENTS: Final = 10
-# Texts whose words are held at a time.
-TEXTS_AT_A_TIME: Final = 100
 
 
 def passages_of(transaction: Transaction, doc_id: str, collection: str, params: Params, url: str) -> list[Passage]:
@@ -88,8 +86,7 @@ class _Asked(Struct, frozen=True):
         """Yield each content that shares runs with the text, and these runs."""
         size = self.params.passages
         mine = ngrams(self.words.forms, size, self.params.seed).hashes
-        for begin in range(0, len(keys), TEXTS_AT_A_TIME):
-            found, texts = encoded_texts(transaction, keys[begin : begin + TEXTS_AT_A_TIME])
+        for found, texts in text_groups(transaction, keys):
             others = words(texts, self.params.seed)
             grams = ngrams(others.forms, size, self.params.seed)
             for row, key in enumerate(found.tolist()):

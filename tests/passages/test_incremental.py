@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ from lshdb.audit import Thoroughness, passages
 from lshdb.audit.faults import FROM_TEXT
 from lshdb.errors import IndexRebanded, InvalidParams, ParamsMismatch
 from lshdb.ingest.options import Budgets
+from lshdb.linking.comparison import text_groups
 from lshdb.model.progress import Progress
+from lshdb.passages import build as passages_build
 from lshdb.passages.build import _write_part, build
 from lshdb.sketch.sketch import sketch
 from lshdb.store.schema import content_text
@@ -188,6 +191,23 @@ def test_between_the_parts_of_a_build_documents_come_and_go(url: str, tmp_path: 
         assert list(index.check(ALL)) == []
 
 
+def test_a_part_of_a_build_ends_when_it_has_many_fingerprints(
+    url: str, new_url: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = corpus(tmp_path)
+    with Index.create(url) as index:
+        index.ingest(folder)
+    monkeypatch.setattr(passages_build, "text_groups", partial(text_groups, group_bytes=1))
+    monkeypatch.setattr(passages_build, "WRITTEN_FINGERPRINTS", 1)
+    parts: list[int] = []
+    advance = fingerprints.advance
+    monkeypatch.setattr(fingerprints, "advance", lambda transaction, at: parts.append(at) or advance(transaction, at))
+    with Store.open(url) as store:
+        build(store, N, Progress())
+    assert len(parts) > 100
+    assert entries(url) == built(new_url(), folder)
+
+
 KILLED = """
 import os, signal, sys
 from lshdb.model.progress import Progress
@@ -293,7 +313,7 @@ def test_wrong_fingerprints_are_counted_whatever_is_read_at_a_time(url: str, mon
         index.add(Document(str(number), text) for number, text in enumerate(texts))
         before = entries(url)
         monkeypatch.setattr(fingerprints, "PAGE_BLOCKS", 1)
-        monkeypatch.setattr(passages, "SKETCHED_TEXTS", 1)
+        monkeypatch.setattr(passages, "text_groups", partial(text_groups, group_bytes=1))
         assert list(index.check(ALL)) == []
         with Store.open(url) as store, store.writing() as transaction:
             transaction.connection.exec_driver_sql("DELETE FROM fingerprint_block")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from sqlalchemy import Connection
 
 from lshdb import Document, Index, Match
 from lshdb.answers import query
+from lshdb.linking.comparison import text_groups
 from lshdb.model.params import Params
 from lshdb.store.store import Store
 from tests.store.hearing import heard
@@ -88,7 +90,7 @@ def test_a_query_finds_all_of_a_hot_bucket_however_many_texts_are_held(
     with filled(url, pages) as index:
         assert index.stats().figures.num_hot_buckets
         found = index.query(Document("asked", ASKED))
-        monkeypatch.setattr(query, "TEXTS_AT_A_TIME", 7)
+        monkeypatch.setattr(query, "text_groups", partial(text_groups, group_bytes=100))
         assert index.query(Document("asked", ASKED)) == found
     assert found == [Match(doc_id, similarity(ASKED, text), exact=True) for doc_id, text in pages.items()]
 

@@ -23,7 +23,7 @@ from lshdb.store.statements import passages
 from lshdb.store.tables.entries import Entries, packed, unpacked
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Build", "advance", "all_entries", "begin", "building", "clear", "entries_of", "finish", "next_texts"]
+__all__ = ["Build", "advance", "all_entries", "begin", "building", "clear", "entries_of", "finish", "next_contents"]
 __all__ += ["documents_in", "frequent", "occurrences", "put", "replace", "sweep"]
 
 NUM_PREFIXES: Final = 65_536
@@ -145,16 +145,10 @@ def finish(transaction: Transaction, num_words: int) -> None:
     transaction.execute(update(index_params).values(passages=num_words))
 
 
-def next_texts(transaction: Transaction, position: int, count: int) -> tuple[NDArray[np.int64], list[bytes]]:
-    """Return the first `count` contents with keys greater than `position`: their keys, ascending, and their frames."""
-    statement = (
-        select(content_text.c.content_key, content_text.c.text)
-        .where(content_text.c.content_key > position)
-        .order_by(content_text.c.content_key)
-        .limit(count)
-    )
-    rows = transaction.execute(statement).all()
-    return np.asarray([row[0] for row in rows], dtype=np.int64), [row[1] for row in rows]
+def next_contents(transaction: Transaction, position: int, count: int) -> NDArray[np.int64]:
+    """Return the first `count` contents with a text and with keys greater than `position`: int64, ascending."""
+    key = content_text.c.content_key
+    return transaction.integers(select(key).where(key > position).order_by(key).limit(count)).ravel()
 
 
 def _unpacked(rows: Sequence[Row[*tuple[Any, ...]]]) -> Entries:
