@@ -199,7 +199,7 @@ def _understood(url: str) -> Iterator[None]:
     try:
         yield
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
-        raise StoreUnreachable(url=url, reason="its answer is not one of lshdb serve, or of another version") from None
+        raise StoreUnreachable(url=url, reason="its answer is not one of this version of lshdb serve") from None
 
 
 # The questions, as the methods of `Client` describe them.

@@ -1,4 +1,4 @@
-"""What requests hold, and what answers look like. FastAPI checks the one and describes both."""
+"""What requests hold, and what answers look like. FastAPI checks the former and describes both."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ __all__ = [
 
 SPACE = np.uint32(entries.SPACE)
 LINE_FEED = np.uint32(0x0A)
-FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
+FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a lookup
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
 SOLO = np.uint32(entries.SOLO << entries.KIND_SHIFT)
 

@@ -5,8 +5,8 @@ few filters to read even if merges of rows are far behind. After a link that rea
 into one. The filter of a merge's target is made from those of its sources before the first row moves.
 
 A filter is made in order, a few parts in one transaction, and is used when it is complete. If the process is killed,
-the next one continues after its last part. The smallest goes on first: while one large filter was made, ingests have
-left tens of small ones.
+the next one continues after its last part. The smallest is continued first, because ingests would leave tens of small
+filters while a large one is made.
 """
 
 from __future__ import annotations
