@@ -113,7 +113,7 @@ def _outlook(context: typer.Context, measure: bool, probes: int | None, seed: in
         if measure:
             raise
         if not settings_of(context).quiet:
-            typer.echo("note  there is no index here: this is of a typical crawl", err=True)
+            typer.echo("note  there is no index here; the figures are those of a typical crawl", err=True)
         return None
 
 
