@@ -41,7 +41,7 @@ __all__ = ["Arrival", "Match", "load_kernels", "matches", "matches_among", "only
 # The largest text of a document in a query, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
 
-# Comparing so many texts of 5 kB takes a millisecond.
+# Comparing this many texts of 5 kB takes a millisecond.
 QUICK_CANDIDATES = 20
 # Texts of candidates held at a time, and signatures of those whose text is not kept: 2 * 25,000 of 400 bytes.
 TEXTS_AT_A_TIME = 500

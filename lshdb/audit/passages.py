@@ -39,7 +39,7 @@ class _Sums(Struct, frozen=True):
 def passage_faults(snapshot: Transaction, content_keys: NDArray[np.int64], params: Params) -> Iterator[Fault]:
     """Yield the contents whose fingerprints are not those of their text.
 
-    Contents whose text cannot be read, or is that of another content, are left out: they have faults of their own.
+    Contents whose text cannot be read, or is that of another content, are left out: `contents` reports them.
 
     Args: content_keys: int64, ascending. params: of an index with passages.
     """

@@ -48,7 +48,7 @@ class Edits(Struct, frozen=True):
 
 
 class Tally:
-    """Counts what was taken out of the records of a file."""
+    """Counts what was removed from the records of a file."""
 
     def __init__(self) -> None:
         self._numbers: Counter[str] = Counter()

@@ -202,7 +202,7 @@ def _keyed_run(
 
 @kernel
 def _cut(codepoints: NDArray[np.uint32]) -> np.uint64:
-    """Return where the second half of a normal form begins: behind the first space from the middle on."""
+    """Return where the second half of a normal form begins: after the first space from the middle on."""
     size = np.uint64(len(codepoints))
     for i in range(size // np.uint64(2), size):
         if codepoints[i] == SPACE:
