@@ -55,7 +55,7 @@ class Listed:
 
 
 class Catalogue:
-    """The clusters of an index at one time, the largest first. `Index.catalogue` makes them."""
+    """A snapshot of the clusters of an index, the largest first. `Index.catalogue` makes it."""
 
     def __init__(self, store: Store, clusters: Clusters, ids: NDArray[np.uint64]) -> None:
         self._store = store

@@ -158,7 +158,7 @@ class Received(Generic[_Made]):
 
 
 def address_of(url: str) -> str:
-    """Return the address of a service without its password. Raises: UsageError: it is not one of HTTP."""
+    """Return the address of a service without its password. Raises: UsageError: it is not an HTTP address."""
     place = urlsplit(url)
     if place.scheme not in ("http", "https") or place.hostname is None:
         raise UsageError(reason="the address of a service begins with http:// or https://")
