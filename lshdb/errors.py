@@ -240,7 +240,7 @@ class IndexMissing(StoreError):
 
 
 class NotAnIndex(StoreError):
-    """{url} is not an lshdb index: {reason}. Choose another place with --db."""
+    """{url} is not an lshdb index: {reason}. Choose another path or URL with --db."""
 
     exit_code = 12
     reason: str

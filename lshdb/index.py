@@ -1,4 +1,4 @@
-"""The index: the only door between an index and the people and programs that use it.
+"""The class `Index`, through which people and programs use an index.
 
 Each method checks its arguments, calls the package that does the work, and returns a value of `lshdb.model` or of that
 package. It imports that package itself, because importing all of them takes a third of the time of a short command.
@@ -113,9 +113,9 @@ class Index:
             for pair in index.pairs(min_sim=0.8):
                 print(pair.left, pair.right, pair.similarity)
 
-    Get one from `open`, `create` or `ensure`; close it, or use it in a ``with`` statement. Methods that return pairs
-    first link the documents that are not linked yet. They check their arguments when they are called. An iterator
-    reads one state of the index: it keeps a read transaction open until it is exhausted or closed.
+    Get one from `open`, `create` or `ensure`; close it, or use it in a ``with`` statement. Methods check their
+    arguments when they are called. Those that return pairs first link the documents that are not linked yet. An
+    iterator reads one snapshot of the index: it keeps a read transaction open until it is exhausted or closed.
     """
 
     def __init__(self, store: Store, progress: Progress | None = None) -> None:
@@ -210,9 +210,9 @@ class Index:
             return whole.back_up(store, Path(path), progress or Progress(), force=force)
 
     def copy(self, url: Place) -> CopyReport:
-        """Copy the current state of the index to an empty place, and compare both.
+        """Copy a snapshot of the index to a URL or path that has none yet, and compare both.
 
-        Raises: IndexExists, NotAnIndex: the place is not empty; CopyDiffers, OutputFailed.
+        Raises: IndexExists, NotAnIndex: the destination is not empty; CopyDiffers, OutputFailed.
         """
         from lshdb.store import whole
 
@@ -399,10 +399,10 @@ class Index:
         *,
         only_new: bool = False,
     ) -> Arrival:
-        """Add or refresh one document, and return the near-duplicates that it met, the most similar first.
+        """Add or refresh one document, and return its near-duplicates in the index, the most similar first.
 
-        Those that it is decided to be different from are left out. Both are one transaction: of two near-duplicates
-        that arrive at the same time, one meets the other.
+        Those that somebody decided to be different from it are left out. Both steps are one transaction: of two
+        near-duplicates that arrive at the same time, one finds the other.
 
         ::
 
@@ -461,7 +461,7 @@ class Index:
     def remove_collection(self, collection: str) -> int:
         """Remove all documents of a collection. Returns: their number.
 
-        The next ingest into the collection reads its files again, also those that did not change.
+        The next ingest into the collection reads its files again, even those that have not changed.
 
         Raises: CollectionUnknown: the collection has no documents; IndexBusy: another process is writing.
         """
@@ -512,7 +512,7 @@ class Index:
             return reband(self._store, min_sim, recall, self._progress)
 
     def build_passages(self, num_words: int = 13, *, wait: bool = False) -> PassagesReport:
-        """Make every run of `num_words` words that two texts share findable, also in later documents.
+        """Add an index of passages, by which every run of `num_words` words that two texts share is found.
 
         If the call is interrupted, the same call continues it. An index of passages of another length is replaced.
 
@@ -642,9 +642,9 @@ class Index:
     ) -> Iterator[Overlap]:
         """Return every test document with the runs of words that it shares with training documents.
 
-        It sees text that was copied word for word, of any length from N words on, also inside of a long document. It
-        does not see paraphrases, translations, or copies with a change in every N words. Case, punctuation and white
-        space do not matter.
+        It finds text of N words or more that was copied word for word, even inside a long document. It does not find
+        paraphrases, translations, or copies with a change in every N words. Case, punctuation and white space do not
+        matter.
 
         ::
 
@@ -699,8 +699,7 @@ class Index:
     def nearest(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
         """Return every document of the collection `test`, by its id, with its nearest document in `train`, if any.
 
-        It sees documents that are alike as a whole. A short text inside of a long one is not like it; `contaminated`
-        finds that.
+        It finds documents that are alike as a whole; `contaminated` finds a short text inside a long one.
 
         Args: min_sim: the least similarity; the index's own by default.
         Raises: BelowFloor, CollectionUnknown; UsageError: both are the same collection.
@@ -743,7 +742,7 @@ class Index:
         return self._clustered(min_sim, options or ClusterOptions(), named)
 
     def catalogue(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Catalogue:
-        """Return the clusters as a value to look things up in, as they are now.
+        """Return a snapshot of the clusters, in which they can be looked up.
 
         Raises: as `clusters`.
         """
@@ -885,8 +884,8 @@ class Index:
     def decide(self, decision: Decision) -> Decision:
         """Store what somebody decided now, for `clusters`, `export`, `filter`, `captures` and `put` to follow.
 
-        It replaces an earlier decision about the same documents, and stays until it is undone: also when texts change,
-        and when documents are removed and return. See `Decision` for its states.
+        It replaces an earlier decision about the same documents, and holds until it is undone, even if texts change, or
+        documents are removed and come back. See `Decision` for its states.
 
         ::
 
@@ -946,7 +945,7 @@ class Index:
         return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else made)
 
     def state(self) -> Hashable:
-        """Return a value that is another one after each run, and after each decision that was made or undone."""
+        """Return a value that changes with each run, and with each decision that is made or undone."""
         from lshdb.store.tables import decisions
 
         return self.params, tuple(self.runs(5)), self._store.read(decisions.state)
@@ -992,8 +991,8 @@ class Index:
     ) -> list[Containing]:
         """Return the documents that contain a document, in the index or not; those that contain most of it first.
 
-        Containment is the share of the document's shingles that the other document has too. Only documents that share
-        a passage with it are found, that is a run of as many words as `Params.passages` says.
+        Containment is the share of the document's shingles that the other document also has. Only documents that share
+        a passage with it, a run of `Params.passages` words, are found.
 
         Args:
             min_containment: the least share.
@@ -1064,10 +1063,10 @@ class Index:
         sort: PairOrder | None = None,
         limit: int | None = None,
     ) -> Iterator[Contained]:
-        """Return the pairs of documents of which one contains the other.
+        """Return the pairs of documents in which one contains the other.
 
         Args:
-            min_containment: the least share of the shingles of the smaller one that the larger one has too.
+            min_containment: the least share of the shingles of the smaller one that the larger one also has.
             expand: every pair of documents. Otherwise each text is named by its first document.
             between: two collections: the small document is in the first, the large one in the second.
             within, sort, limit: as in `pairs`.
@@ -1099,12 +1098,12 @@ class Index:
     def boilerplate(
         self, min_documents: int = 2, limit: int = 20, within: str | None = None, prefix: str | None = None
     ) -> list[Boilerplate]:
-        """Return the passages that most documents share, the most frequent first.
+        """Return the passages that many documents share, the most frequent first.
 
         Args:
             min_documents: the least number of documents of a passage.
             limit: how many passages.
-            within: count the documents of this collection only.
+            within: count only documents of this collection.
             prefix: count only documents whose ids begin with this, such as the address of a site.
 
         Raises: PassagesMissing: the index has no passages; CollectionUnknown.
@@ -1123,7 +1122,7 @@ class Index:
     def query_many(self, documents: Documents, min_sim: float | None = None, k: int | None = None) -> Iterator[Answer]:
         """Return an answer for each of many documents, in their order. They need not be in the index.
 
-        They are looked up in chunks, and not compared with each other. Each chunk sees the index at that time.
+        They are looked up in chunks, and not compared with each other. Each chunk sees the index as it is then.
 
         Args:
             min_sim: the least similarity; the index's own by default.
@@ -1188,7 +1187,7 @@ class Index:
         ids: bool = False,
         with_diff: bool = True,
     ) -> Explanation:
-        """Return why two documents are a pair, or why they are not. Each is an id or else a file; ``-`` is stdin.
+        """Return why two documents are a pair, or why they are not. Each is an id, or otherwise a file; ``-`` is stdin.
 
         Args:
             collections: where to look for the left and the right id.
@@ -1219,7 +1218,7 @@ class Index:
     def histogram(self, num_bins: int = 25, within: str | None = None) -> list[int]:
         """Return the number of stored pairs in each of `num_bins` equal ranges of similarity from the floor to 1.
 
-        A similarity counts to within a thousandth.
+        Similarities are rounded to a thousandth.
 
         Args: within: only pairs of texts that both occur in this collection.
         """
@@ -1383,7 +1382,7 @@ def _listed(expand: bool, between: tuple[str, str] | None, within: str | None, *
     from lshdb.answers.pairs import Listed
 
     if between is not None and (within is not None or len(set(arguments.pair("between", between))) < 2):
-        raise UsageError(reason="--between takes two different collections; --within is for pairs inside of one")
+        raise UsageError(reason="--between takes two different collections; --within is for pairs within one")
     return Listed(expand, between, within, complete)
 
 

@@ -63,7 +63,7 @@ def test_a_path_removes_the_document_of_that_file(
 
 @pytest.mark.parametrize("given", [12, None, [12], [None], [b"1"], [["1"]]])
 def test_what_is_no_id_is_refused_and_nothing_is_removed(index: Index, given: Any) -> None:
-    with pytest.raises(UsageError, match="an id is a string"):
+    with pytest.raises(UsageError, match="an id must be a non-empty string"):
         index.remove(given)
     assert len(index) == 3
 
@@ -195,7 +195,7 @@ def test_an_index_is_named_by_a_path_too(tmp_path: Path) -> None:
     for name in ("index.db", "copy.db", "backup.db"):
         with Index.open(tmp_path / name) as index:
             assert len(index) == 1
-    with pytest.raises(UsageError, match="a place is"):
+    with pytest.raises(UsageError, match="an index is named by"):
         Index.open(12)  # type: ignore[arg-type]
 
 

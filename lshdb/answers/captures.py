@@ -50,7 +50,7 @@ class Capture:
         redundant: whether the capture `kept` makes it redundant.
         kept: the id of the last earlier capture that is not redundant; None for the first one.
         source: the URI of its file; None if a program added it.
-        locator: the place of its record in the file.
+        locator: where its record is in the file.
     """
 
     id: str

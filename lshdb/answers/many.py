@@ -5,7 +5,7 @@ the documents of a chunk share buckets with too many contents, the chunk is halv
 
 Limitations: questions are not compared with each other. In a chunk of several, a candidate is not read if its signature
 rules out the similarity; a match is lost that way with a probability of at most 1 in 100,000, as when pairs are
-linked. Every chunk sees the state of the index at that time.
+linked. Every chunk sees the index as it is then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Runs of words that were removed at one place of a text and added at another: moved passages.
+"""Moved passages: runs of words that were removed at one place of a text and added at another.
 
-A run is found by words in a row that occur once among the words removed, and once among those added. So the time is
-linear, whatever the texts hold. Limitation: a run that consists of nothing but repetitions is not found.
+A run is found by words in a row that occur once among the removed words, and once among the added ones. So the time is
+linear for any texts. Limitation: a run that consists of nothing but repetitions is not found.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""List pairs of near-duplicate documents, and pairs of which one contains the other.
+"""List pairs of near-duplicate documents, and pairs in which one document contains the other.
 
 Near-duplicates are stored, except for those that linking left out of large buckets. Containments are computed. The
 stages that compute are imported when they are needed.

@@ -41,7 +41,7 @@ __all__ = ["Arrival", "Match", "load_kernels", "matches", "matches_among", "only
 # The largest text of a document in a query, in bytes.
 MAX_ASKED_TEXT = 1_000_000_000
 
-# Comparing so many texts of 5 kB takes a millisecond.
+# Comparing this many texts of 5 kB takes a millisecond.
 QUICK_CANDIDATES = 20
 # Signatures that are held of candidates whose text is not kept: 2 * 25,000 of 400 bytes.
 SIGNATURES_AT_A_TIME = 25_000

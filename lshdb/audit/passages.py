@@ -1,7 +1,7 @@
 """Check the fingerprints of passages against the texts they come from.
 
 One pass over the table adds up the fingerprints of each content: their number, and a sum of their hashes. So the check
-needs 24 bytes for each content, and no look-up for each fingerprint. Two different sets of fingerprints have the same
+needs 24 bytes for each content, and no lookup for each fingerprint. Two different sets of fingerprints have the same
 sum with probability 2**-64. Entries of deleted contents are no fault; `vacuum` deletes them.
 """
 
@@ -37,7 +37,7 @@ class _Sums(Struct, frozen=True):
 def passage_faults(snapshot: Transaction, content_keys: NDArray[np.int64], params: Params) -> Iterator[Fault]:
     """Yield the contents whose fingerprints are not those of their text.
 
-    Contents whose text cannot be read, or is that of another content, are left out: they have faults of their own.
+    Contents whose text cannot be read, or is that of another content, are left out: `contents` reports them.
 
     Args: content_keys: int64, ascending. params: of an index with passages.
     """

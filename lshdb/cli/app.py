@@ -50,7 +50,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _lines(epilog: str) -> str:
-    """Return the examples, and the paragraphs after them, one to a line."""
+    """Return the examples, and the paragraphs after them, one per line."""
     return "\n".join(block.replace("\n", " ") for block in epilog.split("\n\n"))
 
 

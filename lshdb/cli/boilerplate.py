@@ -26,19 +26,19 @@ def boilerplate(
     ] = 2,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many passages to print.")] = 20,
     within: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Count documents of this collection only.", show_default=False)
+        str | None, typer.Option(metavar="NAME", help="Count only documents of this collection.", show_default=False)
     ] = None,
     prefix: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Count documents whose ids begin with this only.", show_default=False),
+        typer.Option(metavar="TEXT", help="Count only documents whose ids begin with this.", show_default=False),
     ] = None,
     *,
     output: Output,
 ) -> None:
-    """Print the passages that most documents share, the most frequent first.
+    """Print the passages that many documents share, the most frequent first.
 
     The index must have passages (lshdb passages --build). For each passage, it prints the number of documents, the
-    length in words, the first document, and the text as it stands there. If exact is false, more than 1,000 texts may
+    length in words, the first document, and the text as it appears there. If exact is false, more than 1,000 texts may
     contain it; then the number is that of the documents with the same fingerprints, and may be too high.
     """
     with open_index(context) as index:

@@ -29,7 +29,7 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb check --all --format csv > faults.csv  # recompute everything\n
   lshdb check --repair\n
 \n
-Exits with status 26 if it finds faults, with --repair if some are left. An ingest may run meanwhile."""
+Exits with status 26 if it finds faults, or, with --repair, if some remain. An ingest may run meanwhile."""
 
 
 def check(

@@ -35,12 +35,12 @@ def clusters(
 ) -> None:
     """Print clusters of near-duplicates, each with the document to keep.
 
-    The largest cluster comes first. The name of a cluster comes from the id of its first document. It stays the
-    same when other documents come or go, and whichever document is kept. If the index has several collections and
+    The largest cluster comes first. The name of a cluster is derived from the id of its first document. It stays the
+    same when other documents come or go, no matter which document is kept. If the index has several collections and
     you choose none, --members prints two more columns with the collections of the ids.
 
-    With --measure containment, a cluster is a document and those that it contains; --members prints the share of the
-    shingles of each that the kept one has. The index must have passages (lshdb passages --build).
+    With --measure containment, a cluster is a document and those that it contains; for each of these, --members prints
+    the share of its shingles that the kept one has. The index must have passages (lshdb passages --build).
     """
     chosen = clustering.options(min_size=min_size, limit=limit)
     with asked_index(context) as index:

@@ -49,7 +49,7 @@ def contaminated(
     ngram: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Words in a row that must be the same. Default: 13. Take 8 for short questions."
+            min=1, metavar="N", help="Words in a row that must be the same. Default: 13. Use 8 for short questions."
         ),
     ] = None,
     min_sim: Annotated[
@@ -75,8 +75,8 @@ def contaminated(
 ) -> None:
     """Print test documents that share a run of words with training data: copied text, not paraphrases.
 
-    It finds a question inside of a page a hundred times as long. It does not find rewritten or translated text, nor a
-    copy with a change in every few words. Case, punctuation and white space do not matter. A test document of fewer
+    It finds a question inside a page a hundred times as long. It does not find rewritten or translated text, or a copy
+    in which every few words have changed. Case, punctuation and white space do not matter. A test document of fewer
     words than --ngram must occur as a whole.
 
     For each test document, it prints the share of its words that occur in such a run, the length of the longest run

@@ -23,10 +23,10 @@ Afterwards, write to only one of the two: they are not kept in sync."""
 def copy(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="SRC", help="The index: a database URL or a path.")],
-    destination: Annotated[str, typer.Argument(metavar="DST", help="A place without an index: a URL or a path.")],
+    destination: Annotated[str, typer.Argument(metavar="DST", help="A URL or a path where there is no index yet.")],
     json: options.Json = False,
 ) -> None:
-    """Copy an index to another place, for example from SQLite to Postgres.
+    """Copy an index, for example from SQLite to Postgres.
 
     The copy appears once it is complete, has been read back, and equals the original row by row. --db is ignored.
     """

@@ -47,13 +47,13 @@ def decisions(
         str | None,
         typer.Option("--import", metavar="FILE", help="Add decisions from JSON lines; - is stdin.", show_default=False),
     ] = None,
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why you decide so.", show_default=False)] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="The reason.", show_default=False)] = "",
     who: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who decides. Default: your user name.", show_default=False)
     ] = None,
     collection: Annotated[
         list[str] | None,
-        typer.Option("--collection", metavar="NAME", help="Where the id is; give it twice for A and for B."),
+        typer.Option("--collection", metavar="NAME", help="Namespace of the ids. Give it twice, for A and for B."),
     ] = None,
     *,
     output: Output,
@@ -62,8 +62,8 @@ def decisions(
 
     clusters, export, filter and captures follow decisions. Two documents that are not duplicates are never dropped for
     each other by an export or a filter. They may still be in one cluster if other documents connect them. A decision
-    holds until it is undone. State says whether it has an effect now: valid; changed, if a text is another one than at
-    that time; same_text or absent, if it has none, because both texts are equal or a document is not in the index.
+    holds until it is undone. Its state says whether it has an effect now: valid; changed, if it has, but a text has
+    changed since; same_text or absent, if it has none, because both texts are equal or a document is not in the index.
     """
     if sum(given is not None for given in (different, keep, imported)) + bool(undo) > 1:
         raise UsageError(reason="decisions takes one of --different, --keep, --undo and --import")

@@ -51,23 +51,25 @@ def dupes(
         bool, typer.Option("--complete", help="Also compute the pairs that oversized buckets left out.")
     ] = False,
     measure: Annotated[
-        Comparing, typer.Option(help="containment: print pairs of which one document contains the other.")
+        Comparing, typer.Option(help="containment: print pairs in which one document contains the other.")
     ] = "jaccard",
     *,
     output: Output,
 ) -> None:
     """Print pairs of near-duplicate documents.
 
-    If several documents have the same text, the first one stands for it in all other pairs, and the others are pairs
-    (first, other, 1.0). If the index has several collections and you choose none, two more columns name the collections
-    of the ids.
+    If several documents have the same text, the first one represents it in all other pairs, and each of the others is
+    in a pair (first, other, 1.0). If the index has several collections and you choose none, two more columns name the
+    collections of the ids.
 
     A bucket of more than 256 distinct texts is not expanded into all its pairs when documents are added. --complete
-    computes the others now, after it has said on stderr how many comparisons that takes at most. They are not stored.
+    also computes the pairs that were left out, and first prints to stderr how many comparisons that takes at most. They
+    are not stored.
 
-    With --measure containment, the index must have passages (lshdb passages --build). A line holds the small document,
-    the large one, and the share of the small one's shingles that the large one has, from --min-sim on (default: 0.9).
-    Documents with the same text are no pair. --between names the collections of the small and of the large document.
+    With --measure containment, a line holds the small document, the large one, and the share of the small one's
+    shingles that the large one has, if that is at least --min-sim (default: 0.9). Documents with the same text are left
+    out. --between names the collections of the small and of the large document. The index must have passages (lshdb
+    passages --build).
     """
     chosen: dict[str, Any] = {
         "expand": expand, "between": between, "within": within, "sort": sort, "limit": limit,

@@ -1,4 +1,4 @@
-"""Spell out the characters that could make a terminal show something else than what was printed.
+"""Spell out the characters that could make a terminal show something other than what was printed.
 
 These are the control characters of ASCII and Latin-1 (C0 and C1), the line separators of Unicode, and the characters
 that change the direction of text, or mark one without being seen. Source: Unicode Standard Annex 9, section 2.

@@ -23,8 +23,8 @@ EPILOG = """[bold]Examples[/bold]\n
   lshdb explain --collection train --collection test 17 17\n
   curl -s example.org | lshdb explain /srv/page.html - --input-format html\n
 \n
-A name is an id in the index, or else a file. A relative path also means the absolute path, if that is an id. To name
-a file in any case, use --files."""
+A name that is not an id in the index is a file. A relative path also stands for the absolute path, if that is an id.
+If a file has the name of an id, use --files."""
 
 MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 STYLES = {"removed": "red", "added": "green", "elided": "dim"}
@@ -55,7 +55,7 @@ def explain(
     right: Annotated[str, typer.Argument(metavar="B", help="The same.")],
     collection: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Namespace of the ids. Give it twice for A and for B."),
+        typer.Option(metavar="NAME", help="Namespace of the ids. Give it twice, for A and for B."),
     ] = None,
     files: Annotated[bool, typer.Option("--files", help="A and B are files, not ids.")] = False,
     no_diff: Annotated[bool, typer.Option("--no-diff", help="Do not print which words differ.")] = False,

@@ -56,11 +56,11 @@ def export(
 ) -> None:
     """Write the deduplicated corpus.
 
-    It has one document of each cluster, and every document that is in no cluster. Empty documents have no
-    duplicates and are kept. Nothing is deleted, neither from the index nor from your files.
+    It has one document of each cluster, and every document that is in no cluster, such as empty ones. Nothing is
+    deleted, neither from the index nor from your files.
 
-    With --measure containment, a document is dropped if a longer one that is kept contains it. The index must have
-    passages (lshdb passages --build).
+    With --measure containment, a document is dropped if a longer kept one contains it. The index must have passages
+    (lshdb passages --build).
     """
     from lshdb.clusters.export import ExportOptions
 

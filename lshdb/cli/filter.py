@@ -57,15 +57,13 @@ def filter(
         typer.Option(
             min=2,
             metavar="MIN_DOCS",
-            help="Take passages out of the texts if at least this many kept documents share them.",
+            help="Remove passages from the texts if at least this many kept documents share them.",
             show_default=False,
         ),
     ] = None,
     min_sim: options.MinSim = None,
-    include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only files that match this glob.")] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Skip files and folders that match this glob.")
-    ] = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
     follow_links: Annotated[bool, typer.Option("--follow-links", help="As in ingest.")] = False,
     id_field: Annotated[
         str | None,
@@ -96,9 +94,9 @@ def filter(
     --delete deletes dropped files that are one document each. It spares a file if the document kept in its place
     no longer exists or has changed. Try it with --dry-run first.
 
-    --without-boilerplate takes every passage out of the texts of JSON lines, CSV, TSV and Parquet that at least
-    MIN_DOCS kept documents of the index share. Nothing else in a record changes. A record that has no words left is
-    not written. The index must have passages (lshdb passages --build).
+    --without-boilerplate removes every passage that at least MIN_DOCS kept documents of the index share from the texts
+    of JSON lines, CSV, TSV and Parquet. Nothing else in a record changes. A record that has no words left is not
+    written. The index must have passages (lshdb passages --build).
     """
     from lshdb.clusters.rows.options import FilterOptions
     from lshdb.readers import ReadOptions

@@ -49,7 +49,7 @@ def ingest(
     include: options.Include = None,
     exclude: options.Exclude = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents whose file, or record in it, is gone.")
+        bool, typer.Option("--prune", help="Remove documents whose file or record no longer exists.")
     ] = False,
     expire_after: Annotated[
         str | None,
@@ -61,25 +61,25 @@ def ingest(
     on_conflict: Annotated[
         OnConflict | None,
         typer.Option(
-            help="If an id belongs to a different text from another file: replace it, keep it, stop with an error, or "
-            "qualify the new id (ID@FILE). Default: replace it if its file is older, otherwise qualify.",
+            help="If another file has the id with a different text: replace that document, keep it, stop with an "
+            "error, or qualify the new id (ID@FILE). Default: replace it if its file is older, otherwise qualify.",
             show_default=False,
         ),
     ] = None,
     no_link: Annotated[
-        bool, typer.Option("--no-link", help="Compute no pairs now; the first question for pairs will.")
+        bool, typer.Option("--no-link", help="Leave the pairs to the first question that needs them.")
     ] = False,
     wait: options.Wait = False,
     collection: options.Collection = "default",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that read. Default: as many as pay.", show_default=False)
+        int | None, typer.Option(min=1, help="Processes that read. Default: as many as help.", show_default=False)
     ] = None,
     max_rejected: Annotated[
         str | None,
         typer.Option(
             metavar="N|P%",
-            help="Stop when more than N documents were rejected, or fail if more than P % were. Default: fail above "
-            "50%, and if a source is given up or nothing of it was accepted.",
+            help="Stop once more than N documents are rejected, or fail at the end if more than P % are. Default: fail "
+            "above 50%, or if ingest accepts nothing in a source, or gives up on it.",
             show_default=False,
         ),
     ] = None,

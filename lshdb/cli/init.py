@@ -33,7 +33,7 @@ def init(
 ) -> None:
     """Create an empty index.
 
-    The first [bold]ingest[/bold] also creates it, with the same options.
+    The first [bold]ingest[/bold] also creates one, with the same options.
     """
     from lshdb.index import Index
 

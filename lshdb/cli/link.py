@@ -18,7 +18,7 @@ EPILOG = """[bold]Examples[/bold]\n
 def link(context: typer.Context) -> None:
     """Compute the pairs of documents that were ingested with --no-link.
 
-    Queries for pairs do so too.
+    Questions that need pairs also compute them.
     """
     share_one_arena()
     with open_index(context) as index:

@@ -145,7 +145,9 @@ class Reading:
     ] = None
     id_prefix: Annotated[
         str,
-        _reading(metavar="TEXT", help="Put this before every id; may hold {path}, {name}, {stem}.", show_default=False),
+        _reading(
+            metavar="TEXT", help="Put this before every id; may contain {path}, {name}, {stem}.", show_default=False
+        ),
     ] = ""
     id_field: Annotated[
         str | None,
@@ -165,7 +167,7 @@ class Reading:
     input_format: InputFormat = None
     max_text: Annotated[str, _reading(metavar="SIZE", help="Reject documents with a larger text.")] = "10MB"
     captures: Annotated[
-        Captures, _reading(help="Of an address in WARC files, keep the newest capture, or all, as ADDRESS@DATE.")
+        Captures, _reading(help="Captures of an address in WARC files to keep: the newest, or all, as ADDRESS@DATE.")
     ] = "newest"
 
     def options(self) -> ReadOptions:
@@ -192,19 +194,19 @@ class Clustering:
     """What a cluster is, and which of its documents to keep."""
 
     keep: Annotated[
-        Keep, typer.Option(help="Keep the first that came, the longest, the newest, or the one with the shortest id.")
+        Keep, typer.Option(help="Keep the first one added, the longest, the newest, or the one with the shortest id.")
     ] = "first"
     prefer: Annotated[
         list[str],
         typer.Option(
-            metavar="REGEX", help="Keep a document whose id matches. Repeat it, the best first.", show_default=False
+            metavar="REGEX", help="Keep a document whose id matches. Repeat it, best first.", show_default=False
         ),
     ] = field(default_factory=list)
     linkage: Annotated[
         Linkage | None,
         typer.Option(
             help="single: a chain of pairs is a cluster. complete-to-keep: each document is itself similar to the one "
-            "kept. Default: single, for an export complete-to-keep.",
+            "kept. Default: single; for export and filter, complete-to-keep.",
             show_default=False,
         ),
     ] = None

@@ -86,7 +86,7 @@ def query(
         int | None, typer.Option("-k", min=1, metavar="N", help="Print only the N most similar.", show_default=False)
     ] = None,
     only_new: Annotated[
-        bool, typer.Option("--only-new", help="Pass through the lines of documents that are like nothing here.")
+        bool, typer.Option("--only-new", help="Pass through the lines of documents without a near-duplicate.")
     ] = False,
     collection: options.Collection = "default",
     measure: Annotated[
@@ -94,7 +94,7 @@ def query(
         typer.Option(help="containment: print the documents that contain a document, or most of it."),
     ] = "jaccard",
     reverse: Annotated[
-        bool, typer.Option("--reverse", help="For containment: print the documents that it contains.")
+        bool, typer.Option("--reverse", help="For containment: print the documents that this one contains.")
     ] = False,
     *,
     asking: Asking,
@@ -103,11 +103,11 @@ def query(
     """Print the near-duplicates of documents, the most similar first.
 
     For a file of records, several files or a folder, the first column is the id of the document that was asked about.
-    Nothing is added to the index, and the documents are not compared with each other: of two new documents that are
-    alike, --only-new passes both through.
+    Nothing is added to the index, and the documents are not compared with each other: if two new documents are alike,
+    --only-new passes both through.
 
-    With --measure containment, the index must have passages (lshdb passages --build). It prints the share of the
-    document's shingles that each other document has, from --min-sim on (default: 0.9).
+    With --measure containment, it prints the share of the document's shingles that each other document has, if that is
+    at least --min-sim (default: 0.9). The index must have passages (lshdb passages --build).
     """
     if bool(files) == (doc_id is not None):
         raise UsageError(reason="query takes FILEs (or -), or --id ID")

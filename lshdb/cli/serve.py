@@ -22,19 +22,21 @@ EPILOG = """[bold]Examples[/bold]\n
 
 def serve(
     context: typer.Context,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen at.")] = 8080,
-    writable: Annotated[bool, typer.Option("--writable", help="Let clients add and remove documents.")] = False,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8080,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Let clients add and remove documents, and decide.")
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Processes that answer.")] = 1,
     max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest request, such as 16MB.")] = "16MB",
     timeout: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long an answer may take.")] = 30.0,
 ) -> None:
-    """Serve the index over HTTP, with pages to look at and a REST interface to ask.
+    """Serve the index over HTTP, with pages for people and a REST interface for programs.
 
     Only this machine can reach the service, unless --host says otherwise. Then LSHDB_TOKEN must hold a secret, which
     programs send as Authorization: Bearer, and browsers as a password.
 
-    Ctrl-C or SIGTERM ends the service after the running requests.
+    On Ctrl-C or SIGTERM, the service finishes the running requests and exits.
     """
     require_installed("serve", NEEDED, "web")
     from lshdb.web.options import TOKEN_VARIABLE, Limits, ServeOptions

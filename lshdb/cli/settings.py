@@ -37,7 +37,7 @@ class Settings:
         _everywhere(
             "--db",
             metavar="URL|PATH",
-            help=f"The index: a database URL, a SQLite file, or, to ask, the address of a service. Default: "
+            help=f"The index: a database URL, a SQLite file, or for questions the address of a service. Default: "
             f"${ADDRESS_VARIABLE}, or {DEFAULT_ADDRESS}.",
         ),
     ] = None

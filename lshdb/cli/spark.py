@@ -45,7 +45,7 @@ def spark(
     """Sketch and link on Apache Spark, for a crawl larger than one machine.
 
     The result is what [bold]ingest[/bold] computes, as Parquet files. [bold]load[/bold] puts it into an index. If it is
-    killed, the same call continues it. Below some 100 million documents, ingest is faster.
+    killed, run the same command again to continue. Below some 100 million documents, ingest is faster.
     """
     try:
         from lshdb.spark.engine import session

@@ -30,8 +30,8 @@ def upgrade(
     A SQLite file is copied first. The upgrade is one transaction, and waits for an ingest into the same file or another
     upgrade.
 
-    Then the digests of an older index, by which equal texts are recognised and which can be forged, are computed again
-    from its texts or their sources. If this is interrupted, the same command continues it.
+    Then the digests that recognise equal texts, and that can be forged in an older index, are computed again from its
+    texts or their sources. If this is interrupted, run the same command again to continue.
     """
     from lshdb.cli.display import display_of
     from lshdb.index import Index

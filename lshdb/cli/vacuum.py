@@ -30,9 +30,9 @@ def vacuum(
     """Free the space of removed documents.
 
     It first merges the buckets that ingests left unmerged, which makes questions faster. It prints the size of the
-    index before and after. A SQLite file is rewritten and needs as much room again; readers continue, writers wait. On
-    Postgres, the planner's statistics are refreshed too, and without --full the space stays in the tables for new
-    documents.
+    index before and after. A SQLite file is rewritten and needs as much free space again; readers continue, writers
+    wait. On Postgres, the planner's statistics are refreshed too, and without --full the space stays in the tables for
+    new documents.
     """
     with open_index(context) as index:
         report = index.vacuum(full=full)

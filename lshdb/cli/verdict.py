@@ -41,7 +41,7 @@ class Allowance(Struct, frozen=True):
 
     @property
     def share_of_source(self) -> float:
-        """The share of the items of a source that may be rejected before it is given up; 1 never gives it up."""
+        """The share of the items of a source that may be rejected before ingest gives up on it; 1 for never."""
         return max(self.share, DEFAULT_SHARE)
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""Clusters that are looked up and paged through, held in memory as they were at one time.
+"""A snapshot of the clusters, held in memory, to look them up and page through them.
 
 Memory is 24 bytes for each document of a cluster, and 24 for each cluster. Names are looked up when they are shown.
-Limitation: documents that were removed since then are left out, and other changes are not seen.
+Limitation: documents that have been removed since are left out, and other changes are not seen.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Listed:
 
 
 class Catalogue:
-    """The clusters of an index at one time, the largest first. `Index.catalogue` makes them."""
+    """A snapshot of the clusters of an index, the largest first. `Index.catalogue` makes it."""
 
     def __init__(self, store: Store, clusters: Clusters, ids: NDArray[np.uint64]) -> None:
         self._store = store

@@ -60,7 +60,7 @@ class ClusterOptions:
         prefer: regular expressions, searched anywhere in the id. If one matches in a cluster, the policy chooses among
             the documents that match the first such expression.
         linkage: ``single``, or ``complete-to-keep``: each document is similar to the kept one itself. The default is
-            single, but complete-to-keep for an export.
+            single, but complete-to-keep for an export or a filter.
         measure: ``jaccard``, or ``containment``: each document is contained in the kept one. A text is then kept unless
             a longer kept one contains it, so `keep` and `prefer` only choose among texts of the same length, and among
             documents with the same text.

@@ -1,10 +1,10 @@
 """Choose the texts to keep, so that each of the others is contained in a kept one.
 
 A text is kept unless a longer kept text contains it. The longest text is therefore kept, and the decision about any
-other depends on longer ones only. So there is exactly one answer, also where texts contain each other, and:
+other depends on longer ones only. So there is exactly one answer, even where texts contain each other, and:
 
-- Each dropped text is contained in the kept one itself. A chain of containments, each of which loses a little, drops
-  nothing that is not.
+- Each dropped text is contained in the kept one itself, not only through a chain of containments, each of which loses a
+  little.
 - No kept text is contained in another one.
 
 Of texts with the same number of shingles, the better-ranked one counts as longer.

@@ -1,6 +1,6 @@
-"""Take decisions of people, one at a time or from a file of JSON lines.
+"""Accept people's decisions, one at a time or from a file of JSON lines.
 
-Limitation: a file may be interrupted after some of its decisions. Those are kept, and the same file continues it.
+Limitation: an import may be interrupted after some of its decisions. Those are kept; import the file again to continue.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Gives up sources that hold little but rejections, such as a CSV file with an unclosed quote.
+"""Gives up on sources that hold little but rejections, such as a CSV file with an unclosed quote.
 
-A source is given up as soon as more than `Budgets.source_rejections` of its items, and more than the share
-`Budgets.rejected_share` of those read so far, were rejected. It stays half read, so a later run continues it, or reads
-it from its beginning if it has changed.
+A run gives up on a source as soon as more than `Budgets.source_rejections` of its items, and more than the share
+`Budgets.rejected_share` of those read so far, were rejected. The source stays half read, so a later run continues it,
+or reads it from its beginning if it has changed.
 
 Small files are counted item by item, where their documents are made. The records of large files are made by several
 workers, so they are counted chunk by chunk in the order of the file. The result is the same for any number of workers.
@@ -31,7 +31,7 @@ class _Counted(Struct):
 
 
 class Floods:
-    """The sources that a run has given up.
+    """The sources that a run has given up on.
 
     Args: max_rejected: the run ends when more items than this were rejected; None for no limit.
 

@@ -51,7 +51,7 @@ PAGELESS_CORES: Final = 2
 PAGELESS_WORKERS: Final = 2
 
 # A chunk of short texts takes more memory than one of long texts, up to 0.7 kB for each document, so it takes more of
-# the places of chunks that wait: one for so many documents.
+# the places of chunks that wait: one for this many documents.
 PLACE_DOCUMENTS: Final = 2_000
 
 

@@ -3,8 +3,8 @@
 Such a revisit is stored as a rejection at first, so a run that is killed leaves a record of it. At its end, the run
 tries again. If the page has come, the revisit becomes a document and its rejection is deleted.
 
-Limitations: a run holds so many of them (`Budgets.late_revisits`) and rejects all others at once. If it is killed, they
-stay rejected until their file changes.
+Limitations: a run holds at most `Budgets.late_revisits` of them and rejects all others at once. If it is killed, they
+stay rejected until their file is read again.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class Budgets:
         pool_bytes: with fewer bytes of files, no worker processes are started, because starting one takes as long as
             reading a few MB.
         stored_rejections: the rejections of a source that a run stores; the others are counted by reason.
-        source_rejections, rejected_share: a source is given up when more items than this, and more than this share of
-            its items so far, were rejected. A share of 1 gives no source up.
+        source_rejections, rejected_share: a run gives up on a source when more items than this, and more than this
+            share of its items so far, were rejected. With a share of 1, it never does.
     """
 
     planned_files: int = 2_000

@@ -210,7 +210,7 @@ class _Pool:
 
 
 def _started(workers: int) -> list[tuple[BaseProcess, list[Connection]]]:
-    """Start processes for so many workers. Returns: each process, with the connections to its workers."""
+    """Start processes for this many workers. Returns: each process, with the connections to its workers."""
     if workers < 1:
         return []
     ends = [multiprocessing.Pipe() for _ in range(workers)]

@@ -38,7 +38,7 @@ def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 class Piece(Struct, frozen=True):
-    """Sorted bucket rows, of which the first bucket may have begun in an earlier piece, and the last may go on.
+    """Sorted bucket rows, of which the first bucket may have begun in an earlier piece, and the last may continue.
 
     Args:
         rows: (bucket, content_key), int64, shape (n, 2), sorted.

@@ -28,7 +28,7 @@ GROUP_SHINGLES: Final = 8_000_000
 
 # 8 MB of bits: more would not stay in the cache.
 MATRIX_WORDS: Final = 1 << 20
-# Measured: 0.3 ns a word, 1 ns a look-up.
+# Measured: 0.3 ns a word, 1 ns a lookup.
 LOOKUP_WORDS: Final = 3
 
 

@@ -36,14 +36,14 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["Linking"]
 
-# The buckets of new contents are looked up if the index has more contents than so many for each of them. That takes
+# The buckets of new contents are looked up if the index has more contents than this many for each of them. That takes
 # 15 us for a text that has no near-duplicates, because filters rule out its buckets, and 90 us or more for one that has
 # many. Reading all takes 5 us for each content of the index. docs/measurements.md compares both.
 SCANNED_CONTENTS: Final = 10
 
 # Contents whose bucket rows are joined at a time.
 DELTA_CONTENTS: Final = 100_000
-# The buckets of so many are looked up in one transaction; those of more band by band, by several threads.
+# The buckets of this many contents are looked up in one transaction; those of more band by band, by several threads.
 ALONE_CONTENTS: Final = 1_000
 
 # A first link of more contents builds what the rows of `pair` refer to, and its indexes, afterwards. That takes 50 ms.

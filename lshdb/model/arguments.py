@@ -78,9 +78,9 @@ def names(given: Names) -> Iterator[str]:
 def name(what: str, given: object) -> str:
     """Return the name of a document or collection. Args: what: such as "an id". Raises: UsageError."""
     if not isinstance(given, str) or not given:
-        raise UsageError(reason=f"{what} is a string that is not empty, not {_shown(given)}")
+        raise UsageError(reason=f"{what} must be a non-empty string, not {_shown(given)}")
     if (character := unstorable(given)) is not None:
-        raise UsageError(reason=f"{what} does not hold {character}, as {_shown(given)} does")
+        raise UsageError(reason=f"{what} must not contain {character}, as {_shown(given)} does")
     return given
 
 
@@ -108,7 +108,7 @@ def sides(given: Sides) -> list[str | Path]:
 
 
 def several(called: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return several strings. Raises: UsageError: it is a single one, or an element is no string."""
+    """Return several strings. Raises: UsageError: it is a single one, or an element is not a string."""
     if isinstance(given, str):
         raise UsageError(reason=f"{called} takes several strings, such as [{given!r}], not a single one")
     found = tuple(_each(given))
@@ -127,7 +127,7 @@ def pair(called: str, given: tuple[str, str]) -> tuple[str, str]:
 
 
 def places(called: str, given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the collections and ids of documents. Raises: UsageError: an element is no pair of names."""
+    """Return the collections and ids of documents. Raises: UsageError: an element is not a pair of names."""
     found = [pair(called, one) for one in _each(given)]
     for collection, doc_id in found:
         document_name(doc_id, collection)
@@ -135,7 +135,7 @@ def places(called: str, given: Iterable[tuple[str, str]]) -> list[tuple[str, str
 
 
 def numbers(given: int | Iterable[int]) -> set[int]:
-    """Return the numbers of decisions. Raises: UsageError: an element is no whole number."""
+    """Return the numbers of decisions. Raises: UsageError: an element is not a whole number."""
     found = list(_each(given))
     for one in found:
         if isinstance(one, bool) or not isinstance(one, int):
@@ -146,7 +146,7 @@ def numbers(given: int | Iterable[int]) -> set[int]:
 def place(given: object) -> str:
     """Return where an index is. Raises: UsageError: it is neither a string nor a path."""
     if not isinstance(given, (str, Path)):
-        raise UsageError(reason=f"a place is a database URL or a path, not {_shown(given)}")
+        raise UsageError(reason=f"an index is named by a database URL or a path, not {_shown(given)}")
     return str(given)
 
 
@@ -177,7 +177,7 @@ def similarity(given: float, called: str = "min_sim") -> float:
 
 
 def _each(given: Any) -> Iterable[Any]:
-    """Return several values; a single one is several of which there is one."""
+    """Return several values; a single one becomes a list of one."""
     return [given] if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else given
 
 

@@ -59,7 +59,7 @@ class Banding:
 
     @property
     def threshold(self) -> float:
-        """The similarity at which the S-curve is about the steepest.
+        """The similarity at about which the S-curve is steepest.
 
         Source: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.2: (1/b)^(1/r).
         """
@@ -68,7 +68,7 @@ class Banding:
     def false_positive_area(self, min_sim: float) -> float:
         """Return the area under the S-curve below `min_sim`: candidates that are not pairs.
 
-        It is a share of all pairs only if every similarity is equally frequent. In a corpus, low ones are.
+        It is a share of all pairs only if every similarity is equally frequent. Low ones are more frequent.
         """
         return _area(self.candidate_probability, 0.0, min_sim)
 

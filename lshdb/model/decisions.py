@@ -36,7 +36,7 @@ class Decision:
         reason: why, up to 2,000 bytes.
         decided_at: ISO 8601; None for now.
         decision: its number; None if it is not stored.
-        state: ``valid``; ``changed``, if a text is another one than at that time: the decision still holds;
+        state: ``valid``; ``changed``, if a text has changed since: the decision still has an effect;
             ``same_text``, if both documents have the same text, or ``absent``, if one is not in the index: the decision
             has no effect.
 
@@ -81,7 +81,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionsReport:
-    """What became of several decisions; unchanged are those that the index had, or had a later one instead of."""
+    """What became of several decisions; unchanged are those that the index already had, or has later ones for."""
 
     num_added: int
     num_unchanged: int
@@ -106,4 +106,4 @@ def _in_utc(moment: str) -> str:
         aware = given if given.tzinfo else given.replace(tzinfo=UTC)
         return aware.astimezone(UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):
-        raise UsageError(reason=f"a decision was made at {moment[:40]!r}, which is no time in ISO 8601") from None
+        raise UsageError(reason=f"a decision was made at {moment[:40]!r}, which is not a time in ISO 8601") from None

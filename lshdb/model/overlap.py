@@ -53,7 +53,7 @@ class Span:
 class SharedRun:
     """A run of words that a test document shares with a training document.
 
-    It cannot be extended in the test document. If it occurs several times in the training document, its first place is
+    It cannot be extended in the test document. If the training document has it several times, the first occurrence is
     given. A run whose words all lie in the runs before and after it is left out, unless it is the longest.
 
     Args:

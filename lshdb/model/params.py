@@ -1,4 +1,4 @@
-"""The parameters of an index, which are chosen when it is created and never change afterwards.
+"""The parameters of an index, which are chosen when it is created. Only `reband` changes some of them later.
 
 There is one frozen `Params`; the stages take its parts (`shingling`, `permutations`, `banding`). Nothing here computes
 on documents. Limitation: only parameters that change an answer belong here. Batch sizes, worker counts and the like are

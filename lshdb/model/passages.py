@@ -22,7 +22,7 @@ class Containing:
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """A document `small` of which the share `containment` of its shingles also stands in the document `large`.
+    """Two documents: `containment` is the share of the shingles of `small` that `large` also has.
 
     Args: exact: always true; the containment is computed from both texts.
     """
@@ -37,10 +37,10 @@ class Contained:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run of words of a document that other documents have too.
+    """A run of words of a document that other documents also have.
 
     Args:
-        text: the passage as it stands in the document.
+        text: the passage as it appears in the document.
         start, stop: its words, counted from 0; `stop` is not in it.
         start_byte, stop_byte: its bytes in the UTF-8 text of the document.
         num_documents: how many other documents contain the whole passage.
@@ -70,7 +70,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class CommonRun:
-    """A run of words that two documents share, as it stands in the left one.
+    """A run of words that two documents share, as it appears in the left one.
 
     Args: start: its first word in the left document, counted from 0.
     """
@@ -85,7 +85,7 @@ class Boilerplate:
     """A passage that many documents share.
 
     Args:
-        text: the passage as it stands in the first of them.
+        text: the passage as it appears in the first of them.
         num_documents: how many documents contain it.
         exact: False if that is the number of documents with its fingerprints, of which some may differ in a word.
         first: the id of the first document.

@@ -1,4 +1,4 @@
-"""How long work reports its progress. The library never prints: it calls one of these methods."""
+"""How long-running work reports its progress. The library never prints: it calls one of these methods."""
 
 from __future__ import annotations
 

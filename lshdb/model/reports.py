@@ -71,7 +71,7 @@ class IngestReport:
         num_rejected_sources: sources that gave no document, because everything in them was rejected.
         rejected_sources: the first of them.
         num_given_up: sources that were not read to their end, because most of what was read was rejected.
-        given_up: the first of them; the reason is that of the first rejection, after its place.
+        given_up: the first of them; the reason is that of the first rejection, after its position.
         is_limited: whether documents were left unread, because the run was limited to the first ones.
         num_spared: files that are damaged or empty now, so that `prune` kept the documents that they no longer have.
     """

@@ -72,14 +72,14 @@ MAX_DATE: Final = 253_402_300_799_999_999
 
 # A dataclass takes ten times as long to make. An ingest makes three of each: as read, without its text, as received.
 class Document(Struct, frozen=True, gc=False):
-    """One place where a text (or a set of features) was seen.
+    """One occurrence of a text, or of a set of features, such as a file or a record.
 
     Args:
         doc_id: the user's name for it: 1 to 2,000 bytes of UTF-8, without NUL characters.
         text: the text; empty if there are `features`.
         features: the elements of a document that is a set already, as strings without line ends; None for a text.
         source: the URI of the file it came from; None if a program added it.
-        locator: the place in the source (``line 17``); empty if the document is the whole source.
+        locator: where it is in the source (``line 17``); empty if the document is the whole source.
         num_replaced: the number of undecodable byte sequences that were replaced by U+FFFD.
         dated_at: the date of its record (WARC-Date), in microseconds since 1970 UTC, in the years 1 to 9999; None if it
             has none. A document does not replace one with the same id that has a later date.

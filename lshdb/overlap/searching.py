@@ -94,5 +94,5 @@ def require_apart(train: Sequence[str | Path], test: Sequence[str | Path]) -> No
     """Check that the two sides have no place in common. Raises: UsageError."""
     if set(train) & set(test):
         raise UsageError(
-            reason="--train and --test have a place in common; `lshdb dupes --within` lists pairs of one collection"
+            reason="--train and --test name the same documents; `lshdb dupes --within` lists pairs of one collection"
         )

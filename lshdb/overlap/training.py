@@ -32,8 +32,8 @@ class Part(Struct, frozen=True):
         weights: how many documents each text is, int64, shape (n,).
         hits: (text, first word, N-gram), int64, shape (m, 3); texts are counted from 0 to n - 1.
         frames: the texts, compressed.
-        accepted: which of them may be listed, bool, shape (n,). Whoever takes the part sets it; the names of the others
-            are forgotten.
+        accepted: which of them may be listed, bool, shape (n,). The caller that takes the part sets it; the names of
+            the others are forgotten.
     """
 
     keys: NDArray[np.int64]

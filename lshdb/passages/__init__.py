@@ -1,1 +1,1 @@
-"""Find passages: runs of words that stand in several texts, and texts that are contained in others."""
+"""Find passages: runs of words that several texts share, and texts that are contained in others."""

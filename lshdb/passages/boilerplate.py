@@ -1,4 +1,4 @@
-"""The passages that most documents share.
+"""The passages that many documents share.
 
 One pass over all fingerprints counts the documents of each. From the most frequent fingerprint on, its place in the
 first text is extended to the run of words that at least half of a sample of its texts have around it. Then the texts
@@ -46,7 +46,7 @@ def boilerplate(
     within: str | None = None,
     prefix: str | None = None,
 ) -> list[Boilerplate]:
-    """Return the passages that most documents share, the most frequent first.
+    """Return the passages that many documents share, the most frequent first.
 
     Args:
         min_documents: the least number of documents of a passage.

@@ -4,8 +4,8 @@ The fingerprints are written part by part. If the process is killed, the next ca
 passages become a parameter of the index in the transaction that finds no further text, so every question about passages
 sees all contents.
 
-Limitation: a process that opened the index before and writes to it afterwards fails, because it would write no
-fingerprints; it has to open the index again.
+Limitation: a process that opened the index before fails when it writes to it afterwards, because it would write no
+fingerprints. It has to open the index again.
 """
 
 from __future__ import annotations

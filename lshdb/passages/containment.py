@@ -1,11 +1,11 @@
 """Find the texts that contain a text, or that it contains, and all such pairs of an index.
 
 The fingerprints of passages supply the candidates, and the texts their containments. Containment is the share of the
-distinct shingles of one text that the other one has too.
+distinct shingles of one text that the other one also has.
 
-Limitation: two texts without a shared run of N words are no candidates, however many shingles they share. A text in
-which every run is shorter than N words keeps at most (N - k) / (N - 1) of its shingles of k words, unless its parts
-also stand elsewhere in the other text. For N = 13 and k = 5 that is 0.67.
+Limitation: two texts without a shared run of N words are not candidates, however many shingles they share. A text in
+which every shared run is shorter than N words keeps at most (N - k) / (N - 1) of its shingles of k words, unless its
+parts also occur elsewhere in the other text. For N = 13 and k = 5 that is 0.67.
 
 Source: Broder 1997, On the resemblance and containment of documents.
 """

@@ -19,7 +19,7 @@ MAX_OCCURRENCES: Final = 64
 
 
 def shared_runs(grams: NDArray[np.uint64], others: NDArray[np.uint64], num_words: int) -> NDArray[np.int64]:
-    """Return the runs of words of a text that stand in another text and cannot be extended there.
+    """Return the runs of words of a text that occur in another text and cannot be extended there.
 
     Args:
         grams, others: uint64, the N-grams of both texts in reading order; see `words.ngrams`.

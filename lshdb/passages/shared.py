@@ -1,4 +1,4 @@
-"""The passages of a document that stand in other documents too."""
+"""The passages of a document that also occur in other documents."""
 
 from __future__ import annotations
 

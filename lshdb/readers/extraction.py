@@ -1,8 +1,8 @@
 """The text of a page, at a bounded cost.
 
-Markup can make the parser take time, or memory, that grows with the square of the page's size. Which markup does is not
-a list that can be completed, so lshdb bounds the work itself: it parses a page in another process, which the system
-kills when the page has used up its processor time or its memory. The limits grow with the size of the page and leave
+Markup can make the parser take time, or memory, that grows with the square of the page's size. A list of such markup
+would never be complete, so lshdb bounds the work itself: it parses a page in another process, which the system kills
+when the page has used up its processor time or its memory. The limits grow with the size of the page and leave
 ordinary markup a margin of five (see benchmarks/runs/nesting.py). Small pages cannot cost much, and are parsed here.
 
 A limit on open elements, checked before parsing, would need no process. But only a complete parser knows which end tags

@@ -1,11 +1,10 @@
 """Read Parquet: one document per row, of which two columns are used. Needs the extra ``parquet`` (pyarrow).
 
 Row groups are read in order, in batches of about 4 MB of text. Memory grows with the largest page of a row group, not
-with the file. If a row group is damaged, only its rows are lost. Checksums of pages are verified
-if the file has them. The metadata is at the end of a Parquet file, so
-standard input is copied to a temporary file first.
+with the file. If a row group is damaged, only its rows are lost. Checksums of pages are verified if the file has them.
+The metadata is at the end of a Parquet file, so standard input is copied to a temporary file first.
 
-Limitations: columns inside of lists are not read. Only pyarrow itself limits the memory that a damaged page takes.
+Limitations: columns inside lists are not read. Only pyarrow itself limits the memory that a damaged page takes.
 """
 
 from __future__ import annotations

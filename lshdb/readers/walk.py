@@ -8,10 +8,10 @@ Glob patterns choose files. A pattern matches the path below the root (``docs/a/
 these characters, and case matters. A folder that matches an exclude pattern is not entered. A file that the caller
 names is matched by its name.
 
-Whoever writes into a folder can make a symbolic link to any file of the machine. A link inside a folder is therefore
-followed only to a file under one of the paths, unless the caller allows more. A link to a folder under one of the paths
-is never followed, because that folder is walked anyway. Of several ways to another folder, the first one is taken, so a
-loop of links ends.
+Anyone who can write to a folder can create a symbolic link to any file of the machine. A link inside a folder is
+therefore followed only to a file under one of the paths, unless the caller allows more. A link to a folder under one of
+the paths is never followed, because that folder is walked anyway. Of several ways to another folder, the first one is
+taken, so a loop of links ends.
 
 Limitation: a file that is added after its folder was scanned is found by the next walk.
 """

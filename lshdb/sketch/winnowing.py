@@ -11,10 +11,10 @@ About 2 / (w + 1) of the k-grams are fingerprints: two new minima in each w + 1 
 
 Limitations:
 - A text of fewer than N words has no fingerprints.
-- A fingerprint is 32 bits of a hash, so texts can share one by chance. Whoever uses it compares the words.
+- A fingerprint is 32 bits of a hash, so texts can share one by chance. Callers compare the words.
 
 Source: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document fingerprinting. The paper also says
-which of equal minima to choose. That is of no matter here, because only the values are kept, without their places.
+which of equal minima to choose. That does not matter here, because only the values are kept, not their positions.
 """
 
 from __future__ import annotations

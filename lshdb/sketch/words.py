@@ -4,7 +4,7 @@ A word is what a word shingle is made of: a run of letters, marks, digits and un
 point of a script that puts no spaces between words. Texts that differ in case, punctuation or white space only have the
 same words.
 
-Limitation: a hash stands for its word. Whoever needs certainty compares the code points; see `Words.spelled`.
+Limitation: a hash stands for its word. Callers that need certainty compare the code points; see `Words.spelled`.
 """
 
 from __future__ import annotations

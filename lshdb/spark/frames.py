@@ -1,6 +1,6 @@
 """Near-duplicates of a DataFrame.
 
-The documents count in the order of their ids, so the result does not depend on how the DataFrame is partitioned.
+The documents are ordered by their ids, so the result does not depend on how the DataFrame is partitioned.
 """
 
 from __future__ import annotations

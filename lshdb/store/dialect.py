@@ -56,7 +56,7 @@ class Dialect(ABC):
     enforces_all: ClassVar[bool] = True
     # Whether tables do without some of their indexes while they are filled.
     puts_off: ClassVar[bool] = False
-    # From so many new rows on, a temporary table is truncated before it is filled again.
+    # From this many new rows on, a temporary table is truncated before it is filled again.
     truncated_rows: ClassVar[float] = math.inf
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0

@@ -34,7 +34,7 @@ def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset(
     else:
         require_no_database(path)
     if path.exists() and not path.is_file():
-        raise OutputFailed(path=path, reason="it is no regular file")
+        raise OutputFailed(path=path, reason="it is not a regular file")
     if path.exists() and not force:
         raise OutputExists(path=path)
     if not path.absolute().parent.is_dir():

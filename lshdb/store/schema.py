@@ -1,10 +1,10 @@
 """The tables as of the newest revision. Migrations lead to the same; a test checks that both agree.
 
-All tables except `band_bucket` have foreign keys. Checking 20 bucket rows for each document would halve the speed of
-an ingest. Checking everything else adds 4 % to the processor time of an ingest in SQLite. Postgres looks up each
-reference with a separate statement and locks the row that it finds: 40 % of the time of a later load of short texts.
-So the foreign keys in UNENFORCED are declared, but only SQLite has them. On both, `check` finds rows that refer to
-nothing.
+All references are foreign keys, except those of `band_bucket`, `bucket_filter` and `fingerprint_block`. Checking 20
+bucket rows for each document would halve the speed of an ingest. Checking everything else adds 4 % to the processor
+time of an ingest in SQLite. Postgres looks up each reference with a separate statement and locks the row that it finds:
+40 % of the time of a later load of short texts. So the foreign keys in UNENFORCED are declared, but only SQLite has
+them. On both, `check` finds rows that refer to nothing.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _required(url: URL) -> URL:
     if (url.database or ":memory:") == ":memory:":
         raise UsageError(reason="--db: an index in memory would be lost at once; name a file")
     if wrong := sorted(url.query.items() - {("mode", "ro")}):
-        raise UsageError(reason=f"--db: {wrong[0][0]} is no option of a SQLite index; the only one is ?mode=ro")
+        raise UsageError(reason=f"--db: {wrong[0][0]} is not an option of a SQLite index; the only one is ?mode=ro")
     return url
 
 

@@ -118,5 +118,5 @@ class Rebanding:
     def _position(self, transaction: Transaction) -> int:
         begun = bands.coming(transaction)
         if begun is None or begun.banding != self._wanted.banding:
-            raise IndexBusy(url=self._store.url, reason="another reband, to other bands, is not finished")
+            raise IndexBusy(url=self._store.url, reason="a reband to other bands is not finished")
         return begun.position

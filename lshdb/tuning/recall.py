@@ -151,7 +151,7 @@ class Measuring:
                 if num_probes is None and (self._is_precise(tally.estimate()) or time.monotonic() > ends):
                     break
         if num_probes is None and tally.num_probes < len(keys) and not self._is_precise(tally.estimate()):
-            self._progress.noticed(f"the time was up before recall was known to {self._sampling.precision}; allow more")
+            self._progress.noticed(f"time ran out before recall was known to {self._sampling.precision}; allow more")
         measured = self._measurement(tally, len(keys), seed)
         with self._store.writing() as transaction:
             measurements.put(transaction, measured)

@@ -59,7 +59,7 @@ class AsyncClient:
         await self.close()
 
     async def query(self, document: Document, min_sim: float | None = None, k: int | None = None) -> list[Match]:
-        """Return the near-duplicates of a document, the most similar first. Args: k: at most so many; None for all."""
+        """Return the near-duplicates of a document, the most similar first. Args: k: how many at most; None for all."""
         return await self._asked(calls.query(document, min_sim, k))
 
     async def query_id(

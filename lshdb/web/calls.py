@@ -158,7 +158,7 @@ class Received(Generic[_Made]):
 
 
 def address_of(url: str) -> str:
-    """Return the address of a service without its password. Raises: UsageError: it is not one of HTTP."""
+    """Return the address of a service without its password. Raises: UsageError: it is not an HTTP address."""
     place = urlsplit(url)
     if place.scheme not in ("http", "https") or place.hostname is None:
         raise UsageError(reason="the address of a service begins with http:// or https://")
@@ -199,7 +199,7 @@ def _understood(url: str) -> Iterator[None]:
     try:
         yield
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
-        raise StoreUnreachable(url=url, reason="its answer is not one of lshdb serve, or of another version") from None
+        raise StoreUnreachable(url=url, reason="its answer is not one of this version of lshdb serve") from None
 
 
 # The questions, as the methods of `Client` describe them.

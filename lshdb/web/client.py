@@ -51,7 +51,7 @@ class Client:
         token: the LSHDB_TOKEN of the service.
         seconds: how long to wait for the service.
 
-    Raises: UsageError: the address is not one of HTTP.
+    Raises: UsageError: the address is not an HTTP address.
     """
 
     def __init__(self, url: str, token: str | None = None, seconds: float = 60.0) -> None:
@@ -73,7 +73,7 @@ class Client:
         self.close()
 
     def query(self, document: Document, min_sim: float | None = None, k: int | None = None) -> list[Match]:
-        """Return the near-duplicates of a document, the most similar first. Args: k: at most so many; None for all."""
+        """Return the near-duplicates of a document, the most similar first. Args: k: how many at most; None for all."""
         return self._asked(calls.query(document, min_sim, k))
 
     def query_id(

@@ -131,5 +131,5 @@ class Desk:
 
 
 def _encoded(rows: Iterator[Any]) -> bytes:
-    """Return the next rows, one to a line; nothing at the end."""
+    """Return the next rows, one per line; nothing at the end."""
     return b"".join(msgspec.json.encode(row) + b"\n" for row in islice(rows, LINES))

@@ -1,8 +1,8 @@
 """Forms that change something, so that only our own pages can send them. They need no script.
 
-A form holds a token: a keyed hash of a random name that the browser keeps in a cookie. A page from elsewhere can make a
-browser send the cookie, but it can read neither the cookie nor the token. The guard also refuses what a browser says to
-come from elsewhere.
+A form holds a token: a keyed hash of a random name that the browser keeps in a cookie. A page of another site can make
+a browser send the cookie, but it can read neither the cookie nor the token. The guard also refuses requests that,
+according to the browser, come from another site.
 """
 
 from __future__ import annotations

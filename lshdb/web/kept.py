@@ -84,7 +84,7 @@ class Kept:
                 self._answers[name] = replace(answer, seen_at=-math.inf, seconds=seconds)
 
     def _renew(self, mine: threading.Lock, index: Index, name: Hashable, question: Callable[[Index], object]) -> None:
-        # An error is that of the next one who asks: the answer stays as old as it is.
+        # The next caller gets the error; the old answer stays.
         with mine, suppress(LshdbError):
             self._renewed(index, name, question)
 

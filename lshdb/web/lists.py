@@ -1,7 +1,7 @@
 """REST: pairs, clusters, runs and figures.
 
 A list is a JSON object with the first items and a cursor for the next ones. With ``Accept: application/x-ndjson``, it
-is all items, one to a line, read while they are sent.
+is all items, one per line, read while they are sent.
 """
 
 from __future__ import annotations

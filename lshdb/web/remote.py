@@ -1,4 +1,4 @@
-"""A service as the command line asks it: a client that also reads files, tells its user, and refuses what it cannot do.
+"""A service as the command line uses it: a client that also reads files, shows progress, and refuses what it cannot do.
 
 Output is that of the index itself. Limitation: a service compares no files with `explain`, and its figures may be five
 seconds old.

@@ -1,7 +1,7 @@
-"""A report of an index: one page that needs no service, to be mailed, or kept with a build.
+"""A report of an index: one page that needs no service, to mail or to keep with a build.
 
 It loads nothing, runs no script, and has at most 2 MB, whatever the index holds. Limitation: it asks several questions
-one after the other, so what another process writes meanwhile may be in the later answers only.
+one after another, so what another process writes meanwhile may be in the later answers only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes the values that an index returns of the JSON that a service answers with."""
+"""Turns the JSON of a service's answers into the values that an index returns."""
 
 from __future__ import annotations
 

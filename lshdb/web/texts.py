@@ -16,7 +16,7 @@ SHOWN_TEXT: Final = 20_000
 
 
 def text_of(index: Index, doc_id: str, collection: str) -> str | None:
-    """Return a text, or the features of a document, one to a line; None if the index keeps none."""
+    """Return a text, or the features of a document, one per line; None if the index keeps none."""
     try:
         found = index.get(doc_id, collection)
     except TextsNotKept:
@@ -33,7 +33,7 @@ def beginning_of(index: Index, doc_id: str, collection: str) -> str | None:
 
 
 def typed(index: Index, text: str) -> Document:
-    """Return what somebody typed as a document that suits the index: a text, or features, one to a line."""
+    """Return what somebody typed as a document that suits the index: a text, or features, one per line."""
     if index.params.shingle != "set":
         return Document("the question", text)
     return Document("the question", features=tuple(filter(None, text.splitlines())))

@@ -1,4 +1,4 @@
-"""What requests hold, and what answers look like. FastAPI checks the one and describes both."""
+"""What requests hold, and what answers look like. FastAPI checks the former and describes both."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Content:
     features: list[str] | None = None
 
     __pydantic_config__: ClassVar = STRICT
-    # Of the fields that name what is asked about, or added.
+    # The fields of which exactly one names what is asked about, or added.
     _one_of: ClassVar[tuple[str, ...]] = ("text", "html", "features")
 
     def __post_init__(self) -> None:

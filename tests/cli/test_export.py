@@ -229,7 +229,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_done(
         raise AssertionError
 
     monkeypatch.setattr("lshdb.clusters.clusters.Deduplication.clusters", must_not)
-    for out, reason in ((tmp_path / "no" / "out", "there is no such folder"), (tmp_path, "it is no regular file")):
+    for out, reason in ((tmp_path / "no" / "out", "there is no such folder"), (tmp_path, "it is not a regular file")):
         ended = lshdb(filled, "export", "--out", out, "--force")
         assert (ended.code, ended.err) == (62, f"lshdb: Cannot write {out}: {reason}. Nothing was changed.\n")
     same = lshdb(filled, "export", "--out", tmp_path / "one", "--audit", tmp_path / "one")

@@ -96,7 +96,7 @@ MISTAKES = {
         "--db notes.txt ingest table.csv",
         12,
         (
-            "lshdb: notes.txt is not an lshdb index: file is not a database. Choose another place with --db.",
+            "lshdb: notes.txt is not an lshdb index: file is not a database. Choose another path or URL with --db.",
         ),
     ),
     "an index in a folder that does not exist": Mistake(

@@ -103,7 +103,7 @@ def test_a_backup_never_takes_the_place_of_its_index_or_of_one_in_use(index_path
             Index.backup(str(index_path), taken, force=True)
     with Index.create(str(tmp_path / "other.db")) as other:
         other.add([Document("a", WORDS)])
-        with pytest.raises(OutputFailed, match=r"other\.db-wal is beside it"):
+        with pytest.raises(OutputFailed, match=r"other\.db-wal is next to it"):
             Index.backup(str(index_path), tmp_path / "other.db", force=True)
         assert other.stats().figures.num_documents == 1
     with pytest.raises(OutputFailed, match="no such folder"):

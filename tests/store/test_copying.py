@@ -177,7 +177,7 @@ def test_nothing_is_copied_to_where_something_else_is(tmp_path: Path) -> None:
     with Index.create(original) as index:
         with pytest.raises(NotAnIndex):
             index.copy(str(tmp_path / "letter.txt"))
-        with pytest.raises(OutputFailed, match=r"rest\.db-wal is beside it"):
+        with pytest.raises(OutputFailed, match=r"rest\.db-wal is next to it"):
             index.copy(str(tmp_path / "rest.db"))
         with pytest.raises(OutputFailed, match="there is no such folder"):
             index.copy(str(tmp_path / "nowhere" / "copy.db"))

@@ -27,7 +27,7 @@ __all__ = ["lshdb"]
         ("postgresql://u:SE@KR/SEKRET@h/x", "two @"),
         ("postgresql://u:SEKRET@h:port/x", "not a database URL"),
         ("mysql://u:SEKRET@h/x", "mysql is not a database lshdb knows"),
-        ("sqlite:///x.db?cache=SEKRET", "cache is no option"),
+        ("sqlite:///x.db?cache=SEKRET", "cache is not an option"),
         (":memory:", "an index in memory"),
         ("sqlite://", "an index in memory"),
         ("sqlite:///:memory:", "an index in memory"),

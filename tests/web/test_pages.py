@@ -103,7 +103,7 @@ def test_an_index_of_sets_is_asked_about_features(tmp_path: Path) -> None:
             [Document("cars", features=("red", "fast", "two doors", "old", "loud")), Document("x", features=("y",))]
         )
     with serving(path, ServeOptions()) as service:
-        assert b"Features, one to a line" in service("GET", "/ask").body
+        assert b"Features, one per line" in service("GET", "/ask").body
         # A form separates lines by CR LF; white space is a part of a feature.
         for typed, similarity in (
             ("red\r\nloud\r\n\r\nfast\r\ntwo doors", 0.8),

@@ -56,7 +56,7 @@ def test_a_run_is_shown_with_what_it_brought(filled: str) -> None:
         changed = parsed(report(index, run=3))
     page = parsed(night)
     assert (run.run, run.num_added) == (2, 2)
-    assert "What run 2 brought" in page.text
+    assert "What run 2 changed" in page.text
     assert "The kept document and what the run brought" in page.text
     assert "UTC, finished." in page.text
     assert "e: 0 words removed, 1 added, 10 equal." in page.text

@@ -1,8 +1,8 @@
-"""Take frequent passages out of the texts of records.
+"""Remove frequent passages from the texts of records.
 
-A passage is taken out if each N words in a row of it are frequent. What goes is the original text from the first letter
-of its first word to the last letter of its last word. All other bytes of the text stay, also the punctuation and white
-space around the passage. Where its neighbours would become one word, a space takes its place.
+A passage is removed if every N consecutive words of it are frequent. The original text is removed from the first letter
+of its first word to the last letter of its last word. All other bytes of the text stay, including the punctuation and
+white space around the passage. Where its neighbours would become one word, a space takes its place.
 
 Knows no file format: a record is the list of its text fields, and an edit is a range of characters of a field.
 """
@@ -48,7 +48,7 @@ class Edits(Struct, frozen=True):
 
 
 class Tally:
-    """Counts what was taken out of the records of a file."""
+    """Counts what was removed from the records of a file."""
 
     def __init__(self) -> None:
         self._numbers: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Take passages out of the text columns of a table. Importing this module needs pyarrow."""
+"""Remove passages from the text columns of a table. Importing this module needs pyarrow."""
 
 from __future__ import annotations
 

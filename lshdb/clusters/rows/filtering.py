@@ -239,7 +239,7 @@ class Filtering:
 
 
 def _require_rewritable(shard: Shard, judged: Judged) -> None:
-    """Raises: UsageError: passages cannot be taken out of this file."""
+    """Raises: UsageError: passages cannot be removed from this file."""
     way_out = "leave it out with --exclude"
     if not isinstance(judged, Records):
         if judged in (KEPT, DROPPED):

@@ -38,10 +38,10 @@ class FilterOptions:
         collection: the collection of the ids on standard input.
         read: how standard input is read.
         clusters: which documents are duplicates, and which of them is kept.
-        without_boilerplate: take passages out of the kept records if at least this many kept documents of the index
-            share them; None takes nothing.
+        without_boilerplate: remove passages from the kept records if at least this many kept documents of the index
+            share them; None removes nothing.
 
-    Raises: UsageError: boilerplate would be taken out of dropped records, or has fewer than two documents; patterns
+    Raises: UsageError: boilerplate would be removed from dropped records, or has fewer than two documents; patterns
         are a single string.
     """
 
@@ -100,12 +100,12 @@ class RecordCounts:
 
 @dataclass(frozen=True, slots=True)
 class TakenPassage:
-    """A passage that was taken out of records.
+    """A passage that was removed from records.
 
     Args:
         text: its words, at most the first 40.
         num_words: how many it has.
-        num_records: how many records it was taken out of.
+        num_records: how many records it was removed from.
     """
 
     text: str
@@ -115,7 +115,7 @@ class TakenPassage:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was taken out of records.
+    """What was removed from records.
 
     Args:
         num_records: records that lost a passage.
@@ -154,7 +154,7 @@ class FilterReport:
         num_files: the files that were read; an earlier run had already written `num_present` of them.
         num_left_out: files that are one document each and were not written, because the document is not wanted.
         failed: the files that could not be read. Nothing was written for them.
-        taken: the boilerplate that was taken out of kept records; None if that was not requested.
+        taken: the boilerplate that was removed from kept records; None if that was not requested.
         num_dangling: revisits that were written although the record that they name was dropped. Files that an earlier
             run had written do not count.
     """

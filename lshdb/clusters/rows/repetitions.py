@@ -1,8 +1,8 @@
 """Find the records that repeat a document: another record has the same id and the same text.
 
-The index holds one place of each document, so it does not know the other records, most often those of overlapping
-files. They are read again, but only from files that had more documents when they were ingested than the index knows
-places in them.
+The index stores only one locator for each document, so it does not know the other records, most often those of
+overlapping files. They are read again, but only from files in which the ingest found more documents than the index has
+locators.
 """
 
 from __future__ import annotations

@@ -90,9 +90,9 @@ _num_left = 0
 
 
 def begin_with_reference(num_bytes: int = SMALL_BYTES) -> None:
-    """Let the reference do the first calls of this process, until it was given so many bytes.
+    """Let the reference do the first calls of this process, until it was given this many bytes.
 
-    This is for commands that may be over by then, and for their worker processes. A program that goes on should load
+    This is for commands that may be over by then, and for their worker processes. A program that continues should load
     the kernels at once.
     """
     global _num_left

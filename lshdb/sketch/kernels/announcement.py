@@ -1,4 +1,4 @@
-"""Says that kernels are being compiled: for seconds, nothing else seems to happen.
+"""Announces that kernels are being compiled, because nothing else seems to happen for seconds.
 
 A process has one receiver, because it compiles a kernel once, whatever indexes it has open.
 """

@@ -30,7 +30,7 @@ __all__ = [
 
 SPACE = np.uint32(entries.SPACE)
 LINE_FEED = np.uint32(0x0A)
-FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
+FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a lookup
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
 SOLO = np.uint32(entries.SOLO << entries.KIND_SHIFT)
 
@@ -202,7 +202,7 @@ def _keyed_run(
 
 @kernel
 def _cut(codepoints: NDArray[np.uint32]) -> np.uint64:
-    """Return where the second half of a normal form begins: behind the first space from the middle on."""
+    """Return where the second half of a normal form begins: after the first space from the middle on."""
     size = np.uint64(len(codepoints))
     for i in range(size // np.uint64(2), size):
         if codepoints[i] == SPACE:

@@ -15,7 +15,7 @@ from lshdb.sketch.kernels.compiled_texts import decoded
 __all__ = ["bound_words", "place_words", "split_words"]
 
 SPACE = np.uint32(entries.SPACE)
-FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a look-up
+FIRST_SOLO = np.uint32(0x0E00)  # Thai; no code point below it is solo, so none needs a lookup
 KIND_MASK = np.uint32(3 << entries.KIND_SHIFT)
 SEPARATOR = np.uint32(entries.SEPARATOR << entries.KIND_SHIFT)
 SOLO = np.uint32(entries.SOLO << entries.KIND_SHIFT)

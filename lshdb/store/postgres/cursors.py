@@ -1,6 +1,6 @@
 """Cursors that receive values in the server's own form.
 
-As text, the bytes of a value are twice as many: 24,571 texts of 4 kB took 0.5 s to read, and now take 0.2 s.
+As text, a value has twice as many bytes: 24,571 texts of 4 kB take 0.5 s to read, instead of 0.2 s.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ RETRY_SECONDS = 0.01
 # again, and a thread that is sketching releases it only every 5 ms. But with 32,000 values, a compiled statement took
 # 4 MB, and a connection kept 80 MB of them.
 MAX_VARIABLES = 8_000
-# From so many rows on, it is worth looking for columns with one value.
+# From this many rows on, it is worth looking for columns with one value.
 MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32

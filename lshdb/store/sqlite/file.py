@@ -101,7 +101,7 @@ def require_no_log(path: Path) -> None:
     """Check that no log is left at `path`, because SQLite would apply it to any file there. Raises: OutputFailed."""
     for rest in _beside(path):
         if rest.exists():
-            raise OutputFailed(path=path, reason=f"{rest.name} is beside it, which an index that is in use has")
+            raise OutputFailed(path=path, reason=f"{rest.name} is next to it, as with an index that is in use")
 
 
 def keep_log(path: Path) -> None:

@@ -1,6 +1,6 @@
 """The lock that lets one process at a time ingest, or do other long work. It is on another file next to the index.
 
-The system releases it when its holder ends, in whatever way.
+The system releases it when its holder ends, however that happens.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ few filters to read even if merges of rows are far behind. After a link that rea
 into one. The filter of a merge's target is made from those of its sources before the first row moves.
 
 A filter is made in order, a few parts in one transaction, and is used when it is complete. If the process is killed,
-the next one continues after its last part. The smallest goes on first: while one large filter was made, ingests have
-left tens of small ones.
+the next one continues after its last part. The smallest is continued first, because ingests would leave tens of small
+filters while a large one is made.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def go_on(transaction: Transaction, full: int, *, together: bool = False) -> boo
         transaction.execute(parts, _range(min(needless)))
         return True
     begun, fewer_than = _smallest_begun(known)
-    # One for all filters waits for those that are begun.
+    # One for all filters waits for those that have begun.
     can_begin = begun is None or not together
     if can_begin and (sharing := _sharing(known, full, fewer_than, together=together)):
         begun = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
@@ -72,7 +72,7 @@ def go_on(transaction: Transaction, full: int, *, together: bool = False) -> boo
 
 
 def _smallest_begun(known: Sequence[Generation]) -> tuple[int | None, float]:
-    """Return the filter with the fewest rows of those that are begun, and their number; None if none is begun."""
+    """Return the filter with the fewest rows of those that have begun, and their number; None if there is none."""
     rows = defaultdict[int, int](int)
     for one in known:
         if one.next_filter is not None:

@@ -10,8 +10,8 @@ again (`filter_merges`). `lookups` finds buckets in them.
 Without labels, a part covers 16 times as many positions. So a load of 120,000 texts has a filter of 5,400 parts instead
 of 86,000, all of which a merge reads and deletes.
 
-A generation's filter denies no row of it: no row is added to a generation that has one, and it is used only when it is
-complete. A row that was deleted stays in the filter, which costs a read.
+A filter has no false negatives: no row is added to a generation that has one, and it is used only when it is complete.
+A row that was deleted stays in the filter, which costs a read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reads and writes `fingerprint_block`, and records the building of a passage index.
 
-The entries of a deleted content stay until `sweep`. Keys are never reused, so they belong to no other content, and
-whoever reads the text of a candidate does not find it. Deleting them at once would change a hundred blocks for each
-content.
+The entries of a deleted content stay until `sweep`, because deleting them at once would change a hundred blocks for
+each content. Keys are never reused, so the entries belong to no other content, and a candidate without a text is
+ignored.
 """
 
 from __future__ import annotations

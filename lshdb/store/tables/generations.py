@@ -6,7 +6,7 @@ generations of one size class merge into one of the next class, by an ordered pa
 
 Each row is in one generation, and any generation may have any row. So a merge moves rows in small transactions, in the
 order of the key, and a reader sees every row once at any time. A merge stores no position: it continues with the first
-row that its sources still have, also if it was killed.
+row that its sources still have, even after it was killed.
 """
 
 from __future__ import annotations

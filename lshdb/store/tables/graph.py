@@ -92,7 +92,7 @@ def num_unlinked(transaction: Transaction) -> int:
 
 
 def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray[np.int64]:
-    """Return the contents whose pairs have not been computed yet, int64, ascending. Args: count: at most so many."""
+    """Return the contents whose pairs have not been computed yet, int64, ascending. Args: count: at most this many."""
     statement = _UNLINKED if count is None else _FIRST_UNLINKED
     # Not as a list: the objects of 10 million contents would take 2 GB.
     return transaction.integers(statement, None if count is None else {"count": count})[:, 0]
@@ -101,7 +101,7 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
 def candidates_at(
     transaction: Transaction, places: Sequence[BucketPlace], most: int | None = None
 ) -> NDArray[np.int64]:
-    """Return the contents in any of the places, int64, ascending. Args: most: any so many of them are enough."""
+    """Return the contents in any of the places, int64, ascending. Args: most: any this many of them are enough."""
     found = islice(transaction.rows(statements.contents_at(), {"given": places}) if places else (), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
     return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))

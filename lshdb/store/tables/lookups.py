@@ -47,9 +47,9 @@ BucketPlace: TypeAlias = tuple[int, int, int]
 
 # The number of contents of a place that was not read.
 UNKNOWN: Final = -1
-# Looking a bucket up takes as long as reading so many rows.
+# Looking a bucket up takes as long as reading this many rows.
 ROWS_A_LOOKUP: Final = 6
-# Looking up a part takes about as long as reading so many in order: 1.5 us.
+# Looking up a part takes about as long as reading this many in order: 1.5 us.
 PARTS_A_LOOKUP: Final = 1
 # Every 16th entry is unpacked, and a search for a position begins there.
 SAMPLE_STEP: Final = 16
@@ -149,12 +149,12 @@ class _Places:
 
 
 def _entry(position: int, bits: int) -> bytes:
-    """Return the entry of a position with the label 0, which has so many bits."""
+    """Return the entry of a position with the label 0, which has this many bits."""
     return (position << bits & (1 << 8 * ENTRY_BYTES) - 1).to_bytes(ENTRY_BYTES, "big")
 
 
 def _labels(entries: bytes, wanted: bytes, bits: int) -> set[int]:
-    """Return the labels, which have so many bits, of the entries of a part that are like this one."""
+    """Return the labels, which have this many bits, of the entries of a part that are like this one."""
     labels, place = set[int](), -1
     # Only the last byte has bits of the label.
     while (place := entries.find(wanted[:-1], place + 1)) >= 0:

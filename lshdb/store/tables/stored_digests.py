@@ -24,7 +24,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["StoredDigests", "are_worth_reading"]
 
-# Looking a digest up takes half as long as reading those of so many contents, and a load has several batches.
+# Looking a digest up takes half as long as reading those of this many contents, and a load has several batches.
 CONTENTS_A_LOOKUP: Final = 1_000
 # Their digests take 64 MB. With more contents, each batch is looked up.
 MOST_CONTENTS: Final = 16_000_000

@@ -1,4 +1,4 @@
-"""The page of the largest buckets, and of the passages that most documents share."""
+"""The page of the largest buckets, and of the passages that many documents share."""
 
 from __future__ import annotations
 
