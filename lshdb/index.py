@@ -354,6 +354,7 @@ class Index:
         from lshdb.ingest.buffer import Buffer
 
         arguments.count("size", size)
+        arguments.seconds(seconds, threading.TIMEOUT_MAX)
         arguments.name("a collection", collection)
         # A buffer has its own: it adds from any thread, one batch at a time.
         runs: _SmallRuns = {}
@@ -540,6 +541,9 @@ class Index:
         """
         from lshdb.tuning.recall import Measuring
 
+        arguments.limit("num_probes", num_probes)
+        arguments.count("seed", seed, least=0)
+        arguments.seconds(seconds, math.inf)
         self._link(None)
         with recorded_run(self._store, "tune") as run_key:
             return Measuring(self._store, run_key, self._progress).measure(num_probes, seed, seconds)
@@ -920,6 +924,7 @@ class Index:
         if among is not None:
             names = arguments.places("among", among)
             return self._store.read(lambda snapshot: decisions.among(snapshot, names))
+        arguments.limit("before", before)
         arguments.limit("limit", limit)
         return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit))
 
@@ -1239,6 +1244,7 @@ class Index:
         Args: before: only runs with a smaller number than this one.
         """
         arguments.count("count", count)
+        arguments.limit("before", before)
         return self._store.read(lambda snapshot: answers.runs(snapshot, count, before))
 
     def hottest(self, count: int) -> list[Hottest]:
@@ -1257,6 +1263,7 @@ class Index:
 
     def rejections(self, run: int) -> Iterator[Rejection]:
         """Return the items that a run could not ingest."""
+        arguments.count("run", run)
         return self._stream(lambda snapshot: answers.rejections(snapshot, run))
 
     def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:

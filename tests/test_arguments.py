@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lshdb import (
@@ -23,6 +26,8 @@ from lshdb import (
     InvalidParams,
     Params,
     ReadOptions,
+    Scope,
+    Thoroughness,
     UsageError,
 )
 from lshdb.store.tables import answers
@@ -308,12 +313,47 @@ CHOICES: dict[str, Callable[[Index], object]] = {
     "count is -1": lambda index: index.hottest(-1),
     "count is None": lambda index: index.hottest(None),  # type: ignore[arg-type]
     "num_bins is 0": lambda index: index.histogram(0),
+    "run is '2'": lambda index: index.rejections("2"),  # type: ignore[arg-type]
+    "run is np.int64(2)": lambda index: index.rejections(np.int64(2)),  # type: ignore[arg-type]
+    "before is 'x'": lambda index: index.runs(2, "x"),  # type: ignore[arg-type]
+    "before is 0": lambda index: index.decisions(before=0),
+    "num_probes is -1": lambda index: index.measure(-1),
+    "seed is -1": lambda index: index.measure(3, seed=-1),
+    "seconds is nan": lambda index: index.measure(seconds=math.nan),
+    "seconds is '5'": lambda index: index.buffered(seconds="5"),  # type: ignore[arg-type]
+    "seconds is inf": lambda index: index.buffered(seconds=math.inf),
+    "min_sim is '0.7'": lambda index: index.reband("0.7"),  # type: ignore[arg-type]
+    "recall is 2": lambda index: index.reband(0.7, 2),
+    "recall is 1.0": lambda index: index.reband(0.7, 1.0),
+    "sample is 0": lambda _: Scope(sample=0),
+    "sample is -1": lambda _: Thoroughness(sample=-1),
 }
+
+
+TOO_LARGE: dict[str, Callable[[Index], object]] = {
+    "limit of pairs": lambda index: index.pairs(limit=2**63),
+    "limit of decisions": lambda index: index.decisions(limit=2**63),
+    "runs": lambda index: index.runs(2**63),
+    "runs before": lambda index: index.runs(2, 2**63),
+    "rejections": lambda index: index.rejections(2**63),
+    "decisions before": lambda index: index.decisions(before=2**63),
+    "hottest": lambda index: index.hottest(2**63),
+    "seed of a measurement": lambda index: index.measure(seed=2**63),
+    "sample of verify": lambda index: index.verify(Scope(sample=2**63)),
+    "sample of check": lambda index: list(index.check(Thoroughness(sample=2**63))),
+    "undo": lambda index: index.undo(2**63),
+}
+
+
+@pytest.mark.parametrize("call", TOO_LARGE)
+def test_a_number_that_no_database_can_hold_is_refused(index: Index, call: str) -> None:
+    with pytest.raises(UsageError, match=r"whole number (from [01] to 9223372036854775807|of 64 bits)"):
+        TOO_LARGE[call](index)
 
 
 @pytest.mark.parametrize("message", CHOICES)
 def test_a_choice_that_does_not_exist_and_a_number_that_is_too_small_are_refused(index: Index, message: str) -> None:
-    with pytest.raises(InvalidParams, match=f"^{message}: it must be "):
+    with pytest.raises(InvalidParams, match=f"^{re.escape(message)}: it must be "):
         CHOICES[message](index)
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from lshdb.errors import InvalidParams, UsageError
 from lshdb.model.values import Document, unstorable
@@ -34,6 +34,7 @@ __all__ = [
     "paths",
     "place",
     "places",
+    "seconds",
     "several",
     "sides",
     "similarity",
@@ -47,6 +48,9 @@ Paths: TypeAlias = str | Path | Iterable[str | Path]
 Sides: TypeAlias = str | Path | Iterable[str | Path]
 # A database URL, or the path of a SQLite file.
 Place: TypeAlias = str | Path
+
+# The largest integer of both databases.
+LARGEST: Final = 2**63 - 1
 
 
 def documents(given: Documents) -> Iterator[Document]:
@@ -138,8 +142,8 @@ def numbers(given: int | Iterable[int]) -> set[int]:
     """Return the numbers of decisions. Raises: UsageError: an element is no whole number."""
     found = list(_each(given))
     for one in found:
-        if isinstance(one, bool) or not isinstance(one, int):
-            raise UsageError(reason=f"the number of a decision is a whole number, not {_shown(one)}")
+        if isinstance(one, bool) or not isinstance(one, int) or abs(one) > LARGEST:
+            raise UsageError(reason=f"the number of a decision is a whole number of 64 bits, not {_shown(one)}")
     return set(found)
 
 
@@ -158,9 +162,10 @@ def params(given: object) -> Mapping[str, Any]:
 
 
 def count(called: str, given: int, least: int = 1) -> int:
-    """Return a number of something. Raises: InvalidParams: it is not a whole number, or less than `least`."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        raise InvalidParams(name=called, value=given, reason=f"it must be a whole number from {least}")
+    """Return a number of something. Raises: InvalidParams: it is not a whole number from `least` to `LARGEST`."""
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= LARGEST:
+        most = f" to {LARGEST}" if isinstance(given, int) and given > LARGEST else ""
+        raise InvalidParams(name=called, value=given, reason=f"it must be a whole number from {least}{most}")
     return given
 
 
@@ -173,6 +178,13 @@ def similarity(given: float, called: str = "min_sim") -> float:
     """Return a similarity. Raises: InvalidParams: it is not a number from 0 to 1."""
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= 1.0:
         raise InvalidParams(name=called, value=given, reason="it must be a number from 0 to 1")
+    return given
+
+
+def seconds(given: float, most: float) -> float:
+    """Return a time in seconds. Raises: InvalidParams: it is not a number from 0 to `most`."""
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= most:
+        raise InvalidParams(name="seconds", value=given, reason=f"it must be a number from 0 to {most:g}")
     return given
 
 
