@@ -951,10 +951,13 @@ class Index:
         return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else made)
 
     def state(self) -> Hashable:
-        """Return a value that is another one after each run, and after each decision that was made or undone."""
-        from lshdb.store.tables import decisions
+        """Return a value that is another one after each run, and after each decision that was made or undone.
 
-        return self.params, tuple(self.runs(5)), self._store.read(decisions.state)
+        Each document that `add` or `put` add to their run changes it, too.
+        """
+        from lshdb.store.tables import decisions, runs
+
+        return self.params, self._store.read(lambda snapshot: (runs.state(snapshot), decisions.state(snapshot)))
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:
         """Return the near-duplicates of a document, in the index or not, the most similar first.
