@@ -207,7 +207,7 @@ class Index:
         from lshdb.store import whole
 
         with Store.at(arguments.place(url)) as store:
-            return whole.back_up(store, Path(path), progress or Progress(), force=force)
+            return whole.back_up(store, arguments.path(path), progress or Progress(), force=force)
 
     def copy(self, url: Place) -> CopyReport:
         """Copy the current state of the index to an empty place, and compare both.
@@ -293,7 +293,7 @@ class Index:
         from lshdb.ingest.ingest import Ingestion
         from lshdb.ingest.options import IngestOptions
 
-        named, given = arguments.paths(paths), options or IngestOptions()
+        named, given = arguments.paths(paths), arguments.options(options, IngestOptions)
         options = replace(given, read=given.read.suited(self.params), exclude=given.exclude | self._store.files)
         started = time.monotonic()
         with self._store.sole_work(INGEST, wait), recorded_run(self._store, "ingest", options.collection) as run_key:
@@ -313,7 +313,8 @@ class Index:
         from lshdb.stages.folder import WorkFolder
         from lshdb.stages.load import load_documents, load_pairs
 
-        work, name, started = WorkFolder(folder), arguments.name("a collection", collection), time.monotonic()
+        work, started = WorkFolder(arguments.path(folder)), time.monotonic()
+        name = arguments.name("a collection", collection)
         work.require("sketches", *(["contents", "occurrences", "pairs"] if pairs else []))
         with self._store.sole_work("a load", wait=False):
             if not self._store.replace_params(work.params):
@@ -497,7 +498,7 @@ class Index:
 
         self._link(None)
         options = self._suited()
-        return Reverification(self._store, options, self._progress, scope or Scope()).verify()
+        return Reverification(self._store, options, self._progress, arguments.options(scope, Scope)).verify()
 
     def reband(self, min_sim: float, recall: float = DEFAULT_RECALL, *, wait: bool = False) -> RebandReport:
         """Give the index bands that find a pair at `min_sim` with probability `recall`, without reading documents.
@@ -552,7 +553,7 @@ class Index:
         """Return an audit of everything in the index; iterate over it for the faults."""
         from lshdb.audit import Auditing, Thoroughness
 
-        return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
+        return Auditing(self._store, arguments.options(thoroughness, Thoroughness), self._progress)
 
     def repair(self, kinds: Collection[str], *, wait: bool = False) -> int:
         """Repair all faults of these kinds whose correct value can be derived, and link the affected documents again.
@@ -593,7 +594,7 @@ class Index:
         from lshdb.readers.extraction import page_text
 
         try:
-            return Document(doc_id, page_text(html, self.params.html))
+            return Document(doc_id, page_text(arguments.html(html), self.params.html))
         except Unfit as error:
             raise BadDocument(source=f"document {doc_id!r:.100}", locator="", reason=str(error)) from None
 
@@ -669,7 +670,11 @@ class Index:
         from lshdb.model.overlap import OverlapOptions
         from lshdb.overlap.searching import Searching, require_apart, require_words
 
-        wanted, trained, tested = options or OverlapOptions(), arguments.sides(train), arguments.sides(test)
+        wanted, trained, tested = (
+            arguments.options(options, OverlapOptions),
+            arguments.sides(train),
+            arguments.sides(test),
+        )
         require_words(self.params)
         require_apart(trained, tested)
         self._require(*(one for one in (*trained, *tested) if isinstance(one, str)))
@@ -697,7 +702,9 @@ class Index:
         require_apart(trained, tested)
         reporting = progress or Progress()
         announce_to(reporting.busy)
-        searching = Searching(Params(), read or ReadOptions(), options or OverlapOptions(), reporting)
+        searching = Searching(
+            Params(), arguments.options(read, ReadOptions), arguments.options(options, OverlapOptions), reporting
+        )
         return searching.overlaps(None, trained, tested)
 
     def nearest(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
@@ -731,7 +738,7 @@ class Index:
 
         least = self._asked(min_sim)
         arguments.name("a collection", collection)
-        if address:
+        if address is not None:
             arguments.name("an address", address)
         return self._stream(lambda snapshot: captures(snapshot, address, collection, least, self.params, self.url))
 
@@ -744,7 +751,7 @@ class Index:
         from lshdb.clusters.clusters import ClusterOptions
         from lshdb.clusters.members import named
 
-        return self._clustered(min_sim, options or ClusterOptions(), named)
+        return self._clustered(min_sim, arguments.options(options, ClusterOptions), named)
 
     def catalogue(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Catalogue:
         """Return the clusters as a value to look things up in, as they are now.
@@ -754,7 +761,7 @@ class Index:
         from lshdb.clusters.catalogue import catalogue_of
         from lshdb.clusters.clusters import ClusterOptions, Deduplication
 
-        chosen = options or ClusterOptions()
+        chosen = arguments.options(options, ClusterOptions)
         least = self._least(min_sim, chosen)
         self._complete(chosen.within)
         with self._store.reading() as snapshot:
@@ -767,7 +774,9 @@ class Index:
         from lshdb.clusters.members import members
 
         return self._clustered(
-            min_sim, options or ClusterOptions(), lambda snapshot, found: members(snapshot, found, self.params)
+            min_sim,
+            arguments.options(options, ClusterOptions),
+            lambda snapshot, found: members(snapshot, found, self.params),
         )
 
     def export(
@@ -780,7 +789,7 @@ class Index:
         """
         from lshdb.clusters.export import Exporting, ExportOptions
 
-        chosen = options or ExportOptions()
+        chosen = arguments.options(options, ExportOptions)
         least = self._least(min_sim, chosen.clusters)
         target = Path(out) if isinstance(out, str) else out
         exporting = Exporting(self._store, least, chosen, target, self._progress)
@@ -804,14 +813,15 @@ class Index:
         from lshdb.clusters.rows.filtering import Filtering
         from lshdb.clusters.rows.options import FilterOptions
 
-        chosen = options or FilterOptions()
+        chosen = arguments.options(options, FilterOptions)
         least = self._least(min_sim, chosen.clusters)
+        named, target = arguments.paths(paths), arguments.path(out)
         if chosen.without_boilerplate is not None:
             self._require_passages()
         filtering = Filtering(self._store, least, chosen, self._suited(), self._progress)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
-            return filtering.filter(snapshot, arguments.paths(paths), Path(out))
+            return filtering.filter(snapshot, named, target)
 
     def filter_lines(
         self, source: BinaryIO, out: BinaryIO, min_sim: float | None = None, options: FilterOptions | None = None
@@ -824,7 +834,7 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.stream import filter_stream
 
-        chosen = options or FilterOptions()
+        chosen = arguments.options(options, FilterOptions)
         least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within, chosen.collection)
         with self._store.reading() as snapshot:
@@ -845,7 +855,7 @@ class Index:
         from lshdb.clusters.rows.shards import Shards
         from lshdb.clusters.rows.verdicts import wanted
 
-        chosen, named = options or FilterOptions(), arguments.paths(paths)
+        chosen, named = arguments.options(options, FilterOptions), arguments.paths(paths)
         least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within)
 
@@ -877,7 +887,7 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.shards import Shards
 
-        chosen, named = options or FilterOptions(), arguments.paths(paths)
+        chosen, named = arguments.options(options, FilterOptions), arguments.paths(paths)
         least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
@@ -902,7 +912,7 @@ class Index:
         """
         from lshdb.clusters.decisions import decide
 
-        made = replace(decision, decided_at=None)
+        made = replace(arguments.decision(decision), decided_at=None)
         return self._store.write(lambda transaction: decide(transaction, made, self.url))
 
     def decisions(
@@ -938,7 +948,7 @@ class Index:
         wanted = arguments.numbers(numbers)
         return self._store.write(lambda transaction: undo(transaction, wanted, self.url))
 
-    def import_decisions(self, made: str | Path | Iterable[Decision]) -> DecisionsReport:
+    def import_decisions(self, made: str | Path | Decision | Iterable[Decision]) -> DecisionsReport:
         """Store decisions that were made elsewhere, or earlier. Of two about the same documents, the later one stays.
 
         The index need not have the documents. A call that was interrupted can be repeated.
@@ -948,7 +958,7 @@ class Index:
         """
         from lshdb.clusters.decisions import decisions_in, put_all
 
-        return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else made)
+        return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else arguments.decisions(made))
 
     def state(self) -> Hashable:
         """Return a value that is another one after each run, and after each decision that was made or undone.
@@ -993,7 +1003,7 @@ class Index:
         """
         from lshdb.answers.query import only_document
 
-        return self.query(only_document(path, self._suited(options)), min_sim)
+        return self.query(only_document(arguments.path(path), self._suited(options)), min_sim)
 
     def containing(
         self, document: Document, min_containment: float = MIN_CONTAINMENT, *, reverse: bool = False
@@ -1039,7 +1049,7 @@ class Index:
         """
         from lshdb.answers.query import only_document
 
-        document = only_document(path, self._suited(options))
+        document = only_document(arguments.path(path), self._suited(options))
         return self.containing(document, min_containment, reverse=reverse)
 
     def containing_id(
@@ -1323,7 +1333,7 @@ class Index:
         """Return how files are read into this index, by default or with the given options."""
         from lshdb.readers import ReadOptions
 
-        return (options or ReadOptions()).suited(self.params)
+        return arguments.options(options, ReadOptions).suited(self.params)
 
     def _require_passages(self) -> None:
         if not self.params.passages:

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -230,7 +231,53 @@ NAMELESS: dict[str, Callable[[Index], object]] = {
     "explain files": lambda index: index.explain(5, 6, files=True),  # type: ignore[arg-type]
     "buffer": lambda index: index.buffered().add("x"),  # type: ignore[arg-type]
     "pairs within": lambda index: index.pairs(within=5),  # type: ignore[arg-type]
+    "page of bytes": lambda index: index.page("a", b"<p>a"),  # type: ignore[arg-type]
+    "query_file": lambda index: index.query_file(5),  # type: ignore[arg-type]
+    "query_file with a NUL": lambda index: index.query_file("a\0b"),
+    "ingest with a NUL": lambda index: index.ingest("a\0b"),
+    "filter into": lambda index: index.filter(".", 5),  # type: ignore[arg-type]
+    "load": lambda index: index.load(5),  # type: ignore[arg-type]
+    "backup": lambda index: Index.backup(index.url, 5),  # type: ignore[arg-type]
+    "open with a NUL": lambda _: Index.open("a\0b"),
+    "captures": lambda index: index.captures(""),
+    "decide": lambda index: index.decide("a"),  # type: ignore[arg-type]
+    "import_decisions": lambda index: index.import_decisions([None]),  # type: ignore[list-item]
+    "import_decisions of None": lambda index: index.import_decisions(None),  # type: ignore[arg-type]
 }
+
+
+OPTIONS: dict[str, Callable[[Index, Any], object]] = {
+    "IngestOptions": lambda index, given: index.ingest(".", given),
+    "ReadOptions of query_file": lambda index, given: index.query_file(".", options=given),
+    "ReadOptions of contaminated": lambda index, given: index.contaminated("default", Path(), read=given),
+    "ReadOptions of contaminated_files": lambda _, given: Index.contaminated_files(".", "..", read=given),
+    "OverlapOptions of contaminated": lambda index, given: index.contaminated("default", Path(), given),
+    "OverlapOptions of contaminated_files": lambda _, given: Index.contaminated_files(".", "..", given),
+    "ClusterOptions of clusters": lambda index, given: index.clusters(options=given),
+    "ClusterOptions of catalogue": lambda index, given: index.catalogue(options=given),
+    "ClusterOptions of members": lambda index, given: index.members(options=given),
+    "ExportOptions": lambda index, given: index.export("out", options=given),
+    "FilterOptions of filter": lambda index, given: index.filter(".", "out", options=given),
+    "FilterOptions of filter_lines": lambda index, given: index.filter_lines(BytesIO(), BytesIO(), options=given),
+    "FilterOptions of wanted_files": lambda index, given: index.wanted_files(".", options=given),
+    "FilterOptions of delete_files": lambda index, given: index.delete_files(".", options=given),
+    "Scope": lambda index, given: index.verify(given),
+    "Thoroughness": lambda index, given: index.check(given),
+}
+
+
+@pytest.mark.parametrize("given", [{}, {"prefer": ["2"]}, "first", True], ids=repr)
+@pytest.mark.parametrize("call", OPTIONS)
+def test_options_are_of_their_class(
+    index: Index, call: str, given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=f"^options are {call.split()[0]}, not "):
+        OPTIONS[call](index, given)
+
+
+def test_one_decision_is_imported_like_a_list_of_one(index: Index) -> None:
+    assert index.import_decisions(Decision("keep", "1", who="Ada")).num_added == 1
 
 
 STRING_FOR_SEVERAL: dict[str, Callable[[Index, Any], object]] = {
