@@ -30,9 +30,9 @@ EPILOG = """[bold]Examples[/bold]\n
 \n
 Columns: candidates is the number of other documents that a document shares a bucket with, bytes the size of its
 signature and buckets. Without an index, or before the first measurement, the similarities are those of a typical crawl.
-threshold is (1/bands)^(1/rows), where the S-curve is the steepest. false_positives and false_negatives are the areas
-under the curve below --min-sim and over it above. The note marks the bands of the index, and those that reband would
-choose: the cheapest for 100,000 distinct texts or more."""
+threshold is (1/bands)^(1/rows), about where the S-curve is the steepest. false_positives and false_negatives are the
+areas under the curve below --min-sim and over it above. The note marks the bands of the index, and those that reband
+would choose: the cheapest for 100,000 distinct texts or more."""
 
 
 def tune(

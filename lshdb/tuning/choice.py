@@ -86,7 +86,7 @@ class Option(Struct, frozen=True):
         recall: the probability that a pair at the requested similarity is found.
         candidates: contents that share a bucket with a content.
         bytes: the size of the signature and the bucket rows of a content.
-        threshold: the similarity at which the S-curve is the steepest.
+        threshold: the similarity at which the S-curve is about the steepest.
         false_positive_area, false_negative_area: under the S-curve below the requested similarity, and over it above.
     """
 
