@@ -931,12 +931,10 @@ class Index:
         """
         from lshdb.store.tables import decisions
 
-        if among is not None:
-            names = arguments.places("among", among)
-            return self._store.read(lambda snapshot: decisions.among(snapshot, names))
         arguments.limit("before", before)
         arguments.limit("limit", limit)
-        return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit))
+        names = None if among is None else arguments.places("among", among)
+        return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit, names))
 
     def undo(self, numbers: int | Iterable[int]) -> int:
         """Delete decisions by their numbers. Returns: how many.
