@@ -207,7 +207,7 @@ class Index:
         from lshdb.store import whole
 
         with Store.at(arguments.place(url)) as store:
-            return whole.back_up(store, Path(path), progress or Progress(), force=force)
+            return whole.back_up(store, arguments.path(path), progress or Progress(), force=force)
 
     def copy(self, url: Place) -> CopyReport:
         """Copy a snapshot of the index to a URL or path that has none yet, and compare both.
@@ -293,7 +293,7 @@ class Index:
         from lshdb.ingest.ingest import Ingestion
         from lshdb.ingest.options import IngestOptions
 
-        named, given = arguments.paths(paths), options or IngestOptions()
+        named, given = arguments.paths(paths), arguments.options(options, IngestOptions)
         options = replace(given, read=given.read.suited(self.params), exclude=given.exclude | self._store.files)
         started = time.monotonic()
         with self._store.sole_work(INGEST, wait), recorded_run(self._store, "ingest", options.collection) as run_key:
@@ -313,7 +313,8 @@ class Index:
         from lshdb.stages.folder import WorkFolder
         from lshdb.stages.load import load_documents, load_pairs
 
-        work, name, started = WorkFolder(folder), arguments.name("a collection", collection), time.monotonic()
+        work, started = WorkFolder(arguments.path(folder)), time.monotonic()
+        name = arguments.name("a collection", collection)
         work.require("sketches", *(["contents", "occurrences", "pairs"] if pairs else []))
         with self._store.sole_work("a load", wait=False):
             if not self._store.replace_params(work.params):
@@ -354,6 +355,7 @@ class Index:
         from lshdb.ingest.buffer import Buffer
 
         arguments.count("size", size)
+        arguments.seconds(seconds, threading.TIMEOUT_MAX)
         arguments.name("a collection", collection)
         # A buffer has its own: it adds from any thread, one batch at a time.
         runs: _SmallRuns = {}
@@ -496,7 +498,7 @@ class Index:
 
         self._link(None)
         options = self._suited()
-        return Reverification(self._store, options, self._progress, scope or Scope()).verify()
+        return Reverification(self._store, options, self._progress, arguments.options(scope, Scope)).verify()
 
     def reband(self, min_sim: float, recall: float = DEFAULT_RECALL, *, wait: bool = False) -> RebandReport:
         """Give the index bands that find a pair at `min_sim` with probability `recall`, without reading documents.
@@ -540,6 +542,9 @@ class Index:
         """
         from lshdb.tuning.recall import Measuring
 
+        arguments.limit("num_probes", num_probes)
+        arguments.count("seed", seed, least=0)
+        arguments.seconds(seconds, math.inf)
         self._link(None)
         with recorded_run(self._store, "tune") as run_key:
             return Measuring(self._store, run_key, self._progress).measure(num_probes, seed, seconds)
@@ -548,7 +553,7 @@ class Index:
         """Return an audit of everything in the index; iterate over it for the faults."""
         from lshdb.audit import Auditing, Thoroughness
 
-        return Auditing(self._store, thoroughness or Thoroughness(), self._progress)
+        return Auditing(self._store, arguments.options(thoroughness, Thoroughness), self._progress)
 
     def repair(self, kinds: Collection[str], *, wait: bool = False) -> int:
         """Repair all faults of these kinds whose correct value can be derived, and link the affected documents again.
@@ -589,7 +594,7 @@ class Index:
         from lshdb.readers.extraction import page_text
 
         try:
-            return Document(doc_id, page_text(html, self.params.html))
+            return Document(doc_id, page_text(arguments.html(html), self.params.html))
         except Unfit as error:
             raise BadDocument(source=f"document {doc_id!r:.100}", locator="", reason=str(error)) from None
 
@@ -665,7 +670,11 @@ class Index:
         from lshdb.model.overlap import OverlapOptions
         from lshdb.overlap.searching import Searching, require_apart, require_words
 
-        wanted, trained, tested = options or OverlapOptions(), arguments.sides(train), arguments.sides(test)
+        wanted, trained, tested = (
+            arguments.options(options, OverlapOptions),
+            arguments.sides(train),
+            arguments.sides(test),
+        )
         require_words(self.params)
         require_apart(trained, tested)
         self._require(*(one for one in (*trained, *tested) if isinstance(one, str)))
@@ -693,7 +702,9 @@ class Index:
         require_apart(trained, tested)
         reporting = progress or Progress()
         announce_to(reporting.busy)
-        searching = Searching(Params(), read or ReadOptions(), options or OverlapOptions(), reporting)
+        searching = Searching(
+            Params(), arguments.options(read, ReadOptions), arguments.options(options, OverlapOptions), reporting
+        )
         return searching.overlaps(None, trained, tested)
 
     def nearest(self, train: str, test: str, min_sim: float | None = None) -> Iterator[Nearest]:
@@ -726,7 +737,7 @@ class Index:
 
         least = self._asked(min_sim)
         arguments.name("a collection", collection)
-        if address:
+        if address is not None:
             arguments.name("an address", address)
         return self._stream(lambda snapshot: captures(snapshot, address, collection, least, self.params, self.url))
 
@@ -739,7 +750,7 @@ class Index:
         from lshdb.clusters.clusters import ClusterOptions
         from lshdb.clusters.members import named
 
-        return self._clustered(min_sim, options or ClusterOptions(), named)
+        return self._clustered(min_sim, arguments.options(options, ClusterOptions), named)
 
     def catalogue(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Catalogue:
         """Return a snapshot of the clusters, in which they can be looked up.
@@ -749,7 +760,7 @@ class Index:
         from lshdb.clusters.catalogue import catalogue_of
         from lshdb.clusters.clusters import ClusterOptions, Deduplication
 
-        chosen = options or ClusterOptions()
+        chosen = arguments.options(options, ClusterOptions)
         least = self._least(min_sim, chosen)
         self._complete(chosen.within)
         with self._store.reading() as snapshot:
@@ -762,7 +773,9 @@ class Index:
         from lshdb.clusters.members import members
 
         return self._clustered(
-            min_sim, options or ClusterOptions(), lambda snapshot, found: members(snapshot, found, self.params)
+            min_sim,
+            arguments.options(options, ClusterOptions),
+            lambda snapshot, found: members(snapshot, found, self.params),
         )
 
     def export(
@@ -775,7 +788,7 @@ class Index:
         """
         from lshdb.clusters.export import Exporting, ExportOptions
 
-        chosen = options or ExportOptions()
+        chosen = arguments.options(options, ExportOptions)
         least = self._least(min_sim, chosen.clusters)
         target = Path(out) if isinstance(out, str) else out
         exporting = Exporting(self._store, least, chosen, target, self._progress)
@@ -799,14 +812,15 @@ class Index:
         from lshdb.clusters.rows.filtering import Filtering
         from lshdb.clusters.rows.options import FilterOptions
 
-        chosen = options or FilterOptions()
+        chosen = arguments.options(options, FilterOptions)
         least = self._least(min_sim, chosen.clusters)
+        named, target = arguments.paths(paths), arguments.path(out)
         if chosen.without_boilerplate is not None:
             self._require_passages()
         filtering = Filtering(self._store, least, chosen, self._suited(), self._progress)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
-            return filtering.filter(snapshot, arguments.paths(paths), Path(out))
+            return filtering.filter(snapshot, named, target)
 
     def filter_lines(
         self, source: BinaryIO, out: BinaryIO, min_sim: float | None = None, options: FilterOptions | None = None
@@ -819,7 +833,7 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.stream import filter_stream
 
-        chosen = options or FilterOptions()
+        chosen = arguments.options(options, FilterOptions)
         least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within, chosen.collection)
         with self._store.reading() as snapshot:
@@ -840,7 +854,7 @@ class Index:
         from lshdb.clusters.rows.shards import Shards
         from lshdb.clusters.rows.verdicts import wanted
 
-        chosen, named = options or FilterOptions(), arguments.paths(paths)
+        chosen, named = arguments.options(options, FilterOptions), arguments.paths(paths)
         least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within)
 
@@ -872,7 +886,7 @@ class Index:
         from lshdb.clusters.rows.options import FilterOptions
         from lshdb.clusters.rows.shards import Shards
 
-        chosen, named = options or FilterOptions(), arguments.paths(paths)
+        chosen, named = arguments.options(options, FilterOptions), arguments.paths(paths)
         least = self._least(min_sim, chosen.clusters)
         self._complete(chosen.clusters.within)
         with self._store.reading() as snapshot:
@@ -897,7 +911,7 @@ class Index:
         """
         from lshdb.clusters.decisions import decide
 
-        made = replace(decision, decided_at=None)
+        made = replace(arguments.decision(decision), decided_at=None)
         return self._store.write(lambda transaction: decide(transaction, made, self.url))
 
     def decisions(
@@ -916,11 +930,10 @@ class Index:
         """
         from lshdb.store.tables import decisions
 
-        if among is not None:
-            names = arguments.places("among", among)
-            return self._store.read(lambda snapshot: decisions.among(snapshot, names))
+        arguments.limit("before", before)
         arguments.limit("limit", limit)
-        return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit))
+        names = None if among is None else arguments.places("among", among)
+        return self._store.read(lambda snapshot: decisions.page(snapshot, before, limit, names))
 
     def undo(self, numbers: int | Iterable[int]) -> int:
         """Delete decisions by their numbers. Returns: how many.
@@ -932,7 +945,7 @@ class Index:
         wanted = arguments.numbers(numbers)
         return self._store.write(lambda transaction: undo(transaction, wanted, self.url))
 
-    def import_decisions(self, made: str | Path | Iterable[Decision]) -> DecisionsReport:
+    def import_decisions(self, made: str | Path | Decision | Iterable[Decision]) -> DecisionsReport:
         """Store decisions that were made elsewhere, or earlier. Of two about the same documents, the later one stays.
 
         The index need not have the documents. A call that was interrupted can be repeated.
@@ -942,13 +955,16 @@ class Index:
         """
         from lshdb.clusters.decisions import decisions_in, put_all
 
-        return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else made)
+        return put_all(self._store, decisions_in(made) if isinstance(made, (str, Path)) else arguments.decisions(made))
 
     def state(self) -> Hashable:
-        """Return a value that changes with each run, and with each decision that is made or undone."""
-        from lshdb.store.tables import decisions
+        """Return a value that changes with each run, and with each decision that is made or undone.
 
-        return self.params, tuple(self.runs(5)), self._store.read(decisions.state)
+        It also changes with each document that `add` or `put` add to their run.
+        """
+        from lshdb.store.tables import decisions, runs
+
+        return self.params, self._store.read(lambda snapshot: (runs.state(snapshot), decisions.state(snapshot)))
 
     def query(self, document: Document, min_sim: float | None = None) -> list[Match]:
         """Return the near-duplicates of a document, in the index or not, the most similar first.
@@ -984,7 +1000,7 @@ class Index:
         """
         from lshdb.answers.query import only_document
 
-        return self.query(only_document(path, self._suited(options)), min_sim)
+        return self.query(only_document(arguments.path(path), self._suited(options)), min_sim)
 
     def containing(
         self, document: Document, min_containment: float = MIN_CONTAINMENT, *, reverse: bool = False
@@ -1030,7 +1046,7 @@ class Index:
         """
         from lshdb.answers.query import only_document
 
-        document = only_document(path, self._suited(options))
+        document = only_document(arguments.path(path), self._suited(options))
         return self.containing(document, min_containment, reverse=reverse)
 
     def containing_id(
@@ -1238,6 +1254,7 @@ class Index:
         Args: before: only runs with a smaller number than this one.
         """
         arguments.count("count", count)
+        arguments.limit("before", before)
         return self._store.read(lambda snapshot: answers.runs(snapshot, count, before))
 
     def hottest(self, count: int) -> list[Hottest]:
@@ -1256,6 +1273,7 @@ class Index:
 
     def rejections(self, run: int) -> Iterator[Rejection]:
         """Return the items that a run could not ingest."""
+        arguments.count("run", run)
         return self._stream(lambda snapshot: answers.rejections(snapshot, run))
 
     def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:
@@ -1312,7 +1330,7 @@ class Index:
         """Return how files are read into this index, by default or with the given options."""
         from lshdb.readers import ReadOptions
 
-        return (options or ReadOptions()).suited(self.params)
+        return arguments.options(options, ReadOptions).suited(self.params)
 
     def _require_passages(self) -> None:
         if not self.params.passages:

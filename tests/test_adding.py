@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -41,6 +42,19 @@ def test_a_run_of_single_documents_ends_after_some_time(index: Index, monkeypatc
         index.add(Document(str(number), WORDS))
     assert len(index.runs()) == 3
     assert len(index.runs(2)) == 2
+
+
+def test_a_document_that_goes_to_an_old_run_changes_the_state(index: Index) -> None:
+    index.add(Document("a", WORDS))
+    for number in range(6):
+        with ThreadPoolExecutor(1) as other:
+            other.submit(index.add, Document(f"other {number}", f"text {number}")).result()
+    states = [index.state()]
+    for text in (WORDS, WORDS, "another text"):
+        assert index.add(Document("b", text)).run == 1
+        states.append(index.state())
+    assert states[1] == states[2]
+    assert len(set(states)) == 3
 
 
 def test_a_run_whose_first_document_is_bad_is_not_continued(index: Index) -> None:

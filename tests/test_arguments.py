@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lshdb import (
@@ -23,6 +27,8 @@ from lshdb import (
     InvalidParams,
     Params,
     ReadOptions,
+    Scope,
+    Thoroughness,
     UsageError,
 )
 from lshdb.store.tables import answers
@@ -225,7 +231,53 @@ NAMELESS: dict[str, Callable[[Index], object]] = {
     "explain files": lambda index: index.explain(5, 6, files=True),  # type: ignore[arg-type]
     "buffer": lambda index: index.buffered().add("x"),  # type: ignore[arg-type]
     "pairs within": lambda index: index.pairs(within=5),  # type: ignore[arg-type]
+    "page of bytes": lambda index: index.page("a", b"<p>a"),  # type: ignore[arg-type]
+    "query_file": lambda index: index.query_file(5),  # type: ignore[arg-type]
+    "query_file with a NUL": lambda index: index.query_file("a\0b"),
+    "ingest with a NUL": lambda index: index.ingest("a\0b"),
+    "filter into": lambda index: index.filter(".", 5),  # type: ignore[arg-type]
+    "load": lambda index: index.load(5),  # type: ignore[arg-type]
+    "backup": lambda index: Index.backup(index.url, 5),  # type: ignore[arg-type]
+    "open with a NUL": lambda _: Index.open("a\0b"),
+    "captures": lambda index: index.captures(""),
+    "decide": lambda index: index.decide("a"),  # type: ignore[arg-type]
+    "import_decisions": lambda index: index.import_decisions([None]),  # type: ignore[list-item]
+    "import_decisions of None": lambda index: index.import_decisions(None),  # type: ignore[arg-type]
 }
+
+
+OPTIONS: dict[str, Callable[[Index, Any], object]] = {
+    "IngestOptions": lambda index, given: index.ingest(".", given),
+    "ReadOptions of query_file": lambda index, given: index.query_file(".", options=given),
+    "ReadOptions of contaminated": lambda index, given: index.contaminated("default", Path(), read=given),
+    "ReadOptions of contaminated_files": lambda _, given: Index.contaminated_files(".", "..", read=given),
+    "OverlapOptions of contaminated": lambda index, given: index.contaminated("default", Path(), given),
+    "OverlapOptions of contaminated_files": lambda _, given: Index.contaminated_files(".", "..", given),
+    "ClusterOptions of clusters": lambda index, given: index.clusters(options=given),
+    "ClusterOptions of catalogue": lambda index, given: index.catalogue(options=given),
+    "ClusterOptions of members": lambda index, given: index.members(options=given),
+    "ExportOptions": lambda index, given: index.export("out", options=given),
+    "FilterOptions of filter": lambda index, given: index.filter(".", "out", options=given),
+    "FilterOptions of filter_lines": lambda index, given: index.filter_lines(BytesIO(), BytesIO(), options=given),
+    "FilterOptions of wanted_files": lambda index, given: index.wanted_files(".", options=given),
+    "FilterOptions of delete_files": lambda index, given: index.delete_files(".", options=given),
+    "Scope": lambda index, given: index.verify(given),
+    "Thoroughness": lambda index, given: index.check(given),
+}
+
+
+@pytest.mark.parametrize("given", [{}, {"prefer": ["2"]}, "first", True], ids=repr)
+@pytest.mark.parametrize("call", OPTIONS)
+def test_options_are_of_their_class(
+    index: Index, call: str, given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=f"^options are {call.split()[0]}, not "):
+        OPTIONS[call](index, given)
+
+
+def test_one_decision_is_imported_like_a_list_of_one(index: Index) -> None:
+    assert index.import_decisions(Decision("keep", "1", who="Ada")).num_added == 1
 
 
 STRING_FOR_SEVERAL: dict[str, Callable[[Index, Any], object]] = {
@@ -308,12 +360,47 @@ CHOICES: dict[str, Callable[[Index], object]] = {
     "count is -1": lambda index: index.hottest(-1),
     "count is None": lambda index: index.hottest(None),  # type: ignore[arg-type]
     "num_bins is 0": lambda index: index.histogram(0),
+    "run is '2'": lambda index: index.rejections("2"),  # type: ignore[arg-type]
+    "run is np.int64(2)": lambda index: index.rejections(np.int64(2)),  # type: ignore[arg-type]
+    "before is 'x'": lambda index: index.runs(2, "x"),  # type: ignore[arg-type]
+    "before is 0": lambda index: index.decisions(before=0),
+    "num_probes is -1": lambda index: index.measure(-1),
+    "seed is -1": lambda index: index.measure(3, seed=-1),
+    "seconds is nan": lambda index: index.measure(seconds=math.nan),
+    "seconds is '5'": lambda index: index.buffered(seconds="5"),  # type: ignore[arg-type]
+    "seconds is inf": lambda index: index.buffered(seconds=math.inf),
+    "min_sim is '0.7'": lambda index: index.reband("0.7"),  # type: ignore[arg-type]
+    "recall is 2": lambda index: index.reband(0.7, 2),
+    "recall is 1.0": lambda index: index.reband(0.7, 1.0),
+    "sample is 0": lambda _: Scope(sample=0),
+    "sample is -1": lambda _: Thoroughness(sample=-1),
 }
+
+
+TOO_LARGE: dict[str, Callable[[Index], object]] = {
+    "limit of pairs": lambda index: index.pairs(limit=2**63),
+    "limit of decisions": lambda index: index.decisions(limit=2**63),
+    "runs": lambda index: index.runs(2**63),
+    "runs before": lambda index: index.runs(2, 2**63),
+    "rejections": lambda index: index.rejections(2**63),
+    "decisions before": lambda index: index.decisions(before=2**63),
+    "hottest": lambda index: index.hottest(2**63),
+    "seed of a measurement": lambda index: index.measure(seed=2**63),
+    "sample of verify": lambda index: index.verify(Scope(sample=2**63)),
+    "sample of check": lambda index: list(index.check(Thoroughness(sample=2**63))),
+    "undo": lambda index: index.undo(2**63),
+}
+
+
+@pytest.mark.parametrize("call", TOO_LARGE)
+def test_a_number_that_no_database_can_hold_is_refused(index: Index, call: str) -> None:
+    with pytest.raises(UsageError, match=r"whole number (from [01] to 9223372036854775807|of 64 bits)"):
+        TOO_LARGE[call](index)
 
 
 @pytest.mark.parametrize("message", CHOICES)
 def test_a_choice_that_does_not_exist_and_a_number_that_is_too_small_are_refused(index: Index, message: str) -> None:
-    with pytest.raises(InvalidParams, match=f"^{message}: it must be "):
+    with pytest.raises(InvalidParams, match=f"^{re.escape(message)}: it must be "):
         CHOICES[message](index)
 
 

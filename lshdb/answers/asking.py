@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final, cast
 
 from lshdb.answers.many import Question
-from lshdb.errors import BadDocument, PathMissing, SourceUnreadable, UsageError
+from lshdb.errors import BadDocument, SourceUnreadable, UsageError
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection
-from lshdb.readers import STDIN_NAME, Item, Reading, ReadOptions, SourceFile, read_stream, reader_of, walk
+from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, reader_of, require_existing, walk
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream, open_regular
 from lshdb.sketch.sketch import require_fit
 
@@ -45,9 +45,7 @@ class Questions:
         *,
         with_lines: bool,
     ) -> None:
-        for path in paths:
-            if str(path) != STDIN_NAME and not Path(path).exists():
-                raise PathMissing(path=path)
+        require_existing(paths)
         self.num_questions = self.num_rejected = 0
         self._last_reason = ""
         self._paths = paths

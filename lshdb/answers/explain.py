@@ -7,8 +7,8 @@ content. If no text is kept, the source is read again.
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -106,7 +106,7 @@ class Explaining:
         is_there, content_key = answers.content_of(snapshot, collection, name)
         if is_there:
             return self._stored(snapshot, name, content_key)
-        if not self._ids and Path(name).exists():
+        if not self._ids and os.path.lexists(name):
             return self._read(snapshot, name)
         raise DocumentUnknown(doc_id=name, collection=collection, url=self._store.url)
 

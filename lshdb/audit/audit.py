@@ -24,6 +24,7 @@ from lshdb.audit.pairs import examine_pairs
 from lshdb.audit.passages import passage_faults
 from lshdb.audit.rows import database_faults, row_faults, schema_faults
 from lshdb.audit.sources import Sources
+from lshdb.model import arguments
 from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import DIGEST_BAND
@@ -57,6 +58,12 @@ class Thoroughness:
     sample: int | None = 5_000
     seed: int = 1
     limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.sample is not None:
+            arguments.count("sample", self.sample, least=0)
+        arguments.count("seed", self.seed, least=0)
+        arguments.limit("limit", self.limit)
 
 
 class Auditing:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lshdb.linking.comparison import compare, contents_of
 from lshdb.linking.rereading import spool_lost
 from lshdb.linking.spool import Spool
+from lshdb.model import arguments
 from lshdb.model.arrays import distinct
 from lshdb.model.progress import Progress
 from lshdb.model.upkeep import VerifyCounts, VerifyReport
@@ -46,6 +47,11 @@ class Scope:
     sample: int | None = None
     since: int = 0
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        arguments.limit("sample", self.sample)
+        arguments.count("since", self.since, least=0)
+        arguments.count("seed", self.seed, least=0)
 
 
 class Reverification:

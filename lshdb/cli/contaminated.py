@@ -192,7 +192,7 @@ def _opened(context: typer.Context, names: Sequence[str]) -> Any:
     try:
         return open_index(context)
     except IndexMissing:
-        if not all(_is_path(name) or Path(name).exists() for name in names):
+        if not all(_is_path(name) or os.path.lexists(name) for name in names):
             raise
         return nullcontext()
 
@@ -203,7 +203,7 @@ def _is_path(name: str) -> bool:
 
 def _place(name: str, collections: frozenset[str]) -> str | Path:
     """Return a collection by its name, or else a path."""
-    if _is_path(name) or (name not in collections and Path(name).exists()):
+    if _is_path(name) or (name not in collections and os.path.lexists(name)):
         return Path(name)
     return name
 

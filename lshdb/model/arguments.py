@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from lshdb.errors import InvalidParams, UsageError
+from lshdb.model.decisions import Decision
 from lshdb.model.values import Document, unstorable
 
 __all__ = [
@@ -22,18 +23,24 @@ __all__ = [
     "Place",
     "Sides",
     "count",
+    "decision",
+    "decisions",
     "document",
     "document_name",
     "documents",
+    "html",
     "limit",
     "name",
     "names",
     "numbers",
+    "options",
     "pair",
     "params",
+    "path",
     "paths",
     "place",
     "places",
+    "seconds",
     "several",
     "sides",
     "similarity",
@@ -47,6 +54,11 @@ Paths: TypeAlias = str | Path | Iterable[str | Path]
 Sides: TypeAlias = str | Path | Iterable[str | Path]
 # A database URL, or the path of a SQLite file.
 Place: TypeAlias = str | Path
+
+_Options = TypeVar("_Options")
+
+# The largest integer of both databases.
+LARGEST: Final = 2**63 - 1
 
 
 def documents(given: Documents) -> Iterator[Document]:
@@ -94,9 +106,17 @@ def paths(given: Paths) -> list[str | Path]:
     """Return the paths of files and folders. Raises: UsageError: an element is not a path."""
     found = list(_each(given))
     for one in found:
-        if not isinstance(one, (str, Path)):
-            raise UsageError(reason=f"a path is a string or a Path, not {_shown(one)}")
+        path(one)
     return found
+
+
+def path(given: object) -> Path:
+    """Return the path of a file or folder. Raises: UsageError: it is something else."""
+    if not isinstance(given, (str, Path)):
+        raise UsageError(reason=f"a path is a string or a Path, not {_shown(given)}")
+    if "\0" in str(given):
+        raise UsageError(reason=f"a path does not hold a NUL character, as {_shown(given)} does")
+    return Path(given)
 
 
 def sides(given: Sides) -> list[str | Path]:
@@ -138,8 +158,8 @@ def numbers(given: int | Iterable[int]) -> set[int]:
     """Return the numbers of decisions. Raises: UsageError: an element is not a whole number."""
     found = list(_each(given))
     for one in found:
-        if isinstance(one, bool) or not isinstance(one, int):
-            raise UsageError(reason=f"the number of a decision is a whole number, not {_shown(one)}")
+        if isinstance(one, bool) or not isinstance(one, int) or abs(one) > LARGEST:
+            raise UsageError(reason=f"the number of a decision is a whole number of 64 bits, not {_shown(one)}")
     return set(found)
 
 
@@ -147,7 +167,36 @@ def place(given: object) -> str:
     """Return where an index is. Raises: UsageError: it is neither a string nor a path."""
     if not isinstance(given, (str, Path)):
         raise UsageError(reason=f"an index is named by a database URL or a path, not {_shown(given)}")
+    path(given)
     return str(given)
+
+
+def decision(given: object) -> Decision:
+    """Return the decision. Raises: UsageError: it is something else."""
+    if not isinstance(given, Decision):
+        raise UsageError(reason=f"the index takes Decisions, not {_shown(given)}")
+    return given
+
+
+def decisions(given: Decision | Iterable[Decision]) -> Iterator[Decision]:
+    """Yield the decisions. Raises: UsageError: an element is not a decision."""
+    yield from map(decision, _each(given))
+
+
+def options(given: _Options | None, kind: type[_Options]) -> _Options:
+    """Return the options; the defaults for None. Raises: UsageError: they are of another class."""
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        raise UsageError(reason=f"options are {kind.__name__}, not {_shown(given)}")
+    return given
+
+
+def html(given: object) -> str:
+    """Return the HTML of a page. Raises: UsageError: it is not a string."""
+    if not isinstance(given, str):
+        raise UsageError(reason=f"a page is a string of HTML, not {_shown(given)}")
+    return given
 
 
 def params(given: object) -> Mapping[str, Any]:
@@ -158,9 +207,10 @@ def params(given: object) -> Mapping[str, Any]:
 
 
 def count(called: str, given: int, least: int = 1) -> int:
-    """Return a number of something. Raises: InvalidParams: it is not a whole number, or less than `least`."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        raise InvalidParams(name=called, value=given, reason=f"it must be a whole number from {least}")
+    """Return a number of something. Raises: InvalidParams: it is not a whole number from `least` to `LARGEST`."""
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= LARGEST:
+        most = f" to {LARGEST}" if isinstance(given, int) and given > LARGEST else ""
+        raise InvalidParams(name=called, value=given, reason=f"it must be a whole number from {least}{most}")
     return given
 
 
@@ -173,6 +223,13 @@ def similarity(given: float, called: str = "min_sim") -> float:
     """Return a similarity. Raises: InvalidParams: it is not a number from 0 to 1."""
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= 1.0:
         raise InvalidParams(name=called, value=given, reason="it must be a number from 0 to 1")
+    return given
+
+
+def seconds(given: float, most: float) -> float:
+    """Return a time in seconds. Raises: InvalidParams: it is not a number from 0 to `most`."""
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= most:
+        raise InvalidParams(name="seconds", value=given, reason=f"it must be a number from 0 to {most:g}")
     return given
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes
 
-from lshdb.errors import PathMissing, SourceUnreadable
+from lshdb.errors import PathMissing, SourceError, SourceUnreadable
 from lshdb.model.values import MAX_NAME_BYTES
 from lshdb.readers.base import (
     STDIN_NAME,
@@ -118,17 +118,19 @@ def source_at(uri: str) -> SourceFile | None:
         return None
     try:
         return source_file(uri_path(uri))
-    except (OSError, PathMissing):
+    except SourceError:
         return None
 
 
 def source_file(path: str | Path) -> SourceFile:
-    """Return one file by its path. Raises: PathMissing; OSError: it cannot be accessed."""
+    """Return one file by its path. Raises: PathMissing; SourceUnreadable: it cannot be accessed."""
     named = absolute(path)
     try:
         return _source_file(named, Path(named).stat(), None)
     except FileNotFoundError:
         raise PathMissing(path=named) from None
+    except OSError as error:
+        raise SourceUnreadable(path=named, reason=reason_of(error)) from None
 
 
 class _Walk:

@@ -33,12 +33,15 @@ def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset(
         _require_not_beside(path)
     else:
         require_no_database(path)
-    if path.exists() and not path.is_file():
-        raise OutputFailed(path=path, reason="it is not a regular file")
-    if path.exists() and not force:
-        raise OutputExists(path=path)
-    if not path.absolute().parent.is_dir():
-        raise OutputFailed(path=path, reason="there is no such folder")
+    try:
+        if path.exists() and not path.is_file():
+            raise OutputFailed(path=path, reason="it is not a regular file")
+        if path.exists() and not force:
+            raise OutputExists(path=path)
+        if not path.absolute().parent.is_dir():
+            raise OutputFailed(path=path, reason="there is no such folder")
+    except OSError as error:
+        raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
 
 
 def require_no_database(path: Path) -> None:
@@ -57,10 +60,10 @@ def _require_not_beside(path: Path) -> None:
 
 
 def _is_database(path: Path) -> bool:
-    # Not a pipe, which would wait for a writer.
-    if not path.is_file():
-        return False
     try:
+        # Not a pipe, which would wait for a writer.
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(DATABASE)) == DATABASE
     except OSError:

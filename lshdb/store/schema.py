@@ -536,7 +536,7 @@ decision = Table(
     Column("decided_at", Moment, nullable=False, comment="when"),
     PrimaryKeyConstraint("decision_key"),
     # Not unique, because an entry of a Postgres index cannot hold two long ids; a rule of `check` says it.
-    Index(None, "doc_id", "collection_key"),  # decisions.put, decisions.among
+    Index(None, "doc_id", "collection_key"),  # decisions.put, decisions.page
     Index(None, "other_id", "other_collection_key"),  # decisions.apart_from
     CheckConstraint("kind IN ('different', 'keep')", name="kind"),
     CheckConstraint(

@@ -14,6 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from lshdb.errors import InvalidParams, ParamsMismatch, PromiseUnreachable
+from lshdb.model import arguments
 from lshdb.model.banding import (
     DEFAULT_NUM_PERM,
     DEFAULT_RECALL,
@@ -85,7 +86,7 @@ class Option(Struct, frozen=True):
         recall: the probability that a pair at the requested similarity is found.
         candidates: contents that share a bucket with a content.
         bytes: the size of the signature and the bucket rows of a content.
-        threshold: the similarity at which the S-curve is the steepest.
+        threshold: the similarity at which the S-curve is about the steepest.
         false_positive_area, false_negative_area: under the S-curve below the requested similarity, and over it above.
     """
 
@@ -148,8 +149,16 @@ def choose(
         bands, rows: fixed values, if any.
         similarities: of the current corpus. Because an index grows, the cost assumes at least 100,000 contents.
 
-    Raises: PromiseUnreachable: no banding with this number of minima finds enough.
+    Raises: PromiseUnreachable: no banding with this number of minima finds enough; InvalidParams: a value is out of
+        range.
     """
+    arguments.similarity(min_sim)
+    check_number("recall", recall)
+    if not 0.0 < recall < 1.0:
+        raise InvalidParams(name="recall", value=recall, reason="it must be above 0 and below 1")
+    for name, value in (("num_perm", num_perm), ("bands", bands), ("rows", rows)):
+        if value is not None:
+            check_range(name, value, 1, MAX_PERMUTATIONS)
     most = num_perm or max(MAX_CHOSEN_PERM, (bands or 1) * (rows or 1))
     found = _given(min_sim, recall, most, bands, rows)
     if not found:
@@ -285,12 +294,6 @@ def params_for_recall(
     Raises: PromiseUnreachable: there are none; InvalidParams: a value is out of range.
     """
     check_similarity("min_sim", min_sim)
-    check_number("recall", recall)
-    if not 0.0 < recall < 1.0:
-        raise InvalidParams(name="recall", value=recall, reason="it must be above 0 and below 1")
-    for name, value in (("num_perm", num_perm), ("bands", bands), ("rows", rows)):
-        if value is not None:
-            check_range(name, value, 1, MAX_PERMUTATIONS)
     chosen = choose(min_sim, recall, num_perm=num_perm, bands=bands, rows=rows, similarities=similarities)
     return Params(
         **{"floor": min(DEFAULT_FLOOR, min_sim), **others},

@@ -284,7 +284,9 @@ def chunked(several: Iterable[_Made], document: Callable[[_Made], Document]) -> 
 
 
 def decide(decision: Decision) -> Call[Decision]:
-    return Call("POST", "/v1/decisions", partial(served.made, kind=Decision), _fields(decision, DECIDED))
+    return Call(
+        "POST", "/v1/decisions", partial(served.made, kind=Decision), _fields(arguments.decision(decision), DECIDED)
+    )
 
 
 def decisions() -> Lines[Decision]:
@@ -292,13 +294,13 @@ def decisions() -> Lines[Decision]:
 
 
 def undo(numbers: int | Iterable[int]) -> Call[int]:
-    sent = {"decisions": [numbers] if isinstance(numbers, int) else list(numbers)}
+    sent = {"decisions": sorted(arguments.numbers(numbers))}
     return Call("POST", "/v1/decisions:undo", lambda answer: int(answer["undone"]), sent, repeat=False)
 
 
 def import_decisions(made: Iterable[Decision]) -> Iterator[Call[DecisionsReport]]:
     """Yield calls, each for some of the decisions."""
-    iterator = iter(made)
+    iterator = arguments.decisions(made)
     while some := list(islice(iterator, DECISIONS)):
         sent = [_fields(one, (*DECIDED, "decided_at")) for one in some]
         yield Call("POST", "/v1/decisions:add", _imported, {"decisions": sent})
@@ -346,20 +348,21 @@ def pairs(
     return Lines(_path("/v1/pairs", **_given(min_sim=_least(min_sim)), max_sim=most, expand=expand, **sides), Pair)
 
 
-def clusters(min_sim: float | None, options: ClusterOptions) -> Lines[Cluster]:
+def clusters(min_sim: float | None, options: ClusterOptions | None) -> Lines[Cluster]:
     return Lines(_path("/v1/clusters", **_clustering(min_sim, options)), Cluster)
 
 
-def members(min_sim: float | None, options: ClusterOptions) -> Lines[Member]:
+def members(min_sim: float | None, options: ClusterOptions | None) -> Lines[Member]:
     return Lines(_path("/v1/clusters", **_clustering(min_sim, options), members=True), Member)
 
 
-def _clustering(min_sim: float | None, options: ClusterOptions) -> dict[str, Any]:
+def _clustering(min_sim: float | None, options: ClusterOptions | None) -> dict[str, Any]:
     """Raises: UsageError: a service cannot do this."""
-    if options.prefer or options.measure != "jaccard":
+    chosen = arguments.options(options, ClusterOptions)
+    if chosen.prefer or chosen.measure != "jaccard":
         raise refused("take --prefer or --measure containment for clusters")
     names = ("keep", "linkage", "within", "min_size", "limit")
-    return _given(min_sim=_least(min_sim), **{name: getattr(options, name) for name in names})
+    return _given(min_sim=_least(min_sim), **{name: getattr(chosen, name) for name in names})
 
 
 def _given(**values: object) -> dict[str, Any]:

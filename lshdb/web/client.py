@@ -138,11 +138,11 @@ class Client:
 
         Raises: UsageError: `options` has `prefer`, or another measure.
         """
-        return self._lines(calls.clusters(min_sim, options or ClusterOptions()))
+        return self._lines(calls.clusters(min_sim, options))
 
     def members(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Member]:
         """Yield the documents of `clusters`, the kept one first, each with its similarity to the kept one."""
-        return self._lines(calls.members(min_sim, options or ClusterOptions()))
+        return self._lines(calls.members(min_sim, options))
 
     def decide(self, decision: Decision) -> Decision:
         """Store what somebody decided now, and return it with its number; see `Index.decide`."""

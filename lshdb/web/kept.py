@@ -1,6 +1,6 @@
 """Answers that are kept until the index changes, so that a page does not compute them at every visit.
 
-An index has changed if its last runs or its decisions have, which is looked up at most once in `SECONDS`. An answer is
+An index has changed if its runs or its decisions have, which is looked up at most once in `SECONDS`. An answer is
 also computed again after `OLD_SECONDS`, because a link outside of a run leaves no trace. If that takes long, nobody
 waits: the old answer is given until the new one is there.
 """

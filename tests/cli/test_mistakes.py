@@ -249,6 +249,32 @@ def test_a_file_that_cannot_be_read(here: Path, shell: Shell) -> None:
     assert said[-1] == "lshdb: door: nothing to read here (no file that could be opened)."
 
 
+# What a folder that may not be searched does to every name in it, too, but not if root asks.
+REFUSED_NAMES = {
+    "--db {name} stats": 21,
+    "--db {name} ingest notes.txt": 21,
+    "--log-file {name} stats": 62,
+    "query {name}": 31,
+    "explain {name} notes.txt": 41,
+    "explain --files {name} notes.txt": 34,
+    "contaminated --train {name} --test ./notes.txt": 42,
+    "filter {name} --out kept": 31,
+    "dupes --out {name}": 62,
+    "export --out {name}": 62,
+    "backup {name}": 62,
+    "copy lshdb.db {name}": 21,
+}
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("call", REFUSED_NAMES)
+def test_a_name_that_the_system_refuses_to_look_up(call: str, shell: Shell) -> None:
+    assert shell.run("ingest notes.txt") == (0, [])
+    code, said = shell.run(call.replace("{name}", "n" * 300))
+    assert code == REFUSED_NAMES[call]
+    assert said[-1].startswith("lshdb: ")
+
+
 @pytest.mark.sqlite
 def test_a_reader_that_is_not_installed(here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "rows.parquet").write_bytes(b"PAR1 and so on")

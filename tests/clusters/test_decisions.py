@@ -193,6 +193,15 @@ def test_of_two_decisions_about_the_same_documents_the_later_one_stays(index: In
     assert index.import_decisions([late]).num_unchanged == 1
 
 
+def test_decisions_among_documents_are_cut_like_all_decisions(index: Index) -> None:
+    for one in "abc":
+        index.decide(Decision("keep", one, who="Ada"))
+    names = [("default", "a"), ("default", "b")]
+    assert [one.id for one in index.decisions(names)] == ["b", "a"]
+    assert [one.id for one in index.decisions(names, limit=1)] == ["b"]
+    assert [one.id for one in index.decisions(names, before=2)] == ["a"]
+
+
 def test_a_decision_is_undone_by_its_number(index: Index) -> None:
     before = index.state()
     first, second = index.decide(AB), index.decide(Decision("keep", "c", who="Ada"))

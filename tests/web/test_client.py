@@ -319,6 +319,11 @@ def test_arguments_are_refused_as_by_the_index(sqlite_url: str) -> None:
         lambda at: list(at.pairs(nan)),
         lambda at: list(at.pairs(max_sim=nan)),
         lambda at: list(at.clusters(nan)),
+        lambda at: list(at.clusters(options={"limit": 1})),
+        lambda at: list(at.members(options="first")),
+        lambda at: at.decide("a"),
+        lambda at: at.import_decisions(["a"]),
+        lambda at: at.undo("12"),
     ]
 
     def refusal(attempt: Callable[[Any], object], at: object) -> tuple[type[LshdbError], str]:

@@ -39,7 +39,7 @@ from lshdb.errors import NothingToRead, NotIngested, OutputFailed, RecordsUnknow
 from lshdb.model.progress import Progress
 from lshdb.model.values import Rejection
 from lshdb.passages.frequent import frequent_ngrams
-from lshdb.readers import ReadOptions
+from lshdb.readers import ReadOptions, require_existing
 from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.streams import PositionedFile, StreamDamaged, open_regular
 from lshdb.store.store import Store
@@ -98,6 +98,7 @@ class Filtering:
             OutputStopped, RecordsUnknown.
         """
         started = time.monotonic()
+        require_existing(paths)
         require_apart(out, paths)
         folder = OutFolder(out, force=self._options.force)
         shards = Shards(snapshot, paths, self._options, self._store.files)

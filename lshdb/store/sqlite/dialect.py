@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -108,9 +109,15 @@ class Sqlite(Dialect):
     def exists(self, url: URL) -> bool:
         # A creation that was killed leaves an empty file, and so does touch(1). Neither is an index yet.
         path = Path(url.database or "")
-        if path.is_dir():
+        try:
+            found = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise FileUnusable(url=str(path), reason=error.strerror or str(error)) from None
+        if stat.S_ISDIR(found.st_mode):
             raise FileUnusable(url=str(path), reason="it is a folder")
-        return path.exists() and (not path.is_file() or path.stat().st_size > 0)
+        return not stat.S_ISREG(found.st_mode) or found.st_size > 0
 
     def require_vacant(self, connection: Connection) -> None:
         if foreign := inspect(connection).get_table_names():

@@ -6,7 +6,7 @@ Nothing but `put` and `delete` changes decisions: documents come and go without 
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +21,6 @@ from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
 __all__ = [
-    "among",
     "apart_from",
     "chosen_documents",
     "different_contents",
@@ -69,25 +68,33 @@ def remove(transaction: Transaction, keys: Collection[int]) -> int:
     return int(transaction.execute(delete(decision).where(decision.c.decision_key.in_(keys))).rowcount)
 
 
-def page(transaction: Transaction, before: int | None = None, count: int | None = None) -> list[Decision]:
-    """Return decisions, the newest first. Args: before: only earlier ones than this. count: how many."""
-    earlier = statements.decisions().order_by(decision.c.decision_key.desc()).limit(count)
+def page(
+    transaction: Transaction,
+    before: int | None = None,
+    count: int | None = None,
+    among: Collection[_Name] | None = None,
+) -> list[Decision]:
+    """Return decisions, the newest first.
+
+    Args:
+        before: only earlier ones than this.
+        count: how many.
+        among: only those that name no other documents than these, (collection, doc_id).
+    """
+    earlier = statements.decisions().order_by(decision.c.decision_key.desc())
     if before is not None:
         earlier = earlier.where(decision.c.decision_key < before)
-    return [_made(row) for row in transaction.execute(earlier)]
+    if among is None:
+        return [_made(row) for row in transaction.execute(earlier.limit(count))]
+    mine, names = earlier.where(decision.c.doc_id.in_([doc_id for _, doc_id in among])), set(among)
+    found = (_made(row) for row in transaction.execute(mine))
+    return list(islice((one for one in found if names.issuperset(one.documents)), count))
 
 
 def numbered(transaction: Transaction, key: int) -> Decision | None:
     """Return the decision with this key; None if there is none."""
     row = transaction.execute(statements.decisions().where(decision.c.decision_key == key)).one_or_none()
     return None if row is None else _made(row)
-
-
-def among(transaction: Transaction, names: Collection[_Name]) -> list[Decision]:
-    """Return the decisions that name no other documents than these, (collection, doc_id); the newest first."""
-    mine = statements.decisions().where(decision.c.doc_id.in_([doc_id for _, doc_id in names]))
-    found = (_made(row) for row in transaction.execute(mine.order_by(decision.c.decision_key.desc())))
-    return [one for one in found if set(one.documents) <= set(names)]
 
 
 def different_contents(transaction: Transaction) -> NDArray[np.int64]:

@@ -16,10 +16,14 @@ from lshdb.store.statements.clock import now
 from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
-__all__ = ["begin", "counts", "finish", "last_before", "record", "reject", "take_back"]
+__all__ = ["begin", "counts", "finish", "last_before", "record", "reject", "state", "take_back"]
 
 # Statements that every small addition needs are made once: making one takes longer than running it.
 _COUNTS: Final = select(*(run.c[field.name] for field in fields(Counts))).where(run.c.run_key == bindparam("run"))
+_CHANGES: Final = ("num_added", "num_updated", "num_removed", "num_rejected")
+_STATE: Final = select(
+    func.max(run.c.run_key), func.count(run.c.finished_at), *(func.sum(run.c[name]) for name in _CHANGES)
+)
 
 
 def begin(transaction: Transaction, verb: str, collection: str, version: str) -> int:
@@ -46,6 +50,11 @@ def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
 def counts(transaction: Transaction, run_key: int) -> Counts:
     """Return the counts of a run so far."""
     return Counts(*transaction.execute(_COUNTS, {"run": run_key}).one())
+
+
+def state(transaction: Transaction) -> tuple[object, ...]:
+    """Return a value that is another one after each run, and after each change that one of them has made so far."""
+    return tuple(transaction.execute(_STATE).one())
 
 
 def last_before(transaction: Transaction, moment: datetime) -> int:
