@@ -260,7 +260,8 @@ class Postgres(Dialect):
 
     def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
         with engine.connect() as connection:
-            schema = connection.scalar(select(func.current_schema()))
+            # Quoted, if need be, because pg_dump takes a pattern.
+            schema = connection.scalar(select(func.quote_ident(func.current_schema())))
         what = ("--format=custom", f"--schema={schema}", f"--file={path}", for_libpq(engine.url))
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 
