@@ -291,6 +291,22 @@ def test_a_reader_may_stage_while_a_writer_is_active(store: Store) -> None:
 
 
 def test_a_second_writer_waits_for_the_first(store: Store) -> None:
+    require_turns(store)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("level", ["repeatable%20read", "serializable"])
+def test_a_second_writer_sees_what_the_first_wrote_whatever_isolation_is_the_default(
+    level: str, new_postgres_url: Callable[[], str]
+) -> None:
+    # libpq needs a backslash before a blank in an option.
+    options = f"%20-cdefault_transaction_isolation%3D{level.replace('%20', '%5C%20')}"
+    with with_notes(new_postgres_url() + options) as store:
+        require_turns(store)
+
+
+def require_turns(store: Store) -> None:
+    """Check that a second writer waits for the first, and sees what it wrote."""
     events: list[str] = []
     begun = threading.Event()
 

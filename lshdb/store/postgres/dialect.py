@@ -114,7 +114,8 @@ class Postgres(Dialect):
 
     def engine_options(self) -> dict[str, Any]:
         arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION}
-        return {"connect_args": arguments}
+        # Of any other level, a writer that waited for its turn would not see what the one before it has written.
+        return {"connect_args": arguments, "isolation_level": "READ COMMITTED"}
 
     def prepare(self, engine: Engine) -> None:
         def connect() -> psycopg.Connection[Any]:
