@@ -253,6 +253,17 @@ def test_a_role_that_owns_one_schema_can_do_everything(owned: tuple[str, str], t
         assert [name for (name,) in found] == [schema]
 
 
+def test_an_ingest_of_a_role_with_few_connections_waits_for_a_free_one(
+    database: Database, owned: tuple[str, str], lshdb: Run
+) -> None:
+    url, _ = owned
+    database.execute("ALTER ROLE {} CONNECTION LIMIT 2", parse(url).username or "")
+    ended = lshdb(url, "ingest", "--base", SAMPLE, SAMPLE / "crawl")
+    assert ended.code == 0, ended.err
+    assert "waiting for the database" in ended.err
+    assert lshdb(url, "dupes").out
+
+
 def test_the_search_path_of_the_url_tells_two_indexes_of_one_database_apart(
     database: Database, owned: tuple[str, str]
 ) -> None:

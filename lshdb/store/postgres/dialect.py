@@ -81,13 +81,8 @@ _TYPES = {
 _PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "53300")
 _UNREACHABLE = ("57P01", "57P02", "57P03", "53300")
 
-_ACCESS = (
-    "password authentication failed",
-    "no password supplied",
-    "permission denied",
-    "no pg_hba.conf entry",
-    "role ",
-)
+# Parts of messages: an error of connecting has no state.
+_ACCESS = ("authentication failed", "no password supplied", "permission denied", "pg_hba.conf", "FATAL:  role ")
 
 
 class Postgres(Dialect):
