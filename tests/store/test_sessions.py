@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
 import pytest
 from sqlalchemy import text
 
+from lshdb import Index
 from lshdb.errors import StoreUnreachable
 from lshdb.store.postgres import sessions
 from lshdb.store.retrying import once
@@ -91,3 +92,10 @@ def test_only_a_session_that_was_idle_is_asked_whether_it_is_alive(
 def test_a_statement_is_planned_once(postgres_store: Store) -> None:
     with postgres_store.reading() as transaction:
         assert transaction.execute(text("SHOW plan_cache_mode")).scalar_one() == "force_generic_plan"
+
+
+def test_a_role_without_all_digits_of_a_number_has_the_same_parameters(new_postgres_url: Callable[[], str]) -> None:
+    url, floor = new_postgres_url(), 0.1 + 0.2
+    Index.create(f"{url}%20-cextra_float_digits%3D0", {"floor": floor}).close()
+    with Store.open(f"{url}%20-cextra_float_digits%3D-15") as store, store.reading():
+        assert store.params.floor == floor

@@ -123,7 +123,7 @@ class Postgres(Dialect):
         def set_up(driver: psycopg.Connection[Any], _record: object) -> None:
             # In a transaction, a rollback would undo the settings.
             driver.autocommit = True
-            sessions.reuse_plans(driver)
+            sessions.configure(driver)
             if self._schema is not None:
                 namespace.enter(driver, self._schema)
             driver.autocommit = False
