@@ -28,11 +28,13 @@ TRIES: Final = 5
 FRESH_SECONDS: Final = 1.0
 _USED: Final = "lshdb_used"
 
+# A role may not see the address and the start of another role's session.
 _HOLDER: Final = text("""
-    SELECT format('process %s%s, connected since %s', pid, ' on ' || coalesce(client_hostname, host(client_addr)),
-                  to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'))
+    SELECT format('process %s%s%s', pid, ' on ' || coalesce(client_hostname, host(client_addr)),
+                  to_char(backend_start AT TIME ZONE 'UTC', '", connected since "YYYY-MM-DD HH24:MI:SS UTC'))
     FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND classid = :space AND objid = CAST(:key AS bigint) & 4294967295""")
+    WHERE locktype = 'advisory' AND granted AND datname = current_database()
+    AND classid = :space AND objid = CAST(:key AS bigint) & 4294967295""")
 
 
 def driver_of(connection: Connection) -> psycopg.Connection[Any]:
