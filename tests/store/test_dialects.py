@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import psycopg
 import pytest
 from sqlalchemy import (
     BigInteger,
@@ -31,7 +32,7 @@ from sqlalchemy import (
     text,
 )
 
-from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreFailed, StoreUnreachable
+from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
 from lshdb.store.given import given
@@ -291,6 +292,22 @@ def test_a_reader_may_stage_while_a_writer_is_active(store: Store) -> None:
 
 
 def test_a_second_writer_waits_for_the_first(store: Store) -> None:
+    require_turns(store)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("level", ["repeatable%20read", "serializable"])
+def test_a_second_writer_sees_what_the_first_wrote_whatever_isolation_is_the_default(
+    level: str, new_postgres_url: Callable[[], str]
+) -> None:
+    # libpq needs a backslash before a blank in an option.
+    options = f"%20-cdefault_transaction_isolation%3D{level.replace('%20', '%5C%20')}"
+    with with_notes(new_postgres_url() + options) as store:
+        require_turns(store)
+
+
+def require_turns(store: Store) -> None:
+    """Check that a second writer waits for the first, and sees what it wrote."""
     events: list[str] = []
     begun = threading.Event()
 
@@ -419,6 +436,28 @@ def test_a_server_that_is_not_there_and_a_role_that_may_not(postgres_server: str
     missing = postgres_server.replace("postgres:@", "nobody_here:hush@")
     with pytest.raises(AccessDenied, match="nobody_here"):
         Store.open(missing)
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ('password authentication failed for user "me"', AccessDenied),
+        ('Peer authentication failed for user "me"', AccessDenied),
+        ('role "me" does not exist', AccessDenied),
+        ('role "me" is not permitted to log in', AccessDenied),
+        ('no pg_hba.conf entry for host "::1", user "me", database "crawl", no encryption', AccessDenied),
+        ('pg_hba.conf rejects connection for host "::1", user "me", database "crawl"', AccessDenied),
+        ('permission denied for database "crawl"', AccessDenied),
+        ('too many connections for role "me"', StoreUnreachable),
+        ('database "crawl" does not exist', StoreUnreachable),
+    ],
+)
+def test_a_login_that_is_refused_is_no_server_that_does_not_answer(message: str, kind: type[StoreError]) -> None:
+    url = parse("postgresql://me@host/crawl")
+    error = psycopg.OperationalError(f'connection to server at "host", port 5432 failed: FATAL:  {message}')
+    dialect = dialect_for(url)
+    assert dialect.diagnose(error)[0] is kind
+    assert dialect.is_passing(error) == (kind is StoreUnreachable)
 
 
 def test_an_error_of_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, LiteralString
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -50,10 +51,11 @@ def test_another_programs_table_of_one_name_does_no_harm(database: str) -> None:
     assert execute(database, "SELECT * FROM public.document") == []
 
 
-def test_the_url_names_another_schema(database: str) -> None:
-    odd = f"{database}&schema=odd%20Name"
+@pytest.mark.parametrize("name", ["odd Name", "100%b", 'a "quoted", one'])
+def test_the_url_names_another_schema(name: str, database: str) -> None:
+    odd = f"{database}&schema={quote(name)}"
     make_index(odd)
-    assert places(database) == {"odd Name"}
+    assert places(database) == {name}
     with pytest.raises(IndexMissing):
         Index.open(database)
     with Index.open(odd) as index:

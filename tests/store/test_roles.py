@@ -14,8 +14,9 @@ from psycopg import sql
 from sqlalchemy import URL
 
 from lshdb import Index
-from lshdb.errors import AccessDenied, IndexReadOnly, StoreUnreachable
+from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreUnreachable
 from lshdb.model.values import Document
+from lshdb.store.postgres.dialect import LINK_SPACE
 from lshdb.store.store import Store
 from lshdb.store.url import parse
 from tests.cli.conftest import Run, lshdb
@@ -251,6 +252,39 @@ def test_a_role_that_owns_one_schema_can_do_everything(owned: tuple[str, str], t
             "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('document', 'lshdb_revision')"
         )
         assert [name for (name,) in found] == [schema]
+
+
+def test_an_ingest_of_a_role_with_few_connections_waits_for_a_free_one(
+    database: Database, owned: tuple[str, str], lshdb: Run
+) -> None:
+    url, _ = owned
+    database.execute("ALTER ROLE {} CONNECTION LIMIT 2", parse(url).username or "")
+    ended = lshdb(url, "ingest", "--base", SAMPLE, SAMPLE / "crawl")
+    assert ended.code == 0, ended.err
+    assert "waiting for the database" in ended.err
+    assert lshdb(url, "dupes").out
+
+
+def test_a_role_that_waits_for_another_one_hears_its_process_and_none_of_another_database(
+    owned: tuple[str, str], reader: str, postgres_server: str
+) -> None:
+    asked = "SELECT pg_advisory_lock(%s, hashtext('crawl'))"
+    with (
+        psycopg.connect(postgres_server) as elsewhere,
+        Store.open(owned[0]) as owner,
+        psycopg.connect(reader) as there,
+        Store.open(reader) as waiting,
+    ):
+        elsewhere.execute(asked, [LINK_SPACE])
+        with owner.sole_link(wait=True):
+            holders = "SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'"
+            rows = there.execute(f"{holders} AND datname = current_database()").fetchall()
+            assert len(rows) == 1
+            with (
+                pytest.raises(IndexBusy, match=rf"process {rows[0][0]}, computes pairs"),
+                waiting.sole_link(wait=False),
+            ):
+                pass
 
 
 def test_the_search_path_of_the_url_tells_two_indexes_of_one_database_apart(

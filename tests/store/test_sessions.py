@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
 import pytest
+from psycopg import sql
 from sqlalchemy import text
 
+from lshdb import Document, Index
 from lshdb.errors import StoreUnreachable
 from lshdb.store.postgres import sessions
 from lshdb.store.retrying import once
@@ -91,3 +94,28 @@ def test_only_a_session_that_was_idle_is_asked_whether_it_is_alive(
 def test_a_statement_is_planned_once(postgres_store: Store) -> None:
     with postgres_store.reading() as transaction:
         assert transaction.execute(text("SHOW plan_cache_mode")).scalar_one() == "force_generic_plan"
+
+
+def test_a_role_without_all_digits_of_a_number_has_the_same_parameters(new_postgres_url: Callable[[], str]) -> None:
+    url, floor = new_postgres_url(), 0.1 + 0.2
+    Index.create(f"{url}%20-cextra_float_digits%3D0", {"floor": floor}).close()
+    with Store.open(f"{url}%20-cextra_float_digits%3D-15") as store, store.reading():
+        assert store.params.floor == floor
+
+
+@pytest.fixture
+def database_without_encoding(postgres_server: str) -> Iterator[str]:
+    """The URL of a new database, as a server has them that was created with LANG=C."""
+    name = f"d_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        options = sql.SQL("ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+        connection.execute(sql.SQL("CREATE DATABASE {} {}").format(sql.Identifier(name), options))
+        yield postgres_server.replace("/postgres?", f"/{name}?", 1)
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def test_a_database_without_an_encoding_returns_texts(database_without_encoding: str) -> None:
+    with Index.create(database_without_encoding) as index:
+        index.add([Document("文書", "one two three four five six"), Document("é", "One two three four five six")])
+    with Index.open(database_without_encoding) as index:
+        assert [(pair.left, pair.right) for pair in index.pairs(0.8)] == [("文書", "é")]

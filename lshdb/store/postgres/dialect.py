@@ -81,13 +81,8 @@ _TYPES = {
 _PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "53300")
 _UNREACHABLE = ("57P01", "57P02", "57P03", "53300")
 
-_ACCESS = (
-    "password authentication failed",
-    "no password supplied",
-    "permission denied",
-    "no pg_hba.conf entry",
-    "role ",
-)
+# Parts of messages: an error of connecting has no state.
+_ACCESS = ("authentication failed", "no password supplied", "permission denied", "pg_hba.conf", "FATAL:  role ")
 
 
 class Postgres(Dialect):
@@ -113,8 +108,11 @@ class Postgres(Dialect):
         return url.set(drivername="postgresql+psycopg").difference_update_query(["schema"])
 
     def engine_options(self) -> dict[str, Any]:
-        arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION}
-        return {"connect_args": arguments}
+        # From a database without an encoding (SQL_ASCII), the driver would otherwise return bytes instead of texts.
+        encoded = {"client_encoding": "utf8"}
+        arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION, **encoded}
+        # Of any other level, a writer that waited for its turn would not see what the one before it has written.
+        return {"connect_args": arguments, "isolation_level": "READ COMMITTED"}
 
     def prepare(self, engine: Engine) -> None:
         def connect() -> psycopg.Connection[Any]:
@@ -127,7 +125,7 @@ class Postgres(Dialect):
         def set_up(driver: psycopg.Connection[Any], _record: object) -> None:
             # In a transaction, a rollback would undo the settings.
             driver.autocommit = True
-            sessions.reuse_plans(driver)
+            sessions.configure(driver)
             if self._schema is not None:
                 namespace.enter(driver, self._schema)
             driver.autocommit = False
@@ -260,7 +258,8 @@ class Postgres(Dialect):
 
     def back_up(self, engine: Engine, path: Path, copied: Callable[[float], None]) -> str:
         with engine.connect() as connection:
-            schema = connection.scalar(select(func.current_schema()))
+            # Quoted, if need be, because pg_dump takes a pattern.
+            schema = connection.scalar(select(func.quote_ident(func.current_schema())))
         what = ("--format=custom", f"--schema={schema}", f"--file={path}", for_libpq(engine.url))
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 

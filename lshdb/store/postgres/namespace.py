@@ -77,4 +77,5 @@ def _has_earlier_index(driver: psycopg.Connection[Any], schema: str) -> bool:
 
 
 def _execute(connection: Connection, statement: sql.Composed) -> None:
-    connection.exec_driver_sql(statement.as_string(None))
+    # Otherwise the driver takes a % in a name for a placeholder.
+    connection.exec_driver_sql(statement.as_string(None), execution_options={"no_parameters": True})

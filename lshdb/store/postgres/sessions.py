@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from lshdb.errors import SessionsPooled
 
-__all__ = ["driver_of", "holder", "keep_alive", "require_own", "reuse_plans"]
+__all__ = ["configure", "driver_of", "holder", "keep_alive", "require_own"]
 
 # Another client of the pool may take the session between the two queries.
 TRIES: Final = 5
@@ -28,11 +28,13 @@ TRIES: Final = 5
 FRESH_SECONDS: Final = 1.0
 _USED: Final = "lshdb_used"
 
+# A role may not see the address and the start of another role's session.
 _HOLDER: Final = text("""
-    SELECT format('process %s%s, connected since %s', pid, ' on ' || coalesce(client_hostname, host(client_addr)),
-                  to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'))
+    SELECT format('process %s%s%s', pid, ' on ' || coalesce(client_hostname, host(client_addr)),
+                  to_char(backend_start AT TIME ZONE 'UTC', '", connected since "YYYY-MM-DD HH24:MI:SS UTC'))
     FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND classid = :space AND objid = CAST(:key AS bigint) & 4294967295""")
+    WHERE locktype = 'advisory' AND granted AND datname = current_database()
+    AND classid = :space AND objid = CAST(:key AS bigint) & 4294967295""")
 
 
 def driver_of(connection: Connection) -> psycopg.Connection[Any]:
@@ -56,13 +58,17 @@ def require_own(driver: psycopg.Connection[Any], connect: Callable[[], psycopg.C
                 raise SessionsPooled(url=url)
 
 
-def reuse_plans(driver: psycopg.Connection[Any]) -> None:
-    """Let a new session plan each statement once.
+def configure(driver: psycopg.Connection[Any]) -> None:
+    """Let a new session plan each statement once, and send every digit of a number in text.
 
     Otherwise the server makes another plan for each list that a statement receives, which takes as long as a question's
-    statements themselves. The plan without the list looks each of its rows up, as it should.
+    statements themselves. The plan without the list looks each of its rows up, as it should. And with the role's own
+    extra_float_digits, a question would take the parameters of the index for others.
     """
-    driver.execute("SET plan_cache_mode TO force_generic_plan")
+    driver.execute(
+        "SELECT set_config('plan_cache_mode', 'force_generic_plan', false),"
+        " set_config('extra_float_digits', '1', false)"
+    )
 
 
 def keep_alive(engine: Engine) -> None:
