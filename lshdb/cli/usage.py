@@ -111,7 +111,9 @@ def _explained(verbs: Verbs, context: typer.Context | None) -> Iterator[None]:
         yield
     except LshdbError as error:
         _end(context, str(error), error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not interrupts.is_interruption(error):
+            raise
         number = interrupts.last()
         message = f"{ENDED[number]}. Everything committed is kept; run the same command again to continue."
         _end(context, message, SIGNALLED + number)

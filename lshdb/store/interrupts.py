@@ -13,7 +13,7 @@ import time
 from types import FrameType
 from typing import Final
 
-__all__ = ["heard", "last", "listen", "raise_missed"]
+__all__ = ["heard", "is_interruption", "last", "listen", "raise_missed"]
 
 # `timeout` sends its signal twice, to its child and to the child's process group. That is one wish to end.
 REPEAT_SECONDS: Final = 1.0
@@ -40,6 +40,17 @@ def raise_missed() -> None:
     """Raises: KeyboardInterrupt: there was one that nobody has `heard`. Only the main thread is ever interrupted."""
     if _came.is_set() and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
+
+
+def is_interruption(error: BaseException | None) -> bool:
+    """Return whether an error comes from a signal.
+
+    If the signal came in a kernel, the KeyboardInterrupt is only a cause: Numba returns its result nevertheless, which
+    Python reports as a SystemError.
+    """
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def heard() -> None:

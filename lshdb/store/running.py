@@ -24,7 +24,7 @@ def recorded_run(store: Store, verb: str, collection: str = "default") -> Iterat
         yield run_key
         store.write(lambda transaction: runs.finish(transaction, run_key, "finished"))
     except BaseException as error:
-        state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+        state = "interrupted" if interrupts.is_interruption(error) else "failed"
         interrupts.heard()
         # An interrupt between the start of a transaction and its block leaves it open, and the frames keep it alive.
         traceback.clear_frames(error.__traceback__)

@@ -104,3 +104,47 @@ def ingest_interrupted(url: str, tmp_path: Path, progress: Progress) -> None:
         index.ingest([tmp_path / "page.txt"])
     assert run_states(url) == ["interrupted", "finished"]
     assert contradictions(url) == {}
+
+
+# Ends only by the signal, which nearly always comes in the kernel.
+IN_A_KERNEL = """
+import signal, sys
+import numpy as np
+from lshdb.cli.app import main
+from lshdb.index import Index
+from lshdb.linking.jaccard import intersections
+from lshdb.model.values import ShingleSets
+
+def stats(index):
+    hashes = np.random.default_rng(1).integers(0, 2**63, 1_000_000, np.uint64)
+    sets, (left, right) = ShingleSets(hashes, np.arange(0, 1_000_001, 10_000)), np.triu_indices(100, 1)
+    intersections(sets, left, right)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    while True:
+        intersections(sets, left, right)
+
+Index.stats = stats
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+sys.argv[1:] = ["--db", sys.argv[1], "stats"]
+main()
+"""
+
+
+def test_an_interrupt_in_a_kernel_is_no_defect(tmp_path: Path) -> None:
+    Index.create(str(tmp_path / "i.db")).close()
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_KERNEL, str(tmp_path / "i.db")], stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr.strip()) == (
+        130,
+        "lshdb: interrupted. Everything committed is kept; run the same command again to continue.",
+    )
+
+
+def test_an_error_of_a_kernel_is_no_interruption() -> None:
+    wrapped = SystemError()
+    wrapped.__cause__ = SystemError()
+    assert not interrupts.is_interruption(wrapped)
+    wrapped.__cause__.__cause__ = KeyboardInterrupt()
+    assert interrupts.is_interruption(wrapped)
