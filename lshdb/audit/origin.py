@@ -10,6 +10,7 @@ Memory grows with the keys of the source's documents, 8 bytes each, and with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -144,11 +145,13 @@ class Origin:
         """Return the stored document of each one, if this source has it. Notes the ids that the index lacks."""
         named = self._named(one.doc_id for one in found)
         qualified = {one.doc_id: f"{one.doc_id}@{file_of(self._source.uri)}" for one in found}
-        named |= self._named(qualified[one.doc_id] for one in found if not self._is_ours(named.get(one.doc_id)))
+        named |= self._named(qualified[one.doc_id] for one in found if self._distance(one, named.get(one.doc_id)))
         stored: list[SourcedDocument | None] = []
         for one in found:
+            # Both may be of this source: of two records, one may have the text of another source's document.
             both = named.get(one.doc_id), named.get(qualified[one.doc_id])
-            stored.append(next((each for each in both if self._is_ours(each)), None))
+            nearest = min(both, key=partial(self._distance, one))
+            stored.append(nearest if self._is_ours(nearest) else None)
             if both == (None, None) and not one.is_revisit:
                 self._absent.add(hash(one.doc_id))
                 self._example = self._example or one.doc_id
@@ -159,6 +162,12 @@ class Origin:
 
     def _is_ours(self, stored: SourcedDocument | None) -> bool:
         return stored is not None and stored.source_key == self._source.source_key
+
+    def _distance(self, found: _Read, stored: SourcedDocument | None) -> int:
+        """Return 0 if a document is of this item, and more the less likely it is."""
+        if stored is None or not self._is_ours(stored):
+            return 3
+        return 2 * (stored.last_seen_run < self._source.reading_run) + (stored.locator != found.locator)
 
     def _differences(self, found: _Read, stored: SourcedDocument) -> Iterator[SourceFault]:
         if found.digest != stored.digest:

@@ -1,8 +1,8 @@
 """The passages that many documents share.
 
 One pass over all fingerprints counts the documents of each. From the most frequent fingerprint on, its place in the
-first text is extended to the run of words that at least half of a sample of its texts have around it. Then the texts
-that contain this run are counted.
+first text is extended to the longest run of words that at least half of a sample of its texts have around it, and as
+many documents as a passage must have. Then the texts that contain this run are counted.
 
 Limitation: a passage in more than 1,000 texts is not looked up in each of them. Instead, lshdb counts the documents
 that have the rarest of its fingerprints, and says so. That is never too few.
@@ -62,7 +62,7 @@ def boilerplate(
         if fingerprint in seen:
             continue
         seen.add(fingerprint)
-        passage = _Searched(transaction, params, scope, fingerprint).passage(seen)
+        passage = _Searched(transaction, params, scope, fingerprint).passage(min_documents, seen)
         if passage is not None and passage.num_documents >= min_documents:
             found.append(passage)
     return sorted(found, key=lambda one: -one.num_documents)
@@ -121,8 +121,8 @@ class _Searched(Struct, frozen=True):
     scope: _Scope
     fingerprint: int
 
-    def passage(self, seen: set[int]) -> Boilerplate | None:
-        """Return the passage; None if the texts share less than a passage there.
+    def passage(self, min_documents: int, seen: set[int]) -> Boilerplate | None:
+        """Return the passage; None if so many documents share less than a passage there.
 
         Args: seen: receives the fingerprints of the passage.
         """
@@ -132,10 +132,11 @@ class _Searched(Struct, frozen=True):
         first = words(texts[:1], self.params.seed)
         grams = shingle(first.forms, self._grams).hashes
         places = np.flatnonzero(grams.astype(np.uint32) == self.fingerprint)
-        span = self._span(texts, int(places[0])) if len(places) else None
-        if span is None:
+        weights = self.scope.weights(found)
+        least = min_documents * weights.sum() / self.scope.weights(keys).sum()
+        start, stop = self._span(texts, weights, places, least)
+        if stop - start < self.params.passages:
             return None
-        start, stop = span
         shared = grams[start : stop - self._grams.size + 1]
         seen.update(shared.astype(np.uint32).tolist())
         run = int(ngrams(first.forms, stop - start, self.params.seed).hashes[start])
@@ -156,23 +157,32 @@ class _Searched(Struct, frozen=True):
     def _grams(self) -> Shingling:
         return word_shingling(self.params.shingling, gram_size(self.params.shingling, self.params.passages))
 
-    def _span(self, texts: list[bytes], place: int) -> tuple[int, int] | None:
-        """Return the run of words around a k-gram of the first text that at least half of the others have."""
+    def _span(
+        self, texts: list[bytes], weights: NDArray[np.int64], places: NDArray[np.int64], least: float
+    ) -> tuple[int, int]:
+        """Return the longest run of words around a k-gram of the first text that enough of the others have, too.
+
+        Args:
+            weights: the number of documents of each text.
+            places: where the first text has the k-gram.
+            least: the number of documents that must have the run; also, half of the others must.
+        """
         size = self.params.passages
         grams = ngrams(words(texts, self.params.seed).forms, size, self.params.seed)
         rows = [grams.hashes[start:stop] for start, stop in zip(grams.offsets, grams.offsets[1:], strict=False)]
-        around = [
-            (start, stop)
-            for other in rows[1:]
-            for start, stop in shared_runs(rows[0], other, size).tolist()
-            if start <= place and stop >= place + self._grams.size
-        ]
-        half = max(1, len(rows) // 2)
-        if len(around) < half:
-            return None
-        starts, stops = sorted(start for start, _ in around), sorted((stop for _, stop in around), reverse=True)
-        start, stop = starts[half - 1], stops[half - 1]
-        return (start, stop) if stop - start >= size else None
+        runs = [shared_runs(rows[0], other, size) for other in rows[1:]]
+        longest = (0, 0)
+        for place in places.tolist():
+            around = [one[(one[:, 0] <= place) & (one[:, 1] >= place + self._grams.size)] for one in runs]
+            for start in distinct(np.concatenate([one[:, 0] for one in around])).tolist() if around else []:
+                # How far each of the others has the same words from here on.
+                stops = np.array([one[one[:, 0] <= start, 1].max(initial=0) for one in around])
+                furthest = np.argsort(-stops, kind="stable")
+                is_enough = weights[0] + np.cumsum(weights[1:][furthest]) >= least
+                needed = max(int(np.argmax(is_enough)) + 1, len(rows) // 2)
+                stop = int(stops[furthest[needed - 1]]) if is_enough.any() else 0
+                longest = max(longest, (start, stop), key=lambda span: span[1] - span[0])
+        return longest
 
     def _num_documents(self, shared: NDArray[np.uint64], size: int, run: int) -> tuple[int, bool]:
         """Return how many documents contain a passage, and whether that is exact.

@@ -52,10 +52,15 @@ class DelimitedReader:
         return False
 
     def read(self, source: SourceFile, stream: BinaryIO, options: ReadOptions) -> Iterator[Item | Deferred]:
-        """Yield a Document or a Rejection for every row that is not blank; one Rejection if a column is missing."""
+        """Yield a Document or a Rejection for every row that is not blank; one Rejection if a column is missing.
+
+        An empty file has no columns, and no rows either.
+        """
         rows = Rows(read_lines(stream, options.max_line), self._delimiter, options)
         try:
-            columns = _Columns(next(rows, []), options, file_doc_id(source, options))
+            if (header := next(rows, None)) is None:
+                return
+            columns = _Columns(header, options, file_doc_id(source, options))
         except Unfit as error:
             yield Rejection(source.uri, rows.locator, str(error))
             return

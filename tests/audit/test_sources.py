@@ -128,6 +128,40 @@ def test_a_lost_document_comes_back(filled: str, folder: Path) -> None:
     assert documents_of(filled) == before
 
 
+def test_a_document_that_its_file_lost_and_another_file_still_has_comes_back(url: str, tmp_path: Path) -> None:
+    (folder := tmp_path / "folder").mkdir()
+    for name in "ab":
+        rows = [{"id": one, "text": text} for one, text in zip(("both", name), texts_of(2), strict=True)]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Index.ensure(url, {"shingle": "word:2"}) as index:
+        index.ingest([folder])
+        (folder / "b.jsonl").unlink()
+        index.ingest([folder], IngestOptions(prune=True))
+        assert ("both" in index, "a" in index) == (False, True)
+        audit = index.check(ALL)
+        assert [(one.fault, one.detail) for one in audit] == [
+            ("document-missing", "the index lacks 1 of its documents, such as 'both'")
+        ]
+        assert index.repair(audit.counts) == 1
+        index.ingest([folder], IngestOptions(prune=True))
+        assert ("both" in index, list(index.check(ALL))) == (True, [])
+
+
+def test_two_records_of_an_id_may_have_two_documents_because_of_another_file(url: str, tmp_path: Path) -> None:
+    (folder := tmp_path / "folder").mkdir()
+    one, other = texts_of(2)
+    for name, texts in (("a", [one]), ("b", [other, one])):
+        rows = [json.dumps({"id": "both", "text": text}) for text in texts]
+        (folder / f"{name}.jsonl").write_text("".join(f"{row}\n" for row in rows))
+    with Index.ensure(url, {"shingle": "word:2"}) as index:
+        index.ingest([folder], IngestOptions(on_conflict="qualify"))
+        assert [name in index for name in ("both", f"both@{folder}/b.jsonl")] == [True, True]
+        assert list(index.check(ALL)) == []
+        (folder / "b.jsonl").write_text((folder / "b.jsonl").read_text() + "\n")
+        index.ingest([folder], IngestOptions(on_conflict="qualify"))
+        assert list(index.check(ALL)) == []
+
+
 def test_each_fault_names_its_document_and_what_differs(filled: str) -> None:
     with Store.open(filled) as store:
         with store.reading() as snapshot:

@@ -69,6 +69,12 @@ def test_a_higher_level_compresses_further() -> None:
     assert [compressed("bzip2", text, level=level)[:4] for level in (1, 9)] == [b"BZh1", b"BZh9"]
 
 
+@pytest.mark.parametrize("kind", READ, ids=str)
+def test_a_level_that_a_compression_does_not_have_is_its_highest(kind: Compression | None) -> None:
+    text = b"some words " * 100
+    assert READ[kind](compressed(kind, text, level=22)) == text
+
+
 def test_a_zstd_frame_has_a_checksum() -> None:
     assert zstandard.get_frame_parameters(compressed("zstd", b"text")).has_checksum
 

@@ -192,6 +192,17 @@ def test_a_record_whose_id_another_one_took_is_not_in_the_index(url: str, tmp_pa
     assert (tmp_path / "out" / "in.jsonl").read_bytes() == line("a", 300) + A
 
 
+def test_a_record_in_the_place_of_one_that_an_earlier_run_rejected_is_not_rejected(url: str, tmp_path: Path) -> None:
+    other, source = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    other.write_bytes(D)
+    source.write_bytes(REJECTED + B)
+    ingested(url, other, source)
+    source.write_bytes(A + B + A)
+    report = filtered(ingested(url, other, source), [other, source], tmp_path / "out")
+    assert report.counts == RecordCounts(num_kept=3, num_dropped=1)
+    assert (tmp_path / "out" / "2.jsonl").read_bytes() == B + A
+
+
 def test_records_that_repeat_the_id_and_the_text_of_another_one_are_dropped(url: str, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     again, other, empty = line("a", 0, lang="de"), line("a", 300), line("empty", 0, text="")

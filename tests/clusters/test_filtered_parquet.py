@@ -135,6 +135,14 @@ def test_the_file_is_compressed_at_the_level_asked_for(url: str, tmp_path: Path)
     assert sizes[0] > sizes[1]
 
 
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "lz4", "zstd"])
+def test_a_level_is_that_of_the_columns_whose_compression_has_it(codec: str, url: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.parquet", tmp_path / "out" / "in.parquet"
+    pq.write_table(table(), source, compression=codec)
+    assert filtered(ingested(url, source), source, tmp_path / "out", FilterOptions(level=22)).failed == ()
+    assert pq.read_table(out).num_rows == 6
+
+
 def test_a_file_whose_schema_cannot_be_written_again_is_refused(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

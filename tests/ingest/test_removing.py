@@ -115,7 +115,12 @@ def packed(*names: str) -> bytes:
 
 
 WHOLE = b"".join(response(f"http://a.org/{number}", page(number)) for number in range(1, 4))
-INTACT = {"a.warc.gz": WHOLE, "a.warc": gzip.decompress(WHOLE), "a.jsonl.gz": packed("1", "2", "3")}
+INTACT = {
+    "a.warc.gz": WHOLE,
+    "a.warc": gzip.decompress(WHOLE),
+    "a.jsonl.gz": packed("1", "2", "3"),
+    "a.csv.gz": gzip.compress(b"id,text\n1,one text\n2,another\n3,and a third\n"),
+}
 
 
 @pytest.mark.parametrize("share", [0, 1, 2])

@@ -181,6 +181,33 @@ def test_a_longer_passage_of_fewer_documents_is_counted_for_itself(url: str) -> 
     assert found.items() <= {footer: 9, f"things that b says {footer}": 5, f"of a {footer}": 4}.items()
 
 
+def test_boilerplate_has_as_many_documents_as_a_passage_must_have(url: str) -> None:
+    footer = "all rights reserved by the owners of it"
+    with Index.create(url, PARAMS) as index:
+        index.add(Document(f"a{n}", f"skip to the content of this page {footer} a{n}") for n in range(6))
+        index.add(Document(f"b{n}", f"b{n} says {footer} {n}") for n in range(4))
+        assert [(one.text, one.num_documents) for one in index.boilerplate(min_documents=7)] == [(footer, 10)]
+
+
+def test_boilerplate_is_a_run_that_the_same_documents_have_from_its_start_to_its_end(url: str) -> None:
+    header, footer, more = "skip to the content of it", "all rights reserved by the owners", "made by those who like it"
+    with Index.create(url, PARAMS) as index:
+        index.add(Document("first", f"{header} {footer} {more}"))
+        index.add(Document(f"a{n}", f"{header} {footer} a{n}") for n in range(3))
+        index.add(Document(f"b{n}", f"b{n} {footer} {more}") for n in range(3))
+        found = {(one.text, one.num_documents) for one in index.boilerplate()}
+    assert found == {(f"{header} {footer}", 4), (f"{footer} {more}", 4)}
+
+
+def test_boilerplate_is_found_after_a_part_of_it_that_stands_alone(url: str) -> None:
+    footer = "all rights reserved by the owners of it"
+    parts = [footer.split()[start : start + 3] for start in range(6)]
+    with Index.create(url, PARAMS) as index:
+        index.add(Document("first", f"{' or '.join(map(' '.join, parts))} and {footer}"))
+        index.add(Document(f"d{n}", f"d{n} {footer} {n}") for n in range(4))
+        assert [(one.text, one.num_documents) for one in index.boilerplate()] == [(footer, 5)]
+
+
 def test_an_index_without_passages_says_how_to_add_them(url: str) -> None:
     with Index.create(url) as index:
         index.add(Document("a", "some text"))

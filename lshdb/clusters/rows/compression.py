@@ -29,6 +29,7 @@ Write: TypeAlias = Callable[[bytes | memoryview], object]
 BLOCK_BYTES: Final = 1 << 19
 WINDOW_BYTES: Final = 1 << 15
 LEVELS: Final[dict[Compression, int]] = {"gzip": 6, "zstd": 3, "bzip2": 9, "xz": 6}
+HIGHEST_LEVELS: Final[dict[Compression, int]] = {"gzip": 9, "zstd": 22, "bzip2": 9, "xz": 9}
 # RFC 1952: the extra flags of a member made with the best or the fastest compression.
 EXTRA_FLAGS: Final = {2: 9, 4: 1}
 GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -45,10 +46,15 @@ def usual_level(compression: Compression | None, head: bytes) -> int:
 
 @contextmanager
 def compressing(file: BinaryIO, compression: Compression | None, level: int) -> Iterator[Write]:
-    """Yield a function that writes bytes to a file, compressed. The end of the block completes the compressed data."""
+    """Yield a function that writes bytes to a file, compressed. The end of the block completes the compressed data.
+
+    Args: level: at least 1; what is above the highest level of the compression stands for that one.
+    """
     if compression is None:
         yield file.write
-    elif compression == "gzip":
+        return
+    level = min(level, HIGHEST_LEVELS[compression])
+    if compression == "gzip":
         with ThreadPoolExecutor(num_cores()) as pool:
             member = _Member(file, level, pool)
             yield member.write

@@ -32,7 +32,8 @@ class FilterOptions:
             record with another text took. ``keep`` writes them, ``drop`` leaves them out, ``error`` fails.
         link: make hard links to files that are one document each, instead of copies.
         force: overwrite files that another program wrote.
-        level: the compression level of compressed files; None for the usual level of each compression.
+        level: the compression level of compressed files, from 1 on, or the highest of a compression if it has fewer
+            levels; None for the usual level of each compression.
         include, exclude_globs: patterns of files, as in an ingest.
         follow_links: whether to follow symbolic links that lead out of a folder, as in an ingest.
         collection: the collection of the ids on standard input.
@@ -41,8 +42,8 @@ class FilterOptions:
         without_boilerplate: remove passages from the kept records if at least this many kept documents of the index
             share them; None removes nothing.
 
-    Raises: UsageError: boilerplate would be removed from dropped records, or has fewer than two documents; patterns
-        are a single string.
+    Raises: InvalidParams: a choice does not exist, or a number is too small; UsageError: boilerplate would be removed
+        from dropped records, or has fewer than two documents; patterns are a single string.
     """
 
     dropped: bool = False
@@ -60,6 +61,7 @@ class FilterOptions:
 
     def __post_init__(self) -> None:
         check_choice("unknown", self.unknown, Unknown)
+        arguments.limit("level", self.level)
         for name in ("include", "exclude_globs"):
             object.__setattr__(self, name, arguments.several(name, getattr(self, name)))
         if self.without_boilerplate is not None and self.dropped:

@@ -12,7 +12,7 @@ values of the type BOOLEAN are not encoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
@@ -141,7 +141,7 @@ def _settings(opened: pq.ParquetFile, task: Task) -> dict[str, Any]:
     paths = [column.path_in_schema for column in columns]
     return given | {
         "compression": {column.path_in_schema: _codec(column.compression) for column in columns},
-        "compression_level": task.level,
+        "compression_level": None if task.level is None else _levels(columns, task.level),
         "column_encoding": {
             column.path_in_schema: encoding
             for column in columns
@@ -169,6 +169,16 @@ def _version(opened: pq.ParquetFile) -> str:
     types = [str(opened.schema.column(place).logical_type) for place in range(len(opened.schema))]
     is_new = any(one == UINT32 or NANOSECONDS in one for one in types)
     return VERSIONS[-1] if is_new or version not in VERSIONS else version
+
+
+def _levels(columns: Sequence[pq.ColumnChunkMetaData], level: int) -> dict[str, int]:
+    """Return the levels of the columns whose compression has levels: this one, or the highest that it has."""
+    codecs = {column.path_in_schema: column.compression.lower() for column in columns}
+    return {
+        path: min(level, pa.Codec.maximum_compression_level(codec))
+        for path, codec in codecs.items()
+        if codec != "uncompressed" and pa.Codec.supports_compression_level(codec)
+    }
 
 
 def _codec(compression: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, cast, func, select
+from sqlalchemy import BigInteger, ColumnElement, Join, and_, bindparam, cast, func, select
 
 from lshdb.store.given import given, is_given
 from lshdb.store.schema import content, document, rejected, run, source
@@ -69,9 +69,18 @@ def named_records() -> Rows:
 
 @cache
 def rejected_records() -> Rows:
-    """Select (source, locator) of the items of the sources ``:uris`` that ``:since`` or a later run rejected."""
-    return select(rejected.c.source, rejected.c.locator).where(
-        rejected.c.run_key >= bindparam("since"), rejected.c.source.in_(bindparam("uris", expanding=True))
+    """Select (source, locator) of the items that the last readings of the sources ``:source_keys`` rejected.
+
+    No run before ``:since`` counts.
+    """
+    return (
+        select(rejected.c.source, rejected.c.locator)
+        .select_from(_rejections())
+        .where(
+            rejected.c.run_key >= bindparam("since"),
+            rejected.c.run_key >= source.c.reading_run,
+            source.c.source_key.in_(bindparam("source_keys", expanding=True)),
+        )
     )
 
 
@@ -86,8 +95,7 @@ def rejected_before() -> Rows:
     columns = source.c.uri, source.c.state, source.c.position, source.c.num_documents
     return (
         select(*columns, rejected.c.run_key, rejected.c.locator, rejected.c.reason)
-        .join_from(rejected, run, run.c.run_key == rejected.c.run_key)
-        .join(source, and_(source.c.collection_key == run.c.collection_key, source.c.uri == rejected.c.source))
+        .select_from(_rejections())
         .where(
             rejected.c.run_key >= bindparam("since"),
             rejected.c.run_key < seen_by,
@@ -146,3 +154,9 @@ def documents_like() -> Rows:
 def _found_in_source() -> ColumnElement[bool]:
     mine = document.c.source_key == bindparam("source_key")
     return and_(mine, document.c.last_seen_run >= bindparam("since"))
+
+
+def _rejections() -> Join:
+    """Return the rejected items with the sources that they are of."""
+    is_of = and_(source.c.collection_key == run.c.collection_key, source.c.uri == rejected.c.source)
+    return rejected.join(run, run.c.run_key == rejected.c.run_key).join(source, is_of)

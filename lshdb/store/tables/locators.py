@@ -122,10 +122,13 @@ def named_records(transaction: Transaction, found: IndexedSource) -> Iterator[tu
 
 
 def rejected_records(transaction: Transaction, sources: Sequence[IndexedSource]) -> Iterator[tuple[str, str]]:
-    """Yield (URI, locator) of the items of these sources that could not be ingested."""
+    """Yield (URI, locator) of the items of these sources that their last reading could not ingest."""
     for begin in range(0, len(sources), GIVEN_NAMES):
         some = sources[begin : begin + GIVEN_NAMES]
-        parameters = {"since": min(one.reading_run for one in some), "uris": [one.uri for one in some]}
+        parameters = {
+            "since": min(one.reading_run for one in some),
+            "source_keys": [one.source_key for one in some],
+        }
         for block in transaction.stream(statements.rejected_records(), parameters):
             yield from ((uri, locator) for uri, locator in block)
 

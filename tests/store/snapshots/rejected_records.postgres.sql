@@ -1,3 +1,3 @@
 SELECT rejected.source, rejected.locator
-FROM rejected
-WHERE rejected.run_key >= %(since)s::BIGINT AND rejected.source IN (__[POSTCOMPILE_uris])
+FROM rejected JOIN run ON run.run_key = rejected.run_key JOIN source ON source.collection_key = run.collection_key AND source.uri = rejected.source
+WHERE rejected.run_key >= %(since)s::BIGINT AND rejected.run_key >= source.reading_run AND source.source_key IN (__[POSTCOMPILE_source_keys])
