@@ -79,8 +79,8 @@ def compare(
     """
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     rows, size = contents.rows(pairs.keys), len(contents.keys)
-    for begin, end in groups(contents.num_shingles, rows):
-        group = rows[begin:end]
+    for chosen in groups(contents.num_shingles, rows):
+        group = rows[chosen]
         # With a place at the end for contents that do not exist, whose row is -1.
         asked, places = np.zeros(size + 1, dtype=np.bool_), np.full(size + 1, -1)
         asked[group] = True
@@ -88,8 +88,8 @@ def compare(
         places[contents.rows(keys)] = np.arange(len(keys))
         sides = places[group]
         known = (sides >= 0).all(axis=1)
-        similarity[begin:end][known] = jaccard(shingle_sets_utf8(encoded, params), *sides[known].T)
-        exact[begin:end][known] = True
+        similarity[chosen[known]] = jaccard(shingle_sets_utf8(encoded, params), *sides[known].T)
+        exact[chosen[known]] = True
     return VerifiedPairs(pairs.keys, similarity, exact)
 
 

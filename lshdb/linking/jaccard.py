@@ -119,23 +119,42 @@ def _intersections(
 
 def groups(
     num_shingles: NDArray[np.int64], pairs: NDArray[np.int64], most: int = GROUP_SHINGLES
-) -> Iterator[tuple[int, int]]:
-    """Yield ranges of pairs whose sets have at most `most` shingles together; a single pair may have more.
+) -> Iterator[NDArray[np.int64]]:
+    """Yield groups of pairs whose sets have at most `most` shingles together; a single pair may have more.
+
+    If all sets together have more, they are cut into blocks, and the pairs of two blocks stay together. So a set of a
+    large family is in a group for each block, and not for each of its pairs.
 
     Args:
         num_shingles: int64, shape (n,), of each set.
         pairs: int64, shape (m, 2), of rows of `num_shingles`.
+
+    Yields: int64, ascending: which pairs.
     """
-    ranges = [(0, len(pairs))] if len(pairs) else []
-    all_fit = num_shingles.sum() <= most
+    is_used = np.zeros(len(num_shingles), np.bool_)
+    is_used[pairs] = True
+    total = np.cumsum(np.where(is_used, num_shingles, 0))
+    if not len(pairs):
+        return
+    if total[-1] <= most:
+        yield np.arange(len(pairs))
+        return
+    # Of a third, so that two blocks also fit if the last set of each is a large one.
+    blocks = total // max(1, most // 3)
+    tiles = blocks[pairs]
+    order = np.lexsort((tiles[:, 1], tiles[:, 0]))
+    # Where the pairs of other blocks start: ranges are cut there as long as they can be.
+    starts = np.flatnonzero((np.diff(tiles[order], axis=0) != 0).any(axis=1)) + 1
+    ranges = [(0, len(pairs))]
     while ranges:
         begin, end = ranges.pop()
-        if all_fit or end - begin == 1 or num_shingles[distinct(pairs[begin:end])].sum() <= most:
-            yield begin, end
-        else:
-            middle = (begin + end) // 2
-            # Pushed in reverse, so that pairs stay in their order.
-            ranges += [(middle, end), (begin, middle)]
+        if end - begin == 1 or num_shingles[distinct(pairs[order[begin:end]])].sum() <= most:
+            yield np.sort(order[begin:end])
+            continue
+        first, last = np.searchsorted(starts, [begin + 1, end]).tolist()
+        middle = int(starts[(first + last) // 2]) if first < last else (begin + end) // 2
+        # Pushed in reverse, so that groups stay in their order.
+        ranges += [(middle, end), (begin, middle)]
 
 
 def min_agreement(num_perm: int, similarity: float, loss: float = 1e-5) -> int:

@@ -117,8 +117,8 @@ def contained_contents(
             "were not compared"
         )
     num_done = 0
-    for some in _groups(transaction, pairs):
-        keys, sets, rows = _with_sets(transaction, some, params)
+    for chosen in _groups(transaction, pairs):
+        keys, sets, rows = _with_sets(transaction, pairs[chosen], params)
         shared, sizes = intersections(sets, rows[:, 0], rows[:, 1])
         turned = sizes[rows[:, 0]] > sizes[rows[:, 1]]
         rows[turned] = rows[turned][:, ::-1]
@@ -126,7 +126,7 @@ def contained_contents(
         shares = shared / sizes[rows[:, 0]]
         near = shares >= min_containment
         yield ContainedPairs(keys[rows[near]], shares[near], sizes[rows[near]])
-        num_done += len(some)
+        num_done += len(chosen)
         progress.advanced("contain", num_done / len(pairs))
 
 
@@ -135,25 +135,24 @@ def containments(transaction: Transaction, pairs: NDArray[np.int64], params: Par
 
     Args: pairs: int64, shape (m, 2), content keys.
     """
-    shares, begin = np.zeros(len(pairs)), 0
-    for some in _groups(transaction, pairs):
-        keys, sets, rows = _with_sets(transaction, some, params)
-        is_known = np.isin(some, keys).all(axis=1)
-        shares[begin : begin + len(some)][is_known] = containment(sets, rows[:, 0], rows[:, 1])
-        begin += len(some)
+    shares = np.zeros(len(pairs))
+    for chosen in _groups(transaction, pairs):
+        keys, sets, rows = _with_sets(transaction, pairs[chosen], params)
+        known = np.isin(pairs[chosen], keys).all(axis=1)
+        shares[chosen[known]] = containment(sets, rows[:, 0], rows[:, 1])
     return shares
 
 
 def _groups(transaction: Transaction, pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the pairs, as many at a time as their texts allow."""
+    """Yield which pairs to compare at a time, so that their texts fit in memory."""
     for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
         part = pairs[begin : begin + PAIRS_AT_A_TIME]
         keys = distinct(part)
         sizes = np.zeros(len(keys), np.int64)
         stored = graph.signatures(transaction, keys)
         sizes[np.searchsorted(keys, stored.keys)] = stored.num_shingles
-        for first, last in groups(sizes, np.searchsorted(keys, part)):
-            yield part[first:last]
+        for chosen in groups(sizes, np.searchsorted(keys, part)):
+            yield begin + chosen
 
 
 def _with_sets(

@@ -55,8 +55,8 @@ def grouped(batches: Batches) -> Batches:
         rows = np.searchsorted(keys, pairs)
         num_shingles = np.empty(len(keys), np.int64)
         num_shingles[rows] = sizes
-        for begin, end in groups(num_shingles, rows):
-            yield _group(pairs[begin:end], distinct(pairs[begin:end]))
+        for chosen in groups(num_shingles, rows):
+            yield _group(pairs[chosen], distinct(pairs[chosen]))
 
 
 def _group(pairs: NDArray[np.int64], keys: NDArray[np.int64]) -> pa.RecordBatch:

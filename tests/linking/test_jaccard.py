@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lshdb.errors import InvalidParams
 from lshdb.linking.jaccard import containment, groups, intersections, jaccard, jaccard_with_first, min_agreement
+from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.values import ShingleSets
 from lshdb.sketch.sketch import shingle_sets
@@ -132,19 +133,36 @@ def test_a_part_is_contained_in_the_whole_and_not_the_other_way_round() -> None:
 
 @pytest.mark.parametrize(
     ("most", "expected"),
-    [
-        (19, [(0, 1), (1, 2), (2, 3), (3, 4)]),
-        (20, [(0, 2), (2, 3), (3, 4)]),
-        (49, [(0, 2), (2, 3), (3, 4)]),
-        (50, [(0, 4)]),
-    ],
+    [(19, [[0], [1], [2], [3]]), (50, [[0, 1, 2, 3]])],
 )
 def test_pairs_of_one_group_have_few_shingles_together_unless_it_is_a_single_pair(
-    most: int, expected: list[tuple[int, int]]
+    most: int, expected: list[list[int]]
 ) -> None:
     num_shingles = np.array([10, 10, 0, 10, 20])
     pairs = np.array([[0, 1], [0, 2], [1, 3], [0, 4]])
-    assert list(groups(num_shingles, pairs, most)) == expected
+    assert sorted(group.tolist() for group in groups(num_shingles, pairs, most)) == expected
+
+
+@pytest.mark.parametrize("most", [1, 2, 60, 250, 300, 10_000])
+def test_each_pair_is_in_one_group(most: int) -> None:
+    chance = np.random.default_rng(1)
+    num_shingles = chance.integers(0, 100, 50)
+    pairs = distinct(chance.integers(0, 2_000, 300))
+    pairs = np.column_stack([pairs // 50, pairs % 50])
+    found = list(groups(num_shingles, pairs, most))
+    assert sorted(np.concatenate(found).tolist()) == list(range(len(pairs)))
+    for group in found:
+        assert len(group) == 1 or num_shingles[distinct(pairs[group])].sum() <= most
+        assert group.tolist() == sorted(group.tolist())
+
+
+def test_a_set_of_a_large_family_is_in_a_group_for_each_block_and_not_for_each_pair() -> None:
+    num_sets, per_group = 120, 30
+    pairs = np.stack(np.triu_indices(num_sets, 1), axis=1)
+    found = list(groups(np.full(num_sets, 10), pairs, 10 * per_group))
+    num_read = sum(len(distinct(pairs[group])) for group in found)
+    # 12 blocks of 10 sets: 78 pairs of blocks, of 20 sets at most. Row by row, it was one set for each of 7,140 pairs.
+    assert num_read <= 78 * 20
 
 
 def test_no_pairs_are_no_group() -> None:
