@@ -134,7 +134,7 @@ def test_a_reband_to_other_bands_gives_up_what_was_begun(filled: Store) -> None:
     first._write_batch()
     other = replace(PARAMS, bands=2, rows=1, first_band=-2)
     second = begin(filled, other)
-    with pytest.raises(IndexBusy, match="another reband"):
+    with pytest.raises(IndexBusy, match="reband to other bands is not finished"):
         first._write_batch()
     assert band_numbers(filled) == [0, 1, 2]
     second.reband()

@@ -131,7 +131,7 @@ def test_the_token_comes_from_the_environment_and_is_never_printed(
     sqlite_url: str, lshdb: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(sqlite_url, ServeOptions(token=TOKEN)) as service:
-        address = service.address.replace("127", f"me:{TOKEN}@127")
+        address = service.address.replace("127", f"me:{TOKEN}@127", 1)
         refused = lshdb(address, "stats")
         assert (refused.code, TOKEN in refused.err) == (17, False)
         monkeypatch.setenv("LSHDB_TOKEN", TOKEN)
