@@ -1,8 +1,8 @@
 """The passages that many documents share.
 
-One pass over all fingerprints counts the documents of each. From the most frequent fingerprint on, its place in the
-first text is extended to the longest run of words that at least half of a sample of its texts have around it, and as
-many documents as a passage must have. Then the texts that contain this run are counted.
+One pass over all fingerprints counts the documents of each. From the most frequent fingerprint on, its first places in
+the first text are extended to the longest run of words that at least half of a sample of its texts have around it, and
+as many documents as a passage must have. Then the texts that contain this run are counted.
 
 Limitation: a passage in more than 1,000 texts is not looked up in each of them. Instead, lshdb counts the documents
 that have the rarest of its fingerprints, and says so. That is never too few.
@@ -10,6 +10,7 @@ that have the rarest of its fingerprints, and says so. That is never too few.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -25,7 +26,7 @@ from lshdb.passages.runs import shared_runs
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import decode
 from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_size, word_shingling
-from lshdb.sketch.words import ngrams, words
+from lshdb.sketch.words import Words, ngrams, words
 from lshdb.store.tables import answers, fingerprints
 from lshdb.store.tables.entries import Entries
 from lshdb.store.transaction import Transaction
@@ -33,6 +34,8 @@ from lshdb.store.transaction import Transaction
 __all__ = ["boilerplate"]
 
 SAMPLED_TEXTS: Final = 32
+# In a text of repetitions, a fingerprint has thousands of places.
+TRIED_PLACES: Final = 16
 COUNTED_TEXTS: Final = 1_000
 # The most frequent fingerprints that are kept.
 KEPT_FINGERPRINTS: Final = 200_000
@@ -128,13 +131,13 @@ class _Searched(Struct, frozen=True):
         """
         keys = self._holders(np.array([self.fingerprint], np.uint32))
         sample = keys[np.unique(np.linspace(0, len(keys) - 1, SAMPLED_TEXTS).astype(np.int64))]
-        found, texts = encoded_texts(self.transaction, sample)
-        first = words(texts[:1], self.params.seed)
+        _, texts = encoded_texts(self.transaction, sample[:1])
+        first = words(texts, self.params.seed)
         grams = shingle(first.forms, self._grams).hashes
-        places = np.flatnonzero(grams.astype(np.uint32) == self.fingerprint)
-        weights = self.scope.weights(found)
+        places = np.flatnonzero(grams.astype(np.uint32) == self.fingerprint)[:TRIED_PLACES]
+        weights = self.scope.weights(sample)
         least = min_documents * weights.sum() / self.scope.weights(keys).sum()
-        start, stop = self._span(texts, weights, places, least)
+        start, stop = self._span(self._runs(first, sample[1:]), weights, places, least)
         if stop - start < self.params.passages:
             return None
         shared = grams[start : stop - self._grams.size + 1]
@@ -142,7 +145,7 @@ class _Searched(Struct, frozen=True):
         run = int(ngrams(first.forms, stop - start, self.params.seed).hashes[start])
         number, is_exact = self._num_documents(shared, stop - start, run)
         bounds = first.places[[start, stop - 1], [0, 1]].tolist()
-        doc_id, collection = self.scope.first_document(self.transaction, found[:1])
+        doc_id, collection = self.scope.first_document(self.transaction, sample[:1])
         return Boilerplate(decode(texts[0][bounds[0] : bounds[1]]), stop - start, number, is_exact, doc_id, collection)
 
     def _holders(self, hashes: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -157,20 +160,26 @@ class _Searched(Struct, frozen=True):
     def _grams(self) -> Shingling:
         return word_shingling(self.params.shingling, gram_size(self.params.shingling, self.params.passages))
 
+    def _runs(self, first: Words, others: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the runs of words of a text that each of these contents has, too."""
+        size, runs = self.params.passages, list[NDArray[np.int64]]()
+        mine = ngrams(first.forms, size, self.params.seed).hashes
+        for _, texts in text_groups(self.transaction, others):
+            grams = ngrams(words(texts, self.params.seed).forms, size, self.params.seed)
+            runs += [shared_runs(mine, grams.hashes[start:stop], size) for start, stop in pairwise(grams.offsets)]
+        return runs
+
     def _span(
-        self, texts: list[bytes], weights: NDArray[np.int64], places: NDArray[np.int64], least: float
+        self, runs: list[NDArray[np.int64]], weights: NDArray[np.int64], places: NDArray[np.int64], least: float
     ) -> tuple[int, int]:
         """Return the longest run of words around a k-gram of the first text that enough of the others have, too.
 
         Args:
-            weights: the number of documents of each text.
+            runs: the runs of words of the first text that each of the others has.
+            weights: the number of documents of each text, that of the first before the others.
             places: where the first text has the k-gram.
             least: the number of documents that must have the run; also, half of the others must.
         """
-        size = self.params.passages
-        grams = ngrams(words(texts, self.params.seed).forms, size, self.params.seed)
-        rows = [grams.hashes[start:stop] for start, stop in zip(grams.offsets, grams.offsets[1:], strict=False)]
-        runs = [shared_runs(rows[0], other, size) for other in rows[1:]]
         longest = (0, 0)
         for place in places.tolist():
             around = [one[(one[:, 0] <= place) & (one[:, 1] >= place + self._grams.size)] for one in runs]
@@ -179,7 +188,7 @@ class _Searched(Struct, frozen=True):
                 stops = np.array([one[one[:, 0] <= start, 1].max(initial=0) for one in around])
                 furthest = np.argsort(-stops, kind="stable")
                 is_enough = weights[0] + np.cumsum(weights[1:][furthest]) >= least
-                needed = max(int(np.argmax(is_enough)) + 1, len(rows) // 2)
+                needed = max(int(np.argmax(is_enough)) + 1, len(weights) // 2)
                 stop = int(stops[furthest[needed - 1]]) if is_enough.any() else 0
                 longest = max(longest, (start, stop), key=lambda span: span[1] - span[0])
         return longest

@@ -18,7 +18,9 @@ def change_of(file: SourceFile, size: int | None, mtime_ns: int | None, read_dig
     Args: size, mtime_ns, read_digest: as recorded when it was read; None if nothing was recorded.
     """
     try:
-        is_same = file.size == size and (file.mtime_ns == mtime_ns or digest(file.path) == read_digest)
+        is_same = file.size == size and (
+            file.mtime_ns == mtime_ns or (read_digest is not None and digest(file.path) == read_digest)
+        )
     except OSError as error:
         return f"cannot be read ({reason_of(error)})"
     return None if is_same else "has changed since it was ingested"
