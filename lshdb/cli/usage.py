@@ -89,7 +89,16 @@ class Verbs(Plain, TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         # The outer one explains why the rest of the output cannot be written.
         with _explained(self, ctx), _flushed(), _explained(self, ctx):
+            _require_current_folder()
             return super().invoke(ctx)
+
+
+def _require_current_folder() -> None:
+    """Raises: UsageError: the current folder was deleted, so no relative path leads anywhere."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise UsageError(reason="the current folder no longer exists; change to another one") from None
 
 
 @contextmanager

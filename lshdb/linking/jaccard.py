@@ -141,10 +141,10 @@ def groups(
         return
     # Of a third, so that two blocks also fit if the last set of each is a large one.
     blocks = total // max(1, most // 3)
-    tiles = blocks[pairs]
-    order = np.lexsort((tiles[:, 1], tiles[:, 0]))
+    tiles = blocks[pairs] @ [blocks[-1] + 1, 1]
+    order = np.argsort(tiles, kind="stable")
     # Where the pairs of other blocks start: ranges are cut there as long as they can be.
-    starts = np.flatnonzero((np.diff(tiles[order], axis=0) != 0).any(axis=1)) + 1
+    starts = np.flatnonzero(np.diff(tiles[order])) + 1
     ranges = [(0, len(pairs))]
     while ranges:
         begin, end = ranges.pop()

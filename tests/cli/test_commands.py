@@ -662,3 +662,15 @@ def test_pairs_between_collections_are_sorted_by_the_side_they_are_printed_on(
         assert lshdb(ranked, *asked, "--sort", "id").rows == sorted(rows)
         assert lshdb(ranked, *asked, "--sort", "similarity").rows == sorted(rows, key=lambda row: (-float(row[2]), row))
         assert lshdb(ranked, *asked, "--sort", "id", "--limit", 2).rows == sorted(rows)[:2]
+
+
+def test_a_current_folder_that_was_deleted_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(
+        ["sh", "-c", f"rmdir {tmp_path}/gone && exec {sys.executable} -m lshdb stats"],
+        cwd=tmp_path / "gone",
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "the current folder no longer exists; change to another one" in done.stderr
