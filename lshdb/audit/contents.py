@@ -24,13 +24,13 @@ from lshdb.model.params import Params
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.sketch import sketch_encoded
-from lshdb.sketch.texts import encode, unpack
+from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.schema import DIGEST_BAND
 from lshdb.store.tables import audit, graph, identities
 from lshdb.store.tables.audit import AuditedContents
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Change", "Examined", "examine", "extra_rows", "stored_contents", "stored_minima", "trusted"]
+__all__ = ["Change", "Examined", "examine", "extra_rows", "readable", "stored_contents", "stored_minima", "trusted"]
 
 # Bytes of text that are sketched at a time.
 SKETCHED_BYTES: Final = 16_000_000
@@ -287,16 +287,23 @@ def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params)
     """Yield each content key with the values recomputed from its text, or None if the text cannot be read."""
     held, num_bytes = list[tuple[int, bytes]](), 0
     for key, frame in graph.texts(transaction, keys):
-        try:
-            held.append((key, encode(unpack(frame))))
-        except UNREADABLE:
+        if (text := readable(frame)) is None:
             yield key, None
             continue
-        num_bytes += len(held[-1][1])
+        held.append((key, text))
+        num_bytes += len(text)
         if num_bytes > SKETCHED_BYTES:
             yield from _changes(held, params)
             held, num_bytes = [], 0
     yield from _changes(held, params)
+
+
+def readable(frame: bytes) -> bytes | None:
+    """Return the encoded text of a frame; None if it cannot be read."""
+    try:
+        return unpack_utf8(frame)
+    except UNREADABLE:
+        return None
 
 
 def _changes(held: list[tuple[int, bytes]], params: Params) -> Iterator[tuple[int, Change]]:

@@ -13,14 +13,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.audit.contents import UNREADABLE
+from lshdb.audit.contents import readable
 from lshdb.audit.faults import FROM_TEXT, Fault
 from lshdb.linking.comparison import text_groups
 from lshdb.model.params import Params
 from lshdb.model.values import Fingerprints
 from lshdb.sketch.kernels.constants import GOLDEN, MIX_1
 from lshdb.sketch.sketch import sketch_encoded
-from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import audit, fingerprints
 from lshdb.store.transaction import Transaction
 
@@ -57,20 +56,13 @@ def correct_fingerprints(
     transaction: Transaction, content_keys: NDArray[np.int64], params: Params
 ) -> Iterator[tuple[NDArray[np.int64], Fingerprints]]:
     """Yield contents whose text is sound, int64, ascending, with the fingerprints of their texts."""
-    for keys, encoded in text_groups(transaction, content_keys, unpack=_unpacked):
+    for keys, encoded in text_groups(transaction, content_keys, unpack=readable):
         digests = audit.contents(transaction, keys).digests
         sketches = sketch_encoded(encoded, params)
         is_sound = [sketches.digests[row].tobytes() == digest for row, digest in enumerate(digests)]
         rows = np.flatnonzero(is_sound)
         if sketches.fingerprints is not None:
             yield keys[rows], sketches.fingerprints.chosen(rows)
-
-
-def _unpacked(frame: bytes) -> bytes | None:
-    try:
-        return unpack_utf8(frame)
-    except UNREADABLE:
-        return None
 
 
 def _stored_sums(snapshot: Transaction, content_keys: NDArray[np.int64]) -> _Sums:

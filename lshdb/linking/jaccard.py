@@ -131,11 +131,11 @@ def groups(
 
     Yields: int64, ascending: which pairs.
     """
+    if not len(pairs):
+        return
     is_used = np.zeros(len(num_shingles), np.bool_)
     is_used[pairs] = True
     total = np.cumsum(np.where(is_used, num_shingles, 0))
-    if not len(pairs):
-        return
     if total[-1] <= most:
         yield np.arange(len(pairs))
         return

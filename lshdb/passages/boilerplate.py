@@ -135,6 +135,8 @@ class _Searched(Struct, frozen=True):
         first = words(texts, self.params.seed)
         grams = shingle(first.forms, self._grams).hashes
         places = np.flatnonzero(grams.astype(np.uint32) == self.fingerprint)[:TRIED_PLACES]
+        if not len(places):
+            return None
         weights = self.scope.weights(sample)
         least = min_documents * weights.sum() / self.scope.weights(keys).sum()
         start, stop = self._span(self._runs(first, sample[1:]), weights, places, least)

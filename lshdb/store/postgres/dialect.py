@@ -108,9 +108,12 @@ class Postgres(Dialect):
         return url.set(drivername="postgresql+psycopg").difference_update_query(["schema"])
 
     def engine_options(self) -> dict[str, Any]:
-        # From a database without an encoding (SQL_ASCII), the driver would otherwise return bytes instead of texts.
-        encoded = {"client_encoding": "utf8"}
-        arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": APPLICATION, **encoded}
+        arguments = {
+            "connect_timeout": CONNECT_SECONDS,
+            "application_name": APPLICATION,
+            # From a database without an encoding (SQL_ASCII), the driver would otherwise return bytes, not texts.
+            "client_encoding": "utf8",
+        }
         # Of any other level, a writer that waited for its turn would not see what the one before it has written.
         return {"connect_args": arguments, "isolation_level": "READ COMMITTED"}
 
