@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 from lshdb.errors import TextTooShort
 from lshdb.linking.comparison import encoded_texts, text_groups
 from lshdb.linking.jaccard import containment, groups, intersections
-from lshdb.model.arrays import distinct, places_within
-from lshdb.model.expansion import Expansion
+from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.progress import Progress
 from lshdb.model.values import Document, ShingleSets
-from lshdb.passages.candidates import candidates_among
+from lshdb.passages.candidates import candidate_pairs, candidates_among
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, fingerprints, graph
@@ -108,9 +107,9 @@ def contained_contents(
     A fingerprint in more contents than the cap of a bucket pairs all of them with the first ones only, as a bucket
     does. `progress` is warned of the number of pairs that this leaves out.
 
-    Limitation: the candidate pairs are in memory, 16 bytes each.
+    Limitation: the candidate pairs are in memory, up to 64 bytes each.
     """
-    pairs, num_skipped = _candidate_pairs(transaction)
+    pairs, num_skipped = candidate_pairs(transaction, params)
     if num_skipped:
         progress.warned(
             f"up to {num_skipped:,} pairs share passages that more than {transaction.expansion.cap} texts have, and "
@@ -162,33 +161,3 @@ def _with_sets(
     keys, texts = encoded_texts(transaction, distinct(pairs))
     known = pairs[np.isin(pairs, keys).all(axis=1)]
     return keys, shingle_sets_utf8(texts, params), np.searchsorted(keys, known)
-
-
-def _candidate_pairs(transaction: Transaction) -> tuple[NDArray[np.int64], int]:
-    """Return the pairs of contents that share a fingerprint: int64, shape (m, 2), left < right, sorted, distinct.
-
-    Also return how many pairs were left out, counted once for each of their frequent fingerprints.
-    """
-    found, num_skipped = np.empty((0, 2), np.int64), 0
-    for entries in fingerprints.all_entries(transaction):
-        ordered = entries.chosen(np.lexsort((entries.content_keys, entries.hashes)))
-        sizes = np.unique(ordered.hashes, return_counts=True)[1]
-        num_skipped += int(transaction.expansion.num_skipped(sizes)[transaction.expansion.is_oversized(sizes)].sum())
-        found = _distinct_pairs(np.concatenate([found, _pairs_of(ordered.content_keys, sizes, transaction.expansion)]))
-    return found, num_skipped
-
-
-def _pairs_of(keys: NDArray[np.int64], sizes: NDArray[np.int64], expansion: Expansion) -> NDArray[np.int64]:
-    """Return the pairs within groups of these sizes, which follow each other."""
-    ranks = places_within(sizes)
-    mates = expansion.num_mates(ranks)
-    left = np.repeat(np.arange(len(keys)) - ranks, mates) + places_within(mates)
-    return np.column_stack([keys[left], np.repeat(keys, mates)])
-
-
-def _distinct_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the pairs without repeats, sorted."""
-    if len(pairs) and int(pairs.max()) >= 2**31:
-        return np.unique(pairs, axis=0)
-    codes = distinct(pairs[:, 0] << 32 | pairs[:, 1])
-    return np.column_stack([codes >> 32, codes & (2**32 - 1)])

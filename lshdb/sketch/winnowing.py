@@ -11,7 +11,7 @@ About 2 / (w + 1) of the k-grams are fingerprints: two new minima in each w + 1 
 
 Limitations:
 - A text of fewer than N words has no fingerprints.
-- A fingerprint is 32 bits of a hash, so texts can share one by chance. Callers compare the words.
+- A fingerprint is 32 bits of a hash, so texts can share one by chance. Callers compare the words, or all 64 bits.
 
 Source: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document fingerprinting. The paper also says
 which of equal minima to choose. That does not matter here, because only the values are kept, not their positions.
@@ -23,6 +23,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.params import Shingling
@@ -30,12 +31,11 @@ from lshdb.model.values import Fingerprints, NormalForms, ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.shingling import shingle
 
-__all__ = ["fingerprints", "fingerprints_of_shingles", "gram_size", "word_shingling"]
+__all__ = ["fingerprints", "fingerprints_of_shingles", "gram_size", "low_halves", "minima", "word_shingling"]
 
 # Words of a k-gram where the index's own shingles cannot be used. With k = 3, N = 13 needs a sixth fewer fingerprints,
 # but in English texts each of them occurs in many more.
 GRAM_WORDS: Final = 5
-LOW_HALF: Final = np.uint64(2**32 - 1)
 
 
 def gram_size(shingling: Shingling, num_words: int) -> int:
@@ -55,16 +55,32 @@ def fingerprints(forms: NormalForms, shingling: Shingling, num_words: int) -> Fi
 
     Args: forms: of texts, not of sets; shingling: of the index.
     """
-    grams = shingle(forms, word_shingling(shingling, gram_size(shingling, num_words)))
-    return fingerprints_of_shingles(grams, shingling, num_words)
+    return _fingerprints(minima(forms, shingling, num_words))
 
 
 def fingerprints_of_shingles(grams: ShingleSets, shingling: Shingling, num_words: int) -> Fingerprints:
     """Like `fingerprints`. Args: grams: the texts' k-grams in reading order, with k from `gram_size`."""
+    return _fingerprints(_minima(grams, shingling, num_words))
+
+
+def minima(forms: NormalForms, shingling: Shingling, num_words: int) -> ShingleSets:
+    """Return the whole hashes whose low halves are the fingerprints. Args: as of `fingerprints`."""
+    grams = shingle(forms, word_shingling(shingling, gram_size(shingling, num_words)))
+    return _minima(grams, shingling, num_words)
+
+
+def _minima(grams: ShingleSets, shingling: Shingling, num_words: int) -> ShingleSets:
     window = num_words - gram_size(shingling, num_words) + 1
-    hashes, offsets = kernels.winnow(grams.hashes, grams.offsets, window)
-    # Minima have small high halves. The low halves are spread evenly.
-    owners = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint64), np.diff(offsets))
-    owned = distinct(owners << np.uint64(32) | hashes & LOW_HALF)
-    sizes = np.bincount((owned >> np.uint64(32)).astype(np.int64), minlength=len(offsets) - 1)
+    return ShingleSets(*kernels.winnow(grams.hashes, grams.offsets, window))
+
+
+def low_halves(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return fingerprints: minima have small high halves, and low halves that are spread evenly."""
+    return hashes.astype(np.uint32)
+
+
+def _fingerprints(found: ShingleSets) -> Fingerprints:
+    owners = np.repeat(np.arange(len(found), dtype=np.uint64), found.sizes)
+    owned = distinct(owners << np.uint64(32) | low_halves(found.hashes))
+    sizes = np.bincount((owned >> np.uint64(32)).astype(np.int64), minlength=len(found))
     return Fingerprints(owned.astype(np.uint32), row_offsets(sizes))

@@ -23,8 +23,8 @@ from lshdb.store.statements import passages
 from lshdb.store.tables.entries import Entries, packed, unpacked
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Build", "advance", "all_entries", "begin", "building", "clear", "entries_of", "finish", "next_contents"]
-__all__ += ["documents_in", "frequent", "occurrences", "put", "replace", "sweep"]
+__all__ = ["Build", "advance", "all_entries", "begin", "building", "clear", "contents", "entries_of", "finish"]
+__all__ += ["documents_in", "frequent", "next_contents", "occurrences", "put", "replace", "sweep"]
 
 NUM_PREFIXES: Final = 65_536
 # Blocks that are held at a time when all are read: 15 MB.
@@ -65,6 +65,11 @@ def all_entries(transaction: Transaction) -> Iterator[Entries]:
         yield _unpacked(rows)
 
 
+def contents(transaction: Transaction) -> NDArray[np.int64]:
+    """Return the keys of all contents, int64, ascending."""
+    return transaction.integers(select(content.c.content_key).order_by(content.c.content_key)).ravel()
+
+
 def frequent(transaction: Transaction) -> tuple[int, int]:
     """Return how many fingerprints more contents have than the cap of a bucket, and how many pairs that leaves out.
 
@@ -81,7 +86,7 @@ def frequent(transaction: Transaction) -> tuple[int, int]:
 
 def sweep(transaction: Transaction) -> None:
     """Delete the entries of deleted contents, and merge small blocks."""
-    alive = transaction.integers(select(content.c.content_key).order_by(content.c.content_key)).ravel()
+    alive = contents(transaction)
     for bounds, rows in _pages(transaction):
         entries = _unpacked(rows)
         columns = packed(entries.chosen(among(entries.content_keys, alive)))
