@@ -15,19 +15,26 @@ from numpy.typing import NDArray
 from lshdb.linking.components import Rows
 from lshdb.linking.jaccard import groups, jaccard, min_agreement
 from lshdb.linking.spool import Spool
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.params import Params
-from lshdb.model.values import CandidatePairs, Signatures, VerifiedPairs
+from lshdb.model.values import CandidatePairs, ShingleSets, Signatures, VerifiedPairs
 from lshdb.sketch import kernels
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import graph
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Contents", "compare", "contents_of", "encoded_texts", "promising", "text_groups"]
+__all__ = ["Contents", "ShingledTexts", "compare", "contents_of", "encoded_texts", "promising", "text_groups"]
 
 # Bytes of the texts of a group. The words and N-grams of a text take 50 bytes for each of its bytes.
 GROUP_BYTES: Final = 4_000_000
+
+# Shingles of a text that is kept without its repeats, if a sample, one in 64, has each of them at least 8 times.
+LONG_SHINGLES: Final = 1 << 16
+SAMPLED_BELOW: Final = np.uint64(1 << 58)
+REPEATED: Final = 8
+# 32 MB of hashes.
+KEPT_SHINGLES: Final = 1 << 22
 
 
 class Contents:
@@ -79,18 +86,61 @@ def compare(
     """
     similarity, exact = pairs.similarity.copy(), pairs.exact.copy()
     rows, size = contents.rows(pairs.keys), len(contents.keys)
+    texts = ShingledTexts(transaction, params, spool)
     for chosen in groups(contents.num_shingles, rows):
         group = rows[chosen]
         # With a place at the end for contents that do not exist, whose row is -1.
         asked, places = np.zeros(size + 1, dtype=np.bool_), np.full(size + 1, -1)
         asked[group] = True
-        keys, encoded = encoded_texts(transaction, contents.keys[asked[:-1]], spool)
+        keys, sets = texts.sets(contents.keys[asked[:-1]])
         places[contents.rows(keys)] = np.arange(len(keys))
         sides = places[group]
         known = (sides >= 0).all(axis=1)
-        similarity[chosen[known]] = jaccard(shingle_sets_utf8(encoded, params), *sides[known].T)
+        similarity[chosen[known]] = jaccard(sets, *sides[known].T)
         exact[chosen[known]] = True
     return VerifiedPairs(pairs.keys, similarity, exact)
+
+
+class ShingledTexts:
+    """Reads and shingles texts, those that repeat themselves only once.
+
+    A text of ten megabytes that repeats a page takes a few kilobytes of a crawl, and a page of memory. Each time it is
+    shingled takes as long as for any other text of ten megabytes.
+    """
+
+    def __init__(self, transaction: Transaction, params: Params, spool: Spool | None = None) -> None:
+        self._transaction = transaction
+        self._params = params
+        self._spool = spool
+        self._kept: dict[int, NDArray[np.uint64]] = {}
+        self._num_kept = 0
+
+    def sets(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], ShingleSets]:
+        """Return the contents whose text is known, ascending, and their shingles, perhaps without repeats.
+
+        Args: keys: int64, ascending.
+        """
+        again = keys[np.isin(keys, list(self._kept))]
+        found, encoded = encoded_texts(self._transaction, np.setdiff1d(keys, again), self._spool)
+        sets = shingle_sets_utf8(encoded, self._params)
+        spans = list(zip(found.tolist(), sets.offsets[:-1].tolist(), sets.offsets[1:].tolist(), strict=True))
+        for key, begin, end in spans:
+            if end - begin >= LONG_SHINGLES:
+                self._keep(key, sets.hashes[begin:end])
+        if not len(again):
+            return found, sets
+        hashes = {key: sets.hashes[begin:end] for key, begin, end in spans}
+        hashes |= {key: self._kept[key] for key in again.tolist()}
+        found = np.asarray(sorted(hashes))
+        ordered = [hashes[key] for key in found.tolist()]
+        return found, ShingleSets(np.concatenate(ordered), row_offsets(np.asarray([len(some) for some in ordered])))
+
+    def _keep(self, key: int, hashes: NDArray[np.uint64]) -> None:
+        """Keep the shingles of a text if it repeats itself."""
+        sample = hashes[hashes < SAMPLED_BELOW]
+        if len(sample) >= REPEATED * len(distinct(sample)) and self._num_kept < KEPT_SHINGLES:
+            self._kept[key] = distinct(hashes)
+            self._num_kept += len(self._kept[key])
 
 
 def encoded_texts(

@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.errors import TextTooShort
-from lshdb.linking.comparison import encoded_texts, text_groups
+from lshdb.linking.comparison import ShingledTexts, text_groups
 from lshdb.linking.jaccard import containment, groups, intersections
 from lshdb.model.arrays import distinct
 from lshdb.model.params import Params
@@ -116,8 +116,9 @@ def contained_contents(
             "were not compared"
         )
     num_done = 0
+    texts = ShingledTexts(transaction, params)
     for chosen in _groups(transaction, pairs):
-        keys, sets, rows = _with_sets(transaction, pairs[chosen], params)
+        keys, sets, rows = _with_sets(texts, pairs[chosen])
         shared, sizes = intersections(sets, rows[:, 0], rows[:, 1])
         turned = sizes[rows[:, 0]] > sizes[rows[:, 1]]
         rows[turned] = rows[turned][:, ::-1]
@@ -134,9 +135,9 @@ def containments(transaction: Transaction, pairs: NDArray[np.int64], params: Par
 
     Args: pairs: int64, shape (m, 2), content keys.
     """
-    shares = np.zeros(len(pairs))
+    shares, texts = np.zeros(len(pairs)), ShingledTexts(transaction, params)
     for chosen in _groups(transaction, pairs):
-        keys, sets, rows = _with_sets(transaction, pairs[chosen], params)
+        keys, sets, rows = _with_sets(texts, pairs[chosen])
         known = np.isin(pairs[chosen], keys).all(axis=1)
         shares[chosen[known]] = containment(sets, rows[:, 0], rows[:, 1])
     return shares
@@ -155,9 +156,9 @@ def _groups(transaction: Transaction, pairs: NDArray[np.int64]) -> Iterator[NDAr
 
 
 def _with_sets(
-    transaction: Transaction, pairs: NDArray[np.int64], params: Params
+    texts: ShingledTexts, pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], ShingleSets, NDArray[np.int64]]:
     """Return the contents of some pairs whose texts are there, ascending, their shingles, and the pairs as rows."""
-    keys, texts = encoded_texts(transaction, distinct(pairs))
+    keys, sets = texts.sets(distinct(pairs))
     known = pairs[np.isin(pairs, keys).all(axis=1)]
-    return keys, shingle_sets_utf8(texts, params), np.searchsorted(keys, known)
+    return keys, sets, np.searchsorted(keys, known)
