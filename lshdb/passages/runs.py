@@ -1,7 +1,8 @@
 """The runs of words that one text shares with another.
 
 Limitation: an N-gram that occurs more often than `MAX_OCCURRENCES` times in the other text is compared at the first of
-these places only. In a text of nothing but repetitions, a run may therefore be found in several parts.
+these places only, and if that makes more than `MAX_PLACES` in all, at still fewer. In a text of nothing but
+repetitions, a run may therefore be found in several parts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from lshdb.model.arrays import places_within
 __all__ = ["shared_runs"]
 
 MAX_OCCURRENCES: Final = 64
+# 300 MB, and four seconds.
+MAX_PLACES: Final = 1 << 22
 
 
 def shared_runs(grams: NDArray[np.uint64], others: NDArray[np.uint64], num_words: int) -> NDArray[np.int64]:
@@ -27,9 +30,17 @@ def shared_runs(grams: NDArray[np.uint64], others: NDArray[np.uint64], num_words
 
     Returns: int64, shape (m, 2): words [start, stop), by both; no run contains another.
     """
+    if not len(others):
+        return np.empty((0, 2), np.int64)
     ordered = np.argsort(others, kind="stable")
-    first = np.searchsorted(others, grams, "left", sorter=ordered)
-    counts = np.minimum(np.searchsorted(others, grams, "right", sorter=ordered) - first, MAX_OCCURRENCES)
+    ascending = others[ordered]
+    starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+    which = np.minimum(np.searchsorted(ascending[starts], grams), len(starts) - 1)
+    first = starts[which]
+    counts = np.where(ascending[first] == grams, np.diff(starts, append=len(others))[which], 0)
+    counts = np.minimum(counts, MAX_OCCURRENCES)
+    while counts.sum() > MAX_PLACES and counts.max() > 1:
+        counts = np.minimum(counts, counts.max() // 2)
     places = np.repeat(np.arange(len(grams)), counts)
     diagonals = ordered[np.repeat(first, counts) + places_within(counts)] - places
     return _maximal(_segments(places, diagonals, num_words))

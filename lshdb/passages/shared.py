@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -49,7 +50,8 @@ def passages_of(transaction: Transaction, doc_id: str, collection: str, params: 
     if asked.num_words >= params.passages:
         runs.append((content_key, np.array([[0, asked.num_words]])))
     holders = _holders(transaction, [key for key, _ in runs], (doc_id, collection))
-    return asked.passages([(key, some) for key, some in runs if holders[key]], holders, found)
+    held = sorted((one for one in runs if holders[one[0]]), key=itemgetter(0))
+    return asked.passages(held, holders, found)
 
 
 def _holders(
@@ -103,12 +105,11 @@ class _Asked(Struct, frozen=True):
         """Return the passages that these runs are, each with all documents that contain it."""
         if not runs:
             return []
-        keys = np.repeat([key for key, _ in runs], [len(some) for _, some in runs])
-        every = np.concatenate([some for _, some in runs])
+        spans = np.unique(np.concatenate([some for _, some in runs]), axis=0)
+        covers = np.column_stack([_covered(spans, some) for _, some in runs])
         passages = []
-        for start, stop in np.unique(every, axis=0).tolist():
-            has = np.unique(keys[(every[:, 0] <= start) & (every[:, 1] >= stop)])
-            named = [one for key in has.tolist() for one in holders[key]]
+        for (start, stop), row in zip(spans.tolist(), covers, strict=True):
+            named = [one for number in np.flatnonzero(row).tolist() for one in holders[runs[number][0]]]
             passages.append(self._passage(start, stop, named, is_exact=self._is_exact(start, stop, candidates)))
         return passages
 
@@ -120,3 +121,11 @@ class _Asked(Struct, frozen=True):
     def _is_exact(self, start: int, stop: int, candidates: Candidates) -> bool:
         """Return whether all contents with the passage are among the candidates: they share all its fingerprints."""
         return not candidates.num_left_out or not np.isin(self.fingerprints(start, stop), candidates.frequent).all()
+
+
+def _covered(spans: NDArray[np.int64], runs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which spans are within a run. Args: runs: in order; none contains another."""
+    # Of those that begin before a span, the last one reaches furthest.
+    last = np.searchsorted(runs[:, 0], spans[:, 0], "right") - 1
+    covered: NDArray[np.bool_] = (last >= 0) & (runs[last, 1] >= spans[:, 1])
+    return covered
