@@ -33,7 +33,7 @@ from lshdb.errors import (
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
-from lshdb.model.choices import PairOrder
+from lshdb.model.choices import FaultKind, PairOrder
 from lshdb.model.params import Params, check_choice
 from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport
@@ -568,6 +568,8 @@ class Index:
         from lshdb.audit.repair import Repairing
 
         named = arguments.several("kinds", kinds)
+        for kind in named:
+            check_choice("kinds", kind, FaultKind)
         with self._store.sole_work("a repair", wait):
             return Repairing(self._store, named, self._progress).repair()
 
