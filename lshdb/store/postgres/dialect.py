@@ -76,9 +76,9 @@ _TYPES = {
 }
 
 # Errors that may not happen again if the transaction is repeated: serialization failure, deadlock, lock timeout,
-# cancelled or timed out, shut down (three codes), session idle too long (two codes), too many connections. Class 08,
-# connection errors, is also one of them.
-_PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "53300")
+# cancelled or timed out, shut down (three codes), session idle too long (two codes), transaction too long, too many
+# connections. Class 08, connection errors, is also one of them.
+_PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300")
 _UNREACHABLE = ("57P01", "57P02", "57P03", "53300")
 
 # Parts of messages: an error of connecting has no state.
