@@ -12,14 +12,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TextIO, TypeAlias, TypeVar
-from weakref import WeakSet
 
 from lshdb.errors import (
     BadDocument,
@@ -33,7 +32,7 @@ from lshdb.errors import (
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
-from lshdb.model.choices import PairOrder
+from lshdb.model.choices import FaultKind, PairOrder
 from lshdb.model.params import Params, check_choice
 from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport
@@ -123,9 +122,6 @@ class Index:
         self._progress = progress or Progress()
         # Each thread has its own: if two changed the counts of a run, a repeated transaction could go unnoticed.
         self._small_runs = threading.local()
-        # Answers that keep a transaction open while they are read.
-        self._streams: WeakSet[Generator[Any, None, None]] = WeakSet()
-        self._is_closed = False
         store.noticed = self._progress.noticed
         announce_to(self._progress.busy)
 
@@ -231,11 +227,6 @@ class Index:
     def close(self) -> None:
         """Close the database. An answer that is not read to its end raises UsageError at its next step."""
         self._progress.done()
-        self._is_closed = True
-        for stream in list(self._streams):
-            # Another thread may be reading it; it ends with the next row.
-            with suppress(ValueError):
-                stream.close()
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -568,6 +559,8 @@ class Index:
         from lshdb.audit.repair import Repairing
 
         named = arguments.several("kinds", kinds)
+        for kind in named:
+            check_choice("kinds", kind, FaultKind)
         with self._store.sole_work("a repair", wait):
             return Repairing(self._store, named, self._progress).repair()
 
@@ -1150,7 +1143,7 @@ class Index:
 
         least = self._warned(self._asked(min_sim))
         questions = (Question(document) for document in arguments.documents(documents))
-        return answered(self._store, questions, least, arguments.limit("k", k))
+        return self._store.stream(answered(self._store, questions, least, arguments.limit("k", k)))
 
     def query_files(
         self,
@@ -1176,7 +1169,7 @@ class Index:
         least, ways = self._warned(self._asked(min_sim)), self._suited(options)
         found = arguments.paths(paths)
         questions = Questions(found, ways, self.params, self._progress.rejected, with_lines=with_lines)
-        return answered(self._store, questions, least, arguments.limit("k", k))
+        return self._store.stream(answered(self._store, questions, least, arguments.limit("k", k)))
 
     def query_id(self, doc_id: str, min_sim: float | None = None, collection: str = "default") -> list[Match]:
         """Return the near-duplicates of a document of the index, without itself.
@@ -1279,25 +1272,9 @@ class Index:
     def _stream(self, ask: Callable[[Transaction], Iterator[_Row]]) -> Iterator[_Row]:
         def rows() -> Generator[_Row, None, None]:
             with self._store.reading() as snapshot:
-                for row in ask(snapshot):
-                    yield row
-                    self._require_open()
+                yield from ask(snapshot)
 
-        def answer() -> Iterator[_Row]:
-            yield from stream
-            # Rows that were cut look like rows that were read to their end.
-            self._require_open()
-
-        stream = rows()
-        self._streams.add(stream)
-        return answer()
-
-    def _require_open(self) -> None:
-        """Raises: UsageError: the index was closed while an answer was read."""
-        if self._is_closed:
-            raise UsageError(
-                reason=f"the index {self.url} is closed, and this answer is not complete. Open it again with Index.open"
-            )
+        return self._store.stream(rows())
 
     def _clustered(
         self,

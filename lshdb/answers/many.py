@@ -10,7 +10,7 @@ linked. Every chunk sees the index as it is then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -94,7 +94,7 @@ class _Asked(Struct, frozen=True):
 
 def answered(
     store: Store, questions: Iterable[Question], min_sim: float, most: int | None, limits: Limits | None = None
-) -> Iterator[Answer]:
+) -> Generator[Answer, None, None]:
     """Yield the answer to each question, in order. Args: most: the largest number of matches of a question.
 
     Raises: BadDocument: a document does not fit the index.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -85,7 +85,10 @@ class Auditing:
         self.seconds = 0.0
 
     def __iter__(self) -> Iterator[Fault]:
-        """Yield the faults, up to the limit for each kind. Raises: StoreError."""
+        """Return the faults, up to the limit for each kind. Raises: StoreError; UsageError: the index was closed."""
+        return self._store.stream(self._listed())
+
+    def _listed(self) -> Generator[Fault, None, None]:
         started, limit = time.monotonic(), self._thoroughness.limit
         self.counts.clear()
         self.num_contents = self.num_texts = self.num_pairs = self.num_sources = self.num_documents = 0

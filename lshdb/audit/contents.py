@@ -19,7 +19,7 @@ from zstandard import ZstdError
 from lshdb.audit.faults import FROM_TEXT, LOST, Fault
 from lshdb.linking.comparison import Contents
 from lshdb.model.arrays import distinct
-from lshdb.model.choices import MINIMUM_BYTES
+from lshdb.model.choices import MINIMUM_BYTES, FaultKind
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures
 from lshdb.sketch.banding import band_keys
@@ -263,7 +263,9 @@ def _differing(transaction: Transaction, stored: AuditedContents, row: int, fres
         yield Fault("text-differs", "content_text", key, "it is the text of another content", LOST)
         return
     if not is_signed:
-        kind = "signature-differs" if len(stored.signatures[row]) == len(fresh.signature) else "signature-length"
+        kind: FaultKind = (
+            "signature-differs" if len(stored.signatures[row]) == len(fresh.signature) else "signature-length"
+        )
         yield Fault(kind, "content", key, "the text has another signature", FROM_TEXT)
     if not is_counted:
         detail = f"the text has {fresh.num_shingles} shingles, not {stored.num_shingles[row]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from lshdb.model.choices import FaultKind
 from lshdb.store.statements.rules import LOST
 
 __all__ = ["FROM_TEXT", "LOST", "Fault"]
@@ -24,7 +25,7 @@ class Fault:
         repair: what a repair does; ``none: ...`` if the right value cannot be derived.
     """
 
-    fault: str
+    fault: FaultKind
     table: str
     key: str
     detail: str

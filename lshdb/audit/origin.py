@@ -18,6 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.audit.faults import Fault
+from lshdb.model.choices import FaultKind
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.readers import Item, Revisit, file_of
@@ -47,7 +48,7 @@ class SourceFault(Struct, frozen=True):
     doc_key: int | None = None
 
 
-def of_source(kind: str, key: int, detail: str) -> SourceFault:
+def of_source(kind: FaultKind, key: int, detail: str) -> SourceFault:
     """Return a fault of a source as a whole."""
     return SourceFault(Fault(kind, "source", str(key), detail, "the next ingest reads it again"), key)
 
@@ -179,10 +180,10 @@ class Origin:
             detail = f"its source has another date for {_shown(stored.doc_id)}"
             yield self._of_document("date-differs", stored.doc_key, detail)
 
-    def _of_document(self, kind: str, key: int, detail: str) -> SourceFault:
+    def _of_document(self, kind: FaultKind, key: int, detail: str) -> SourceFault:
         return SourceFault(Fault(kind, "document", str(key), detail, READ_AGAIN), self._source.source_key)
 
-    def _of_source(self, kind: str, detail: str) -> SourceFault:
+    def _of_source(self, kind: FaultKind, detail: str) -> SourceFault:
         return of_source(kind, self._source.source_key, detail)
 
 

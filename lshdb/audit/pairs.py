@@ -14,6 +14,7 @@ from lshdb.audit.contents import UNREADABLE, stored_contents, trusted
 from lshdb.audit.faults import LOST, Fault
 from lshdb.linking.comparison import Contents, compare
 from lshdb.model.arrays import distinct
+from lshdb.model.choices import FaultKind
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures, VerifiedPairs
 from lshdb.sketch.minhash import estimate
@@ -76,7 +77,7 @@ def _estimates(contents: Contents, pairs: VerifiedPairs) -> NDArray[np.float64]:
 
 
 def _differing(pairs: VerifiedPairs, fresh: VerifiedPairs, row: int) -> Fault:
-    kind = "similarity-differs" if pairs.exact[row] else "estimate-differs"
+    kind: FaultKind = "similarity-differs" if pairs.exact[row] else "estimate-differs"
     detail = f"stored {pairs.similarity[row]}, recomputed {fresh.similarity[row]}"
     return Fault(kind, "pair", _key(pairs, row), detail, "recomputed, or deleted below the floor")
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from lshdb.errors import InvalidParams, UsageError
 from lshdb.model.decisions import Decision
-from lshdb.model.values import Document, unstorable
+from lshdb.model.values import MAX_NAME_BYTES, Document, unstorable
 
 __all__ = [
     "Documents",
@@ -93,6 +93,8 @@ def name(what: str, given: object) -> str:
         raise UsageError(reason=f"{what} must be a non-empty string, not {_shown(given)}")
     if (character := unstorable(given)) is not None:
         raise UsageError(reason=f"{what} must not contain {character}, as {_shown(given)} does")
+    if (num_bytes := len(given.encode())) > MAX_NAME_BYTES:
+        raise UsageError(reason=f"{what} has at most {MAX_NAME_BYTES:,} bytes of UTF-8, not {num_bytes:,}")
     return given
 
 

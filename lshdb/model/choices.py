@@ -11,6 +11,7 @@ __all__ = [
     "Captures",
     "Comparing",
     "ExportFormat",
+    "FaultKind",
     "HtmlText",
     "Keep",
     "Linkage",
@@ -71,6 +72,18 @@ Comparing = Literal["jaccard", "containment"]
 # What is exported.
 What = Literal["kept", "dropped", "records"]
 ExportFormat = Literal["lines", "jsonl", "csv", "tsv", "parquet"]
+
+# The names of the faults that an audit finds.
+FaultKind = Literal[
+    "bucket-missing", "bucket-of-no-band", "bucket-of-no-content", "bucket-of-no-generation", "bucket-twice",
+    "bucket-wrong", "column-missing", "constraint-missing", "content-of-no-document", "counter-behind",
+    "database-damaged", "date-differs", "decision-twice", "digest-differs", "digest-twice", "document-differs",
+    "document-missing", "document-unknown", "document-unseen", "estimate-differs", "filter-wrong",
+    "fingerprints-differ", "index-invalid", "index-missing", "key-missing", "locator-differs", "num-shingles-differs",
+    "pair-missing", "pair-out-of-range", "pair-unverifiable", "params-recall", "params-row", "signature-differs",
+    "signature-length", "similarity-differs", "skipped-count", "skipped-not-hot", "source-count", "source-digest",
+    "source-excess", "table-missing", "text-differs", "text-missing", "text-unreadable", "view-missing",
+]  # fmt: skip
 
 # What a filter does with records that the index does not hold.
 Unknown = Literal["keep", "drop", "error"]

@@ -11,7 +11,7 @@ Arrays are never changed after they are created.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
@@ -77,7 +77,8 @@ class Document(Struct, frozen=True, gc=False):
     Args:
         doc_id: the user's name for it: 1 to 2,000 bytes of UTF-8, without NUL characters.
         text: the text; empty if there are `features`.
-        features: the elements of a document that is a set already, as strings without line ends; None for a text.
+        features: the elements of a document that is a set already: a list, tuple or set of strings without line ends;
+            None for a text.
         source: the URI of the file it came from; None if a program added it.
         locator: where it is in the source (``line 17``); empty if the document is the whole source.
         num_replaced: the number of undecodable byte sequences that were replaced by U+FFFD.
@@ -87,7 +88,7 @@ class Document(Struct, frozen=True, gc=False):
 
     doc_id: str
     text: str = ""
-    features: tuple[str, ...] | None = None
+    features: Collection[str] | None = None
     source: str | None = None
     locator: str = ""
     num_replaced: int = 0

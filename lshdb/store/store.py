@@ -7,13 +7,14 @@ write inside a transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final, TypeVar, get_type_hints
+from weakref import WeakSet
 
 from sqlalchemy import URL, Connection, Engine, create_engine, delete, exists, insert, literal_column, select, update
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -77,6 +78,8 @@ class Store:
     def __init__(self, url: URL) -> None:
         self.url = masked(url)
         self._is_closed = False
+        # Answers that are not read to their end.
+        self._streams: WeakSet[Generator[Any, None, None]] = WeakSet()
         self._address = dialect_for(url).normalised(url)
         self.dialect: Dialect = dialect_for(url)
         with self._translated():
@@ -130,8 +133,12 @@ class Store:
             return cls.open(location)
 
     def close(self) -> None:
-        """Close all connections. Transactions that are open stay so; no other can begin."""
+        """Close all connections, and cut each `stream`. Other transactions that are open stay so; none can begin."""
         self._is_closed = True
+        for rows in list(self._streams):
+            # Another thread may be reading it; it ends with the next row.
+            with suppress(ValueError):
+                rows.close()
         self._engine.dispose()
 
     def __enter__(self) -> Store:
@@ -170,6 +177,30 @@ class Store:
         with self.changing(refers_safely=refers_safely) as transaction:
             self._require_same(list(transaction.rows(_PARAMS)))
             yield transaction
+
+    def stream(self, rows: Generator[_Made, None, None]) -> Iterator[_Made]:
+        """Return the rows of an answer, which may keep a transaction open while they are read.
+
+        Raises: UsageError, when a row is read: the store was closed.
+        """
+
+        def answer() -> Iterator[_Made]:
+            with closing(rows):
+                for row in rows:
+                    yield row
+                    self._require_open()
+            # Rows that were cut look like rows that were read to their end.
+            self._require_open()
+
+        self._streams.add(rows)
+        return answer()
+
+    def _require_open(self) -> None:
+        """Raises: UsageError: the store was closed while an answer was read."""
+        if self._is_closed:
+            raise UsageError(
+                reason=f"the index {self.url} is closed, and this answer is not complete. Open it again with Index.open"
+            )
 
     def read(self, function: Callable[[Transaction], _Made]) -> _Made:
         """Return what `function` returns in a `reading` transaction. Repeat it if the database fails in passing.

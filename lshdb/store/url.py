@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -52,7 +53,9 @@ def _required(url: URL) -> URL:
         # An @ in a password ends it too early: the rest becomes part of the host or of the name.
         if "@" in f"{url.host}{url.database}":
             raise UsageError(reason="--db: the URL has two @; write the one in the password as %40, and / as %2F")
-        return url
+        # libpq reads the folder of a socket as a host, too, whose slashes are escaped.
+        folder = unquote(url.host or "")
+        return url.set(host="").update_query_dict({"host": folder}) if folder.startswith("/") else url
     if (url.database or ":memory:") == ":memory:":
         raise UsageError(reason="--db: an index in memory would be lost at once; name a file")
     if wrong := sorted(url.query.items() - {("mode", "ro")}):

@@ -115,9 +115,10 @@ class AsyncClient:
         within: str | None = None,
         max_sim: float = 1.0,
         sort: PairOrder | None = None,
+        limit: int | None = None,
     ) -> AsyncIterator[Pair]:
         """Yield the pairs of near-duplicates; see `Index.pairs`."""
-        return self._lines(calls.pairs(min_sim, max_sim, between, within, sort, expand=expand))
+        return self._lines(calls.pairs(min_sim, max_sim, between, within, sort, limit, expand=expand))
 
     def clusters(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> AsyncIterator[Cluster]:
         """Yield the clusters; see `Client.clusters`."""
@@ -131,9 +132,9 @@ class AsyncClient:
         """Store what somebody decided now, and return it with its number; see `Index.decide`."""
         return await self._asked(calls.decide(decision))
 
-    def decisions(self) -> AsyncIterator[Decision]:
-        """Yield what people decided, the newest first."""
-        return self._lines(calls.decisions())
+    def decisions(self, *, limit: int | None = None) -> AsyncIterator[Decision]:
+        """Yield what people decided, the newest first. Args: limit: how many."""
+        return self._lines(calls.decisions(limit))
 
     async def undo(self, numbers: int | Iterable[int]) -> int:
         """Undo up to 1,000 decisions by their numbers. Returns: how many.

@@ -289,8 +289,8 @@ def decide(decision: Decision) -> Call[Decision]:
     )
 
 
-def decisions() -> Lines[Decision]:
-    return Lines("/v1/decisions", Decision)
+def decisions(limit: int | None) -> Lines[Decision]:
+    return Lines(_path("/v1/decisions", **_limited(limit)), Decision)
 
 
 def undo(numbers: int | Iterable[int]) -> Call[int]:
@@ -340,12 +340,12 @@ def pairs(
     between: tuple[str, str] | None,
     within: str | None,
     sort: PairOrder | None,
+    limit: int | None,
     *,
     expand: bool,
 ) -> Lines[Pair]:
-    sides = _given(within=within, between=between, sort=sort)
-    most = arguments.similarity(max_sim, "max_sim")
-    return Lines(_path("/v1/pairs", **_given(min_sim=_least(min_sim)), max_sim=most, expand=expand, **sides), Pair)
+    chosen = _given(min_sim=_least(min_sim), within=within, between=between, sort=sort) | _limited(limit)
+    return Lines(_path("/v1/pairs", max_sim=arguments.similarity(max_sim, "max_sim"), expand=expand, **chosen), Pair)
 
 
 def clusters(min_sim: float | None, options: ClusterOptions | None) -> Lines[Cluster]:
@@ -376,6 +376,10 @@ def _path(path: str, **query: object) -> str:
 
 def _document(doc_id: str, **query: object) -> str:
     return _path(f"/v1/documents/{quote(arguments.name('an id', doc_id), safe='')}", **query)
+
+
+def _limited(limit: int | None) -> dict[str, Any]:
+    return _given(limit=arguments.limit("limit", limit))
 
 
 def _least(min_sim: float | None) -> float | None:

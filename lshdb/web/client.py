@@ -129,9 +129,10 @@ class Client:
         within: str | None = None,
         max_sim: float = 1.0,
         sort: PairOrder | None = None,
+        limit: int | None = None,
     ) -> Iterator[Pair]:
         """Yield the pairs of near-duplicates; see `Index.pairs`."""
-        return self._lines(calls.pairs(min_sim, max_sim, between, within, sort, expand=expand))
+        return self._lines(calls.pairs(min_sim, max_sim, between, within, sort, limit, expand=expand))
 
     def clusters(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Cluster]:
         """Yield the clusters, the largest first, each with the document to keep.
@@ -148,9 +149,9 @@ class Client:
         """Store what somebody decided now, and return it with its number; see `Index.decide`."""
         return self._asked(calls.decide(decision))
 
-    def decisions(self) -> Iterator[Decision]:
-        """Yield what people decided, the newest first."""
-        return self._lines(calls.decisions())
+    def decisions(self, *, limit: int | None = None) -> Iterator[Decision]:
+        """Yield what people decided, the newest first. Args: limit: how many."""
+        return self._lines(calls.decisions(limit))
 
     def undo(self, numbers: int | Iterable[int]) -> int:
         """Undo up to 1,000 decisions by their numbers. Returns: how many.

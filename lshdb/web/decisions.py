@@ -14,14 +14,14 @@ from lshdb.index import Index
 from lshdb.model.decisions import Decision
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
-from lshdb.web.lists import NDJSON, one_page, wants_lines
+from lshdb.web.lists import NDJSON, num_items, one_page, wants_lines
 from lshdb.web.values import (
     AddedDecisions,
     Cursor,
     Decided,
     DecisionNumbers,
-    Limit,
     ManyDecisions,
+    Most,
     Undone,
     json,
     position,
@@ -39,13 +39,15 @@ class Decisions:
         self._desk = desk
         self._kept = kept
 
-    async def decisions(self, request: Request, limit: Limit = 100, cursor: Cursor = None) -> Response:
+    async def decisions(self, request: Request, limit: Most = None, cursor: Cursor = None) -> Response:
         """Return the decisions, the newest first, and whether each has an effect now."""
         if wants_lines(request):
-            return StreamingResponse(await self._desk.lines(Index.decisions), media_type=NDJSON)
-        before = position(cursor, int)
-        found = await self._desk.ask(lambda index: index.decisions(before=before[0] if before else None, limit=limit))
-        return json(one_page(found, (found[-1].decision,) if len(found) == limit else None))
+            return StreamingResponse(
+                await self._desk.lines(lambda index: index.decisions(limit=limit)), media_type=NDJSON
+            )
+        before, most = position(cursor, int), num_items(limit)
+        found = await self._desk.ask(lambda index: index.decisions(before=before[0] if before else None, limit=most))
+        return json(one_page(found, (found[-1].decision,) if len(found) == most else None))
 
     async def decide(self, made: Decided) -> Response:
         """Decide that two documents are not duplicates (`different`), or which document to keep in its cluster."""

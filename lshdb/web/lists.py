@@ -41,7 +41,7 @@ from lshdb.web.values import (
     without_seed,
 )
 
-__all__ = ["NDJSON", "Lists", "catalogue", "one_page", "wants_lines"]
+__all__ = ["NDJSON", "Lists", "catalogue", "num_items", "one_page", "wants_lines"]
 
 NDJSON: Final = "application/x-ndjson"
 
@@ -70,18 +70,21 @@ class Lists:
         sort: Annotated[
             PairOrder | None, Query(description="Of lines; items are always the most similar first.")
         ] = None,
-        limit: Limit = 100,
+        limit: Most = None,
         cursor: Cursor = None,
     ) -> Response:
         """Return the pairs of near-duplicates, the most similar first."""
         sides = None if between is None else (between[0], between[1])
 
-        def pairs(index: Index, most: float, order: PairOrder | None) -> Iterator[Pair]:
-            return index.pairs(min_sim, max_sim=most, within=within, between=sides, expand=expand, sort=order)
+        def pairs(index: Index, most: float, order: PairOrder | None, limit: int | None = None) -> Iterator[Pair]:
+            return index.pairs(
+                min_sim, max_sim=most, within=within, between=sides, expand=expand, sort=order, limit=limit
+            )
 
         if wants_lines(request):
-            return await self._streamed(lambda index: pairs(index, max_sim, sort))
-        return json(await self._desk.list(lambda index: _pairs(partial(pairs, index), max_sim, limit, cursor)))
+            return await self._streamed(lambda index: pairs(index, max_sim, sort, limit))
+        most = num_items(limit)
+        return json(await self._desk.list(lambda index: _pairs(partial(pairs, index), max_sim, most, cursor)))
 
     async def clusters(
         self,
@@ -106,7 +109,7 @@ class Lists:
                 raise UsageError(reason="lines are all clusters; for holding, source or text, page through them")
             every = replace(options, min_size=min_size, limit=limit)
             return await self._streamed(lambda index: (index.members if members else index.clusters)(min_sim, every))
-        after, most = position(cursor, int), min(limit or 100, 1_000)
+        after, most = position(cursor, int), num_items(limit)
 
         def page(index: Index) -> dict[str, Any]:
             found = catalogue(index, self._kept, min_sim, options)
@@ -186,6 +189,11 @@ def catalogue(index: Index, kept: Kept, min_sim: float | None, options: ClusterO
 def wants_lines(request: Request) -> bool:
     """Return whether a client asks for everything, one item to a line."""
     return NDJSON in request.headers.get("accept", "")
+
+
+def num_items(limit: int | None) -> int:
+    """Return how many items a part of a list has at most."""
+    return min(limit or 100, 1_000)
 
 
 def one_page(items: list[Any], following: tuple[Any, ...] | None, **more: object) -> dict[str, Any]:

@@ -131,8 +131,7 @@ def document_of(index: Index, content: Content, doc_id: str) -> Document:
         if index.params.shingle == "set":
             raise BadDocument(source=f"document {doc_id!r:.100}", locator="", reason="this index holds sets, not pages")
         return index.page(doc_id, content.html)
-    features = None if content.features is None else tuple(content.features)
-    return Document(doc_id, content.text or "", features)
+    return Document(doc_id, content.text or "", content.features)
 
 
 def _dated(index: Index, content: Dated, doc_id: str) -> Document:

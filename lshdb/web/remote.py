@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +79,9 @@ class Remote(Client):
         if complete:
             raise refused("take --complete")
         self._warn(min_sim, self.params.floor)
-        found = super().pairs(min_sim, expand=expand, between=between, within=within, max_sim=max_sim, sort=sort)
-        return islice(found, limit)
+        return super().pairs(
+            min_sim, expand=expand, between=between, within=within, max_sim=max_sim, sort=sort, limit=limit
+        )
 
     def clusters(self, min_sim: float | None = None, options: ClusterOptions | None = None) -> Iterator[Cluster]:
         """Yield the clusters, the largest first, each with the document to keep."""

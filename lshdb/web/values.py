@@ -21,7 +21,7 @@ from lshdb.model.decisions import MAX_REASON, MAX_WHO, Decision, DecisionKind
 from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow
-from lshdb.model.values import MAX_DATE, MAX_ID_BYTES, MIN_DATE
+from lshdb.model.values import MAX_DATE, MAX_NAME_BYTES, MIN_DATE
 
 __all__ = [
     "Added",
@@ -69,8 +69,8 @@ def _name(given: str) -> str:
         size = len(given.encode())
     except UnicodeEncodeError:
         raise ValueError("it holds a lone surrogate") from None
-    if not given or "\0" in given or size > MAX_ID_BYTES:
-        raise ValueError(f"a name has 1 to {MAX_ID_BYTES:,} bytes, and no NUL character")
+    if not given or "\0" in given or size > MAX_NAME_BYTES:
+        raise ValueError(f"a name has 1 to {MAX_NAME_BYTES:,} bytes, and no NUL character")
     return given
 
 

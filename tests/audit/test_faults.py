@@ -16,6 +16,7 @@ from lshdb import Document, Index, Params
 from lshdb.audit import Auditing, Thoroughness, audit, rows
 from lshdb.audit.audit import _Drawing, num_in_batch
 from lshdb.audit.rows import miscounted
+from lshdb.errors import InvalidParams
 from lshdb.model.expansion import Expansion
 from lshdb.model.progress import Progress
 from lshdb.sketch.texts import pack
@@ -374,3 +375,11 @@ def test_other_kinds_are_left_alone(sound: tuple[Path, Facts], tmp_path: Path) -
     with index_with(FEW_IN_A_BUCKET, url) as index:
         index.repair(["pair-missing", "text-missing"])
         assert {(fault.fault, fault.key) for fault in index.check(ALL)} == planted
+
+
+def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(sound: tuple[Path, Facts]) -> None:
+    with (
+        index_with(FEW_IN_A_BUCKET, str(sound[0])) as index,
+        pytest.raises(InvalidParams, match=r"kinds is 'typo': it must be one of .*pair-missing"),
+    ):
+        index.repair(["pair-missing", "typo"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lshdb import BadDocument, Document, Index
+from lshdb import BadDocument, Document, Index, UsageError
 
 
 def name_of(size: int) -> str:
@@ -39,6 +39,14 @@ def test_an_id_that_is_too_long_is_rejected_alone(url: str, tmp_path: Path) -> N
         [rejection] = index.rejections(report.run)
     assert rejection.locator == "line 2"
     assert rejection.reason.endswith("its id is too long: 2,001 bytes; at most 2,000 are possible")
+
+
+def test_the_name_of_a_collection_has_the_same_limit_on_both_databases(url: str) -> None:
+    with Index.create(url) as index:
+        index.add(Document("a", "a text"), name_of(2_600))
+        with pytest.raises(UsageError, match=r"a collection has at most 2,600 bytes of UTF-8, not 2,601$"):
+            index.add(Document("a", "a text"), name_of(2_601))
+        assert index.collections() == [name_of(2_600)]
 
 
 def test_the_message_about_a_long_id_is_short(url: str) -> None:

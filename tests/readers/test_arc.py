@@ -136,6 +136,15 @@ def test_damaged_members_cost_no_others(tmp_path: Path) -> None:
     assert ids(write(tmp_path / "b.arc.gz", records)) == numbers(0, 1, 2, 4, 5, 6)
 
 
+def test_a_header_that_the_end_of_the_file_cuts_off_is_called_so(tmp_path: Path) -> None:
+    whole, last = arc_crawl(2, gzip=False)[-2:]
+    path = write(tmp_path / "a.arc", [HEAD, whole, last[:20]])
+    document, rejection = read(path)
+    assert isinstance(document, Document)
+    assert isinstance(rejection, Rejection)
+    assert (rejection.locator, rejection.reason) == (f"offset {len(HEAD + whole)}", "the header is cut off")
+
+
 def test_a_page_that_quotes_a_header_line_is_one_page(tmp_path: Path) -> None:
     quoted = b"<pre>\nhttp://b.org/ 1.2.3.4 20240506070809 text/html 5\nHello\n</pre>"
     records = [HEAD, arc_response("http://a.org/0", quoted, gzip=False), *arc_crawl(2, gzip=False)[2:]]

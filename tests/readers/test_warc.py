@@ -413,6 +413,18 @@ def test_a_truncated_file_says_so_and_keeps_what_came_before(tmp_path: Path) -> 
     assert rejection.reason == "gzip stream is truncated"
 
 
+@pytest.mark.parametrize("num_bytes", [2, 30])
+def test_a_file_that_is_truncated_in_a_header_has_one_damage(tmp_path: Path, num_bytes: int) -> None:
+    *whole, last = crawl(3, gzip=False)
+    packing = zlib.compressobj(wbits=31)
+    (tmp_path / "a.warc.gz").write_bytes(
+        packing.compress(b"".join(whole) + last[:num_bytes]) + packing.flush(zlib.Z_SYNC_FLUSH)
+    )
+    assert ids(tmp_path / "a.warc.gz") == numbers(0, 1)
+    [rejection] = [item for item in read(tmp_path / "a.warc.gz") if isinstance(item, Rejection)]
+    assert (rejection.locator, rejection.reason) == (f"offset 0 record {len(whole) + 1}", "gzip stream is truncated")
+
+
 def test_an_index_of_sets_reads_no_crawl(tmp_path: Path) -> None:
     [item] = read(write(tmp_path / "a.warc", crawl(1, gzip=False)), ReadOptions(kind="set"))
     assert isinstance(item, Rejection)

@@ -13,7 +13,7 @@ from psycopg import sql
 from sqlalchemy import text
 
 from lshdb import Document, Index
-from lshdb.errors import StoreUnreachable
+from lshdb.errors import StoreUnreachable, UsageError
 from lshdb.store.postgres import sessions
 from lshdb.store.retrying import once
 from lshdb.store.schema import content
@@ -104,18 +104,34 @@ def test_a_role_without_all_digits_of_a_number_has_the_same_parameters(new_postg
 
 
 @pytest.fixture
-def database_without_encoding(postgres_server: str) -> Iterator[str]:
-    """The URL of a new database, as a server has them that was created with LANG=C."""
-    name = f"d_{uuid.uuid4().hex[:12]}"
+def database_with(postgres_server: str) -> Iterator[Callable[[str], str]]:
+    """Create databases with an encoding, and return their URLs."""
+    names: list[str] = []
+
+    def create(encoding: str) -> str:
+        names.append(f"d_{uuid.uuid4().hex[:12]}")
+        statement = sql.SQL("CREATE DATABASE {} ENCODING {} LOCALE 'C' TEMPLATE template0")
+        connection.execute(statement.format(sql.Identifier(names[-1]), encoding))
+        return postgres_server.replace("/postgres?", f"/{names[-1]}?", 1)
+
     with psycopg.connect(postgres_server, autocommit=True) as connection:
-        options = sql.SQL("ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
-        connection.execute(sql.SQL("CREATE DATABASE {} {}").format(sql.Identifier(name), options))
-        yield postgres_server.replace("/postgres?", f"/{name}?", 1)
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        yield create
+        for name in names:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def test_a_database_without_an_encoding_returns_texts(database_without_encoding: str) -> None:
-    with Index.create(database_without_encoding) as index:
+def test_a_database_without_an_encoding_returns_texts(database_with: Callable[[str], str]) -> None:
+    # A server that was created with LANG=C makes them.
+    url = database_with("SQL_ASCII")
+    with Index.create(url) as index:
         index.add([Document("文書", "one two three four five six"), Document("é", "One two three four five six")])
-    with Index.open(database_without_encoding) as index:
+    with Index.open(url) as index:
         assert [(pair.left, pair.right) for pair in index.pairs(0.8)] == [("文書", "é")]
+
+
+def test_no_index_is_created_in_a_database_that_lacks_characters(database_with: Callable[[str], str]) -> None:
+    url = database_with("LATIN1")
+    with pytest.raises(UsageError, match=r"the encoding of the database, LATIN1, lacks characters"):
+        Index.ensure(url)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT FROM pg_namespace WHERE nspname = 'lshdb'").fetchall() == []

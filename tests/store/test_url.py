@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -63,3 +65,12 @@ def test_an_index_that_is_opened_read_only_answers_and_is_not_changed(
             with pytest.raises(IndexReadOnly, match="it was opened read-only"):
                 change()
     assert path.read_bytes() == before
+
+
+@pytest.mark.postgres
+def test_the_folder_of_a_socket_may_stand_where_the_host_does(new_postgres_url: Callable[[], str]) -> None:
+    url = parse(new_postgres_url())
+    escaped = url.set(host=quote(str(url.query["host"]), safe="")).difference_update_query(["host"])
+    with Index.create(escaped.render_as_string(hide_password=False)) as index:
+        assert parse(index.url).query["host"] == url.query["host"]
+        assert len(index) == 0

@@ -67,6 +67,7 @@ def test_questions_have_the_answers_of_the_index(sqlite_url: str) -> None:
         assert client.get("none") is index.get("none")
         assert list(client.clusters(0.8)) == list(index.clusters(0.8, ClusterOptions()))
         assert sorted(client.pairs(), key=str) == sorted(index.pairs(), key=str)
+        assert list(client.pairs(0.5, sort="id", limit=2)) == list(index.pairs(0.5, sort="id", limit=2))
         assert client.runs() == index.runs()
         assert client.query_id("b", 0.5, k=1) == index.query_id("b", 0.5)[:1]
         assert list(client.members(0.8)) == list(index.members(0.8))
@@ -118,7 +119,7 @@ def test_coroutines_have_the_same_answers(sqlite_url: str) -> None:
                 await client.query_id("b", 0.5),
                 await client.get("a"),
                 await client.get("none"),
-                [pair async for pair in client.pairs(0.5, sort="id")],
+                [pair async for pair in client.pairs(0.5, sort="id", limit=2)],
                 [cluster async for cluster in client.clusters(0.8)],
                 [member async for member in client.members(0.8)],
                 without_seed(await client.explain("a", "b")),
@@ -137,7 +138,7 @@ def test_coroutines_have_the_same_answers(sqlite_url: str) -> None:
             index.query_id("b", 0.5),
             index.get("a"),
             None,
-            list(index.pairs(0.5, sort="id")),
+            list(index.pairs(0.5, sort="id", limit=2)),
             list(index.clusters(0.8)),
             list(index.members(0.8)),
             without_seed(index.explain("a", "b")),
@@ -243,6 +244,7 @@ def test_several_decisions_are_undone_or_none_and_added_again(sqlite_url: str, m
         client.decide(Decision("keep", "c", who="Ada"))
         client.decide(Decision("different", "a", "b", who="Ada"))
         made = index.decisions()
+        assert list(client.decisions(limit=1)) == index.decisions(limit=1) == made[:1]
         with pytest.raises(DecisionUnknown, match="no decision 7"):
             client.undo([1, 7, 2])
         assert index.decisions() == made
@@ -318,6 +320,8 @@ def test_arguments_are_refused_as_by_the_index(sqlite_url: str) -> None:
         lambda at: at.put(Document("e", TEN, dated_at=2**70)),
         lambda at: list(at.pairs(nan)),
         lambda at: list(at.pairs(max_sim=nan)),
+        lambda at: list(at.pairs(limit=0)),
+        lambda at: list(at.decisions(limit="1")),
         lambda at: list(at.clusters(nan)),
         lambda at: list(at.clusters(options={"limit": 1})),
         lambda at: list(at.members(options="first")),

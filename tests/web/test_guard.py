@@ -70,8 +70,15 @@ def test_long_bodies_and_addresses_are_refused_however_they_come(sqlite_url: str
     with serving(sqlite_url, ServeOptions(limits=Limits(body=1_000))) as service:
         assert service("POST", "/v1/query", {"text": "x" * 1_000}).status == 413
         assert service("GET", f"/v1/documents/{'x' * 16_001}").status == 414
-        assert service("GET", f"/v1/documents/{'x' * 2_001}").status == 422
+        assert service("GET", f"/v1/documents/{'x' * 2_601}").status == 422
         assert b" 413 " in chunked(service, b"[" * 1_001)
+
+
+def test_a_document_is_named_by_the_longest_id_of_an_index(sqlite_url: str) -> None:
+    # Qualified ids are longer than those that a document may have.
+    with serving(sqlite_url, ServeOptions()) as service:
+        for path in ("/v1/documents/", "/document?id="):
+            assert service("GET", f"{path}{'x' * 2_600}").status == 404
 
 
 def chunked(service: Service, body: bytes) -> bytes:

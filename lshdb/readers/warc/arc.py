@@ -68,8 +68,8 @@ class _Arc:
             if end:
                 break
         else:
-            stream.skip(MAX_HEADER_BYTES)
-            raise Unfit("the header is longer than 64 KB")
+            is_cut = stream.skip(MAX_HEADER_BYTES) < MAX_HEADER_BYTES
+            raise Unfit("the header is cut off" if is_cut else "the header is longer than 64 KB")
         stream.skip(len(line) + 1)
         if (fields := _fields(line)) is None:
             raise Unfit("the header of the record is not that of an ARC")

@@ -124,21 +124,29 @@ class Framing:
     def records(self) -> Iterator[Record | Damage]:
         """Yield the records and damages; a segment that fails ends with a damage."""
         try:
-            while self._skip_line_ends():
-                self._number += 1
-                self.start = self._stream.position
-                locator = self._locator()
-                record = self._record(locator)
+            while self._begins():
+                record = self._record(self._locator())
+                if isinstance(record, Damage):
+                    self._seek_record()
+                    if not self._stream.peek(1):
+                        self._stream.read(1)  # If the segment failed, its failure is the damage.
+                    yield record
+                    continue
                 yield record
-                if isinstance(record, Record) and record.failed:
+                if record.failed:
                     return
-                if isinstance(record, Damage) or record.damage is not None:
+                if record.damage is not None:
                     self._seek_record()
             self._stream.read(1)  # Raises if the segment failed.
         except OSError as error:
-            self._number += 1
-            self.start = self._stream.position
             yield Damage(self._locator(), reason_of(error))
+
+    def _begins(self) -> bool:
+        """Return whether there is another record, or damage, and remember where."""
+        self._number += 1
+        is_there = self._skip_line_ends()
+        self.start = self._stream.position
+        return is_there
 
     def _record(self, locator: str) -> Record | Damage:
         try:
@@ -153,7 +161,7 @@ class Framing:
 
     def _locator(self) -> str:
         if not self._segment.compressed:
-            return f"offset {self._segment.offset + self._stream.position}"
+            return f"offset {self._segment.offset + self.start}"
         number = f" record {self._number}" if self._number > 1 else ""
         return f"offset {self._segment.offset}{number}"
 

@@ -53,6 +53,9 @@ ASKING_SECONDS = 0.5
 # How long a transaction waits for the lock of another writer, or of another program, before it fails.
 LOCK_LIMIT = "10min"
 
+# In a database without an encoding (SQL_ASCII), texts are UTF-8, too.
+ENCODINGS = ("UTF8", "SQL_ASCII")
+
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
@@ -76,9 +79,9 @@ _TYPES = {
 }
 
 # Errors that may not happen again if the transaction is repeated: serialization failure, deadlock, lock timeout,
-# cancelled or timed out, shut down (three codes), session idle too long (two codes), too many connections. Class 08,
-# connection errors, is also one of them.
-_PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "53300")
+# cancelled or timed out, shut down (three codes), session idle too long (two codes), transaction too long, too many
+# connections. Class 08, connection errors, is also one of them.
+_PASSING = ("40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300")
 _UNREACHABLE = ("57P01", "57P02", "57P03", "53300")
 
 # Parts of messages: an error of connecting has no state.
@@ -151,7 +154,14 @@ class Postgres(Dialect):
         return True
 
     def before_creation(self, engine: Engine, *, unseen: bool = False) -> None:
-        """Do nothing: there is nothing to set before the first table."""
+        """Check that the database can store every text. Raises: UsageError: its encoding lacks characters."""
+        with engine.connect() as connection:
+            encoding = connection.scalar(select(func.current_setting("server_encoding")))
+        if encoding not in ENCODINGS:
+            raise UsageError(
+                reason=f"the encoding of the database, {encoding}, lacks characters of ids. "
+                "Create one for the index: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+            )
 
     @contextmanager
     def making(self, url: URL) -> Iterator[URL]:

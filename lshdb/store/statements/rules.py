@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Delete, LargeBinary, Table, bindparam, delete, func, or_, select, tuple_
 
+from lshdb.model.choices import FaultKind
 from lshdb.store.schema import (
     DIGEST_BAND,
     band_bucket,
@@ -43,7 +44,7 @@ class Rule(Struct, frozen=True):
         without_texts: whether the rule also holds for an index that keeps no texts.
     """
 
-    kind: str
+    kind: FaultKind
     table: Table
     wrong: ColumnElement[bool]
     detail: str

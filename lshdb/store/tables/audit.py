@@ -13,6 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Constraint, Inspector, Row, Table, func, inspect, select
 
+from lshdb.model.choices import FaultKind
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys
@@ -75,7 +76,7 @@ class Missing(Struct, frozen=True):
         is_repairable: a repair can create it.
     """
 
-    kind: str
+    kind: FaultKind
     table: str
     name: str
     is_fatal: bool = False

@@ -18,7 +18,7 @@ from lshdb.clusters.clusters import ClusterOptions
 from lshdb.clusters.members import Member
 from lshdb.clusters.portrait import Portrait
 from lshdb.index import Index
-from lshdb.model.values import MAX_ID_BYTES
+from lshdb.model.values import MAX_NAME_BYTES
 from lshdb.web.forms import fields_of
 from lshdb.web.lists import catalogue
 from lshdb.web.pages.sheet import Sheet, number, shown
@@ -151,7 +151,7 @@ def _charts(found: Portrait, floor: float, asked: _Asked) -> dict[str, Any]:
 
 def _part(index: Index, found: Catalogue, asked: _Asked) -> dict[str, Any]:
     """Return one page of clusters, with the addresses of those before and after it."""
-    by_id = found.holding(asked.search) if 0 < len(asked.search) <= MAX_ID_BYTES else np.empty(0, dtype=np.int64)
+    by_id = found.holding(asked.search) if 0 < len(asked.search) <= MAX_NAME_BYTES else np.empty(0, dtype=np.int64)
     having = []
     if asked.search:
         having.append(np.append(by_id, found.named(documents_like(index, asked.search, asked.min_sim))))

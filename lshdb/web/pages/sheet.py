@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from lshdb.errors import LshdbError
 from lshdb.index import Index
-from lshdb.model.values import MAX_ID_BYTES
+from lshdb.model.values import MAX_NAME_BYTES
 from lshdb.web.desk import Desk
 from lshdb.web.forms import Forms
 from lshdb.web.kept import Kept
@@ -98,8 +98,8 @@ def named(request: Request, name: str, collection: str) -> tuple[str, str]:
     doc_id = request.query_params.get(name, "")
     where = request.query_params.get(collection) or "default"
     for given in (doc_id, where):
-        if not given or "\0" in given or len(given.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, f"Name a document: an id has 1 to {MAX_ID_BYTES:,} bytes.")
+        if not given or "\0" in given or len(given.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, f"Name a document: an id has 1 to {MAX_NAME_BYTES:,} bytes.")
     return doc_id, where
 
 
