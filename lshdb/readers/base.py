@@ -263,6 +263,7 @@ class Reader(Protocol):
         name: its name for ``--input-format``.
         suffixes: the endings of its files, lower-case, with the dot, without compression suffixes.
         textual: whether its files may be compressed (gzip, zstd ...) and are decompressed before `read`.
+        holds_records: whether a file holds many records rather than one document.
     """
 
     @property
@@ -271,6 +272,8 @@ class Reader(Protocol):
     def suffixes(self) -> tuple[str, ...]: ...
     @property
     def textual(self) -> bool: ...
+    @property
+    def holds_records(self) -> bool: ...
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with `head` (1 KB, decompressed) clearly has this format.

@@ -180,7 +180,8 @@ def holds_records(name: str, options: ReadOptions) -> bool:
 
     Raises: as `may_hold_pages`.
     """
-    return _reader_by_name(name, options) not in (None, HTML, TEXT)
+    reader = _reader_by_name(name, options)
+    return reader is not None and reader.holds_records
 
 
 def _items(
