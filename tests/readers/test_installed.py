@@ -74,6 +74,12 @@ def test_it_does_not_take_an_ending_of_ours(tmp_path: Path, install: Install) ->
     assert item.text == "SHOUT: word"
 
 
+def test_a_file_that_is_one_document_is_no_file_of_sets(tmp_path: Path, install: Install) -> None:
+    install("lshdb_shout:Shouting")
+    (tmp_path / "a.shout").write_text("SHOUT: word")
+    assert not any(isinstance(item, Document) for item in read(tmp_path / "a.shout", ReadOptions(kind="set")))
+
+
 @pytest.mark.sqlite
 def test_a_file_that_is_one_document_is_one_rejection_among_many(tmp_path: Path, install: Install) -> None:
     install("lshdb_shout:Shouting")

@@ -41,7 +41,7 @@ def name_of(name: str, head: bytes = b"", options: ReadOptions = ReadOptions()) 
             patch.setattr(reader, "read", lambda source, *_, name=reader.name: iter([Skipped(source.uri, name)]))
         [item] = read_stream(source, io.BytesIO(head), options)
     assert isinstance(item, Skipped)
-    return None if item.reason == "binary, or in an unknown format" else item.reason
+    return item.reason if item.reason in {reader.name for reader in READERS} else None
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,11 @@ def test_an_unknown_input_format_is_a_usage_error_that_names_the_known_ones(tmp_
 
 
 def test_a_page_is_not_read_as_sets(tmp_path: Path) -> None:
-    assert name_of("a.html", b"<html>", ReadOptions(kind="set")) is None
+    (tmp_path / "a.html").write_text("<html>")
+    [item] = read(tmp_path / "a.html", ReadOptions(kind="set"))
+    assert isinstance(item, Rejection)
+    assert item.reason == "not a file of feature sets"
+    assert name_of("a.warc", b"WARC/1.0", ReadOptions(kind="set")) is None
     assert name_of("a.jsonl", b"{", ReadOptions(kind="set")) == "jsonl"
 
 
