@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo.db
 
+# An environment without pip, as on Debian without python3-venv, is made again.
+.DELETE_ON_ERROR:
+
 .PHONY: demo test test-quick mutants lint docs bench bench-quick clean
 
 demo: $(VENV)/.installed
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
 	$(BIN)/lshdb --db $(DEMO) ingest --base sample_data sample_data/crawl
-	$(BIN)/lshdb --db $(DEMO) dupes --min-sim 0.5 --format table
+	$(BIN)/lshdb --db $(DEMO) dupes --min-sim 0.8 --format table
 
 test: $(VENV)/.tested
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
@@ -42,7 +45,7 @@ bench-quick: $(VENV)/.benched
 	$(BIN)/python -m benchmarks quick
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from lshdb.cli import options
-from lshdb.cli.options import open_index, settings_of
+from lshdb.cli.options import Format, open_index, settings_of
 from lshdb.cli.render import Listing, Output, print_records
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ TABLE_COLUMNS = ("date", "similarity", "exact", "redundant", "id")
 NEWEST_ONLY = "note  the index has one capture of each address; `lshdb ingest --captures all` keeps them all"
 
 CdxjOption = Annotated[
-    Literal["table", "jsonl", "csv", "tsv", "cdxj"] | None,
+    Literal[Format, "cdxj"] | None,
     typer.Option(
         "--format",
         "-f",

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, TextIO, get_args
 
 import numpy as np
 
@@ -51,8 +51,8 @@ COLUMNS: Final[dict[What, tuple[str, ...]]] = {
     "records": ("id", "text"),
 }
 SUFFIXES: Final[dict[str, ExportFormat]] = {
-    ".txt": "lines", ".jsonl": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
-}  # fmt: skip
+    ".txt" if form == "lines" else f".{form}": form for form in get_args(ExportFormat)
+}
 AUDIT_SUFFIX: Final = ".audit.jsonl"
 # The options and counts in the first line of the audit.
 AUDITED: Final = ("measure", "keep", "prefer", "linkage", "within")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
 
@@ -263,6 +263,7 @@ class Reader(Protocol):
         name: its name for ``--input-format``.
         suffixes: the endings of its files, lower-case, with the dot, without compression suffixes.
         textual: whether its files may be compressed (gzip, zstd ...) and are decompressed before `read`.
+        holds_records: whether a file holds many records rather than one document.
     """
 
     @property
@@ -271,6 +272,8 @@ class Reader(Protocol):
     def suffixes(self) -> tuple[str, ...]: ...
     @property
     def textual(self) -> bool: ...
+    @property
+    def holds_records(self) -> bool: ...
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with `head` (1 KB, decompressed) clearly has this format.
@@ -350,32 +353,20 @@ def _check_prefix(prefix: str) -> None:
             raise InvalidParams(name="id_prefix", value=prefix, reason=reason)
 
 
-class _Recorded(msgspec.Struct, frozen=True):
-    id_field: str | None = None
-    text_field: str | tuple[str, ...] = "text"
-    input_format: str | None = None
-    base: str | None = None
-    max_text: int = DEFAULT_MAX_TEXT
-    id_prefix: str = ""
-    captures: Captures = "newest"
-    text_format: TextFormat = "text"
-
-
-_DEFAULTS: Final = msgspec.structs.asdict(_Recorded())
+# The index stores these once, with its parameters.
+_OF_THE_INDEX: Final = ("html", "kind")
+_DEFAULTS: Final = {field.name: field.default for field in fields(ReadOptions) if field.name not in _OF_THE_INDEX}
 
 
 def record(options: ReadOptions) -> str:
     """Return the options as a JSON object, without those that equal their defaults."""
-    base = None if options.base is None else str(options.base)
-    written = {name: getattr(options, name) for name in _DEFAULTS} | {"base": base}
-    # By value: msgspec's own omit_defaults compares by identity, and a parsed 10000000 is another object.
-    kept = {name: value for name, value in written.items() if value != _DEFAULTS[name]}
+    values = {name: getattr(options, name) for name in _DEFAULTS}
+    kept = {name: value for name, value in values.items() if value != _DEFAULTS[name]}
     # In the order of their names, as the store returns JSON.
-    return msgspec.json.encode(kept, order="sorted").decode()
+    return msgspec.json.encode(kept, enc_hook=str, order="sorted").decode()
 
 
 def recorded(text: str, options: ReadOptions) -> ReadOptions:
     """Return `options` with the values that `record` stored."""
-    kept = msgspec.json.decode(text, type=_Recorded)
-    base = None if kept.base is None else Path(kept.base)
-    return replace(options, **(msgspec.structs.asdict(kept) | {"base": base}))
+    kept = msgspec.json.decode(text, type=ReadOptions, dec_hook=lambda _, path: Path(path))
+    return replace(kept, **{name: getattr(options, name) for name in _OF_THE_INDEX})

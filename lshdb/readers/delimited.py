@@ -41,6 +41,7 @@ class DelimitedReader:
     """Reads rows with ``id`` and ``text``, or the columns that the options name."""
 
     textual = True
+    holds_records = True
 
     def __init__(self, name: str, suffixes: tuple[str, ...], delimiter: str) -> None:
         self.name = name

@@ -44,6 +44,7 @@ class HtmlReader:
     name = "html"
     suffixes = (".html", ".htm", ".xhtml", ".xht", ".shtml")
     textual = True
+    holds_records = False
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the first element is one that pages begin with."""

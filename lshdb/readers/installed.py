@@ -21,7 +21,7 @@ from lshdb.readers.base import Reader
 __all__ = ["GROUP", "installed_readers"]
 
 GROUP: Final = "lshdb.readers"
-ATTRIBUTES: Final = ("name", "suffixes", "textual", "recognises", "read")
+ATTRIBUTES: Final = ("name", "suffixes", "textual", "holds_records", "recognises", "read")
 
 
 def installed_readers(ours: Iterable[Reader]) -> Iterator[Reader]:

@@ -39,6 +39,7 @@ class JsonLinesReader:
     name = "jsonl"
     suffixes = (".jsonl", ".ndjson", ".jsonlines", ".ldjson")
     textual = True
+    holds_records = True
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the head begins with an object that continues in its first line."""

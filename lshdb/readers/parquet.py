@@ -30,6 +30,7 @@ class ParquetReader:
     name = "parquet"
     suffixes = (".parquet", ".pq")
     textual = False
+    holds_records = True
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the head is that of a Parquet file."""

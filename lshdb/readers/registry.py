@@ -180,7 +180,8 @@ def holds_records(name: str, options: ReadOptions) -> bool:
 
     Raises: as `may_hold_pages`.
     """
-    return _reader_by_name(name, options) not in (None, HTML, TEXT)
+    reader = _reader_by_name(name, options)
+    return reader is not None and reader.holds_records
 
 
 def _items(
@@ -192,7 +193,8 @@ def _items(
         return
     reader, stream = _fitted(stream, reader, options)
     if reader is None:
-        yield _unread(source, "binary, or in an unknown format")
+        of_sets = options.kind == "set"
+        yield _unread(source, "not a file of feature sets" if of_sets else "binary, or in an unknown format")
         return
     yield from reader.read(source, stream.binary, options)
 
@@ -267,7 +269,7 @@ def _fitting(reader: Reader | None, head: bytes, options: ReadOptions) -> Reader
         return reader
     if reader is TEXT and looks_binary(head):
         return None
-    if options.kind == "set" and (reader is TEXT or reader in PAGES):
+    if options.kind == "set" and reader is not None and (reader is WARC or not reader.holds_records):
         return SETS if reader is TEXT else None
     return reader
 

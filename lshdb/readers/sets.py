@@ -22,6 +22,7 @@ class SetsReader:
     name = "sets"
     suffixes = (".sets",)
     textual = True
+    holds_records = True
 
     def recognises(self, head: bytes) -> bool:
         """Return False, because a feature set looks like any other text."""

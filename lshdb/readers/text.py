@@ -30,6 +30,7 @@ class TextReader:
     name = "text"
     suffixes = tuple(PROSE.split() + CODE.split())
     textual = True
+    holds_records = False
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the head is UTF-8 without unusual control characters, or has a byte order mark."""

@@ -45,25 +45,10 @@ _REVISION: Final = Table(
     PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
 )
 
-# Oldest first; a test compares them with the files in migrations/.
-REVISIONS: Final = (
-    "0001",
-    "0002",
-    "0003",
-    "0004",
-    "0005",
-    "0006",
-    "0007",
-    "0008",
-    "0009",
-    "0010",
-    "0011",
-    "0012",
-    "0013",
-    "0014",
-    "0015",
-    "0016",
-    "0017",
+_FOLDER: Final = files("lshdb.migrations")
+# Oldest first. The name of a file in versions/ begins with its revision.
+REVISIONS: Final = tuple(
+    sorted(found[0] for file in (_FOLDER / "versions").iterdir() if (found := re.match(r"\d{4}", file.name)))
 )
 
 _QUESTIONS = ("SELECT", "PRAGMA")
@@ -138,15 +123,10 @@ def _release(name: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", name)))
 
 
-def _folder() -> str:
-    """Return the folder of the revisions."""
-    return str(files("lshdb.migrations"))
-
-
 def _config() -> Config:
     from alembic.config import Config
 
     config = Config()
     # The parser of the configuration would interpolate a "%" in a path.
-    config.set_main_option("script_location", _folder().replace("%", "%%"))
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     return config

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import Any, Final
 
-from lshdb import Document, IngestOptions, Params
+from lshdb import Decision, Document, IngestOptions, Params
 from lshdb.model.expansion import EXPANSION, Expansion
 from tests.expanding import index_with
 
@@ -31,7 +31,7 @@ WORDS: Final = [f"word{number}" for number in range(300)]
 
 
 def fill(url: str, folder: Path, seed: int = 1, expansion: Expansion = EXPANSION, **chosen: Any) -> None:
-    """Ingest families of texts from two files, one with a bad line and an empty text, then update and remove some."""
+    """Ingest families of texts from two files, one with a bad line and an empty text, then change some by hand."""
     folder.mkdir(exist_ok=True)
     with index_with(expansion, url, **PARAMS | chosen) as index:
         for version in (1, 2):
@@ -43,6 +43,7 @@ def fill(url: str, folder: Path, seed: int = 1, expansion: Expansion = EXPANSION
         gone = [Document("gone", **_given(["not", "in", "the", "others"], index.params))]
         index.add([*gone, Document("copy", **_given(texts[3], index.params))])
         index.remove(["gone"])
+        index.decide(Decision("keep", "copy", who="Ada"))
         assert list(index.check()) == []
 
 

@@ -17,6 +17,7 @@ from lshdb.audit import Auditing, Thoroughness
 from lshdb.model.expansion import EXPANSION, Expansion
 from lshdb.model.progress import Progress
 from lshdb.store.schema import DIGEST_BAND, band_bucket, pair
+from lshdb.store.statements.rules import RULES
 from lshdb.store.store import Store
 from lshdb.store.tables import bands
 from lshdb.store.transaction import Transaction
@@ -94,6 +95,7 @@ def good(new_url: Callable[[], str], tmp_path: Path) -> str:
 
 
 def test_faults_of_every_kind_are_each_found_and_named(good: str) -> None:
+    kinds = set[str]()
     with Store.open(good) as store:
         store.expansion = FEW_IN_A_BUCKET
         for name, planter in PLANTERS.items():
@@ -103,8 +105,11 @@ def test_faults_of_every_kind_are_each_found_and_named(good: str) -> None:
                     found = found_in(store, transaction)
                     assert found >= expected, (name, seed)
                     assert {kind for kind, _ in found - expected} <= CONSEQUENCES, (name, seed)
+                    kinds |= {kind for kind, _ in expected}
         with store.reading() as transaction:
             assert found_in(store, transaction) == set()
+    # A second row of parameters needs a table without its constraints: see test_repairing.
+    assert {rule.kind for rule in RULES} - kinds == {"params-row"}
 
 
 def test_what_nothing_contradicts_is_beyond_knowing(good: str) -> None:

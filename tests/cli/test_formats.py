@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer.main
 
 from lshdb.cli.app import app
+from lshdb.cli.options import Format
+from lshdb.clusters.tabular import WRITERS
+from lshdb.model.choices import ExportFormat
 from tests.cli.conftest import Run
 
 VERBS: dict[str, Any] = dict(typer.main.get_command(app).commands)
@@ -75,6 +78,10 @@ def test_a_verb_with_rows_prints_and_writes_them_in_the_format_that_is_asked_for
     assert lshdb(index, verb, *arguments, "--format", "csv", "--out", "-").out == ended["csv"]
     lshdb(index, verb, *arguments, "--format", "csv", "--out", tmp_path / "rows.csv")
     assert (tmp_path / "rows.csv").read_text() == ended["csv"]
+
+
+def test_every_format_has_a_writer() -> None:
+    assert {*get_args(Format), *get_args(ExportFormat)} - {"table", "parquet"} == set(WRITERS)
 
 
 # Refused before the index is opened.

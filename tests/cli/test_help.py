@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import lshdb.cli
 from lshdb.cli.app import PANELS, app
+from lshdb.readers import READERS
 
 # The rest belongs to the shell, or explains the example after two blanks.
 END = re.compile(r"  +| [|>&#]|$")
@@ -51,6 +52,12 @@ def test_an_example_is_understood(example: str) -> None:
     context = program.make_context("lshdb", arguments)
     _, verb, rest = program.resolve_command(context, [*context._protected_args, *context.args])
     verb.make_context(verb.name, rest, parent=context)
+
+
+def test_the_help_of_the_input_format_names_every_reader() -> None:
+    parameters = typer.main.get_command(app).commands["ingest"].params
+    [option] = (parameter for parameter in parameters if "--input-format" in parameter.opts)
+    assert {reader.name for reader in READERS} <= set(re.findall(r"\w+", option.help))
 
 
 def test_every_verb_is_in_one_panel() -> None:

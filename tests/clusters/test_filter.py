@@ -36,7 +36,8 @@ from lshdb import (
     UsageError,
 )
 from lshdb.clusters.rows import shards as rows_shards
-from lshdb.readers import changes
+from lshdb.clusters.rows.formats import FORMATS
+from lshdb.readers import READERS, changes
 
 
 def words(first: int) -> str:
@@ -61,6 +62,10 @@ def ingested(url: str, *paths: Path, options: IngestOptions | None = None) -> st
 def filtered(url: str, paths: Path | list[Path], out: Path, options: FilterOptions | None = None) -> FilterReport:
     with Index.open(url) as index:
         return index.filter(paths, out, options=options)
+
+
+def test_the_records_of_every_reader_can_be_filtered() -> None:
+    assert {reader.name for reader in READERS if reader.holds_records} == set(FORMATS)
 
 
 def test_kept_lines_are_written_as_they_are_under_the_names_of_their_files(

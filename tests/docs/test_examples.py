@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, Block, blocks, sections
+from tests.docs.pages import PAGES, ROOT, Block, blocks, sections
 from tests.docs.renew import renew
 from tests.docs.shell import Shell, agree, commands, run_section
 
@@ -27,7 +27,9 @@ def lacking(section: list[Block]) -> list[str]:
 
 def consoles() -> list[object]:
     return [
-        pytest.param(found, id=f"{page.name}-{next(block.line for block in found if block.language == 'console')}")
+        pytest.param(
+            page, found, id=f"{page.name}-{next(block.line for block in found if block.language == 'console')}"
+        )
         for page in PAGES
         for found in sections(page)
         if any(block.language == "console" for block in found)
@@ -43,12 +45,15 @@ def programs(page: Path) -> list[tuple[Block, str | None]]:
     ]
 
 
-@pytest.mark.parametrize("section", consoles())
-def test_what_a_console_example_prints_is_what_it_shows(section: list[Block], shell: Shell, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "section"), consoles())
+def test_what_a_console_example_prints_is_what_it_shows(
+    page: Path, section: list[Block], shell: Shell, tmp_path: Path
+) -> None:
     if missing := lacking(section):
         pytest.skip(f"not installed: {', '.join(missing)}")
     for command, shown, printed in run_section(section, shell, tmp_path):
-        assert agree(shown, printed), f"$ {command}\n{printed}"
+        renewal = f"run: python -m tests.docs.renew {page.relative_to(ROOT)}"
+        assert agree(shown, printed), f"{renewal}\n$ {command}\n{printed}"
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES if programs(page)])

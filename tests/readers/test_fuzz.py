@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+from lshdb.readers import READERS
 from tests.readers.fuzzing import families
 
 FIRST_SEED = int(os.environ.get("LSHDB_FUZZ_SEED", "20240601"))
@@ -19,6 +20,10 @@ COUNT = int(os.environ.get("LSHDB_FUZZ_COUNT", "400"))
 PROGRAM = "tests.readers.fuzzing"
 LONG = "long html"
 OTHERS = [family for family in families() if family != LONG]
+
+
+def test_there_is_a_family_of_every_reader() -> None:
+    assert {reader.name for reader in READERS} <= set(families())
 
 
 # Few processes, because their start takes longer than the mutants of a family.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lshdb import Index
 from lshdb.errors import SourceError
 from lshdb.model.values import Document
 from lshdb.readers import ReadOptions, readers, registry
@@ -21,6 +22,7 @@ class Shouting:
     name = {name!r}
     suffixes = (".shout", ".txt")
     textual = True
+    holds_records = False
 
     def recognises(self, head):
         return head.startswith(b"SHOUT")
@@ -72,12 +74,31 @@ def test_it_does_not_take_an_ending_of_ours(tmp_path: Path, install: Install) ->
     assert item.text == "SHOUT: word"
 
 
+def test_a_file_that_is_one_document_is_no_file_of_sets(tmp_path: Path, install: Install) -> None:
+    install("lshdb_shout:Shouting")
+    (tmp_path / "a.shout").write_text("SHOUT: word")
+    assert not any(isinstance(item, Document) for item in read(tmp_path / "a.shout", ReadOptions(kind="set")))
+
+
+@pytest.mark.sqlite
+def test_a_file_that_is_one_document_is_one_rejection_among_many(tmp_path: Path, install: Install) -> None:
+    install("lshdb_shout:Shouting")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "good.shout").write_text("SHOUT: word")
+    (folder / "bad.shout").write_bytes(b"\xff")
+    with Index.create(str(tmp_path / "index.db")) as index:
+        report = index.ingest(folder)
+    assert (report.counts.num_added, report.counts.num_rejected) == (1, 1)
+    assert report.rejected_sources == ()
+
+
 @pytest.mark.parametrize(
     ("target", "name", "reason"),
     [
         ("lshdb_shout:Missing", "shout", "AttributeError: module 'lshdb_shout' has no attribute 'Missing'"),
         ("nowhere:Shouting", "shout", "ModuleNotFoundError: No module named 'nowhere'"),
-        ("lshdb_shout:Silent", "shout", "it has no name, suffixes, textual, recognises, read"),
+        ("lshdb_shout:Silent", "shout", "it has no name, suffixes, textual, holds_records, recognises, read"),
         ("lshdb_shout:Shouting", "html", "there is a reader 'html' already"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def name_of(name: str, head: bytes = b"", options: ReadOptions = ReadOptions()) 
             patch.setattr(reader, "read", lambda source, *_, name=reader.name: iter([Skipped(source.uri, name)]))
         [item] = read_stream(source, io.BytesIO(head), options)
     assert isinstance(item, Skipped)
-    return None if item.reason == "binary, or in an unknown format" else item.reason
+    return item.reason if item.reason in {reader.name for reader in READERS} else None
 
 
 @pytest.mark.parametrize(
@@ -106,12 +107,16 @@ def test_the_input_format_overrules_name_and_content(tmp_path: Path) -> None:
 
 def test_an_unknown_input_format_is_a_usage_error_that_names_the_known_ones(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
-    with pytest.raises(InvalidParams, match="it must be one of warc, parquet, html, jsonl, csv, tsv, sets, text"):
+    with pytest.raises(InvalidParams, match=", ".join(reader.name for reader in READERS)):
         read(tmp_path / "a.txt", ReadOptions(input_format="docx"))
 
 
 def test_a_page_is_not_read_as_sets(tmp_path: Path) -> None:
-    assert name_of("a.html", b"<html>", ReadOptions(kind="set")) is None
+    (tmp_path / "a.html").write_text("<html>")
+    [item] = read(tmp_path / "a.html", ReadOptions(kind="set"))
+    assert isinstance(item, Rejection)
+    assert item.reason == "not a file of feature sets"
+    assert name_of("a.warc", b"WARC/1.0", ReadOptions(kind="set")) is None
     assert name_of("a.jsonl", b"{", ReadOptions(kind="set")) == "jsonl"
 
 
@@ -155,9 +160,9 @@ def test_standard_input_is_read_as_a_stream() -> None:
 
 
 def test_no_two_readers_share_a_name_or_an_ending() -> None:
-    assert len({reader.name for reader in READERS}) == len(READERS)
-    suffixes = [suffix for reader in READERS for suffix in reader.suffixes]
-    assert len(set(suffixes)) == len(suffixes)
+    names = Counter(reader.name for reader in READERS)
+    suffixes = Counter(suffix for reader in READERS for suffix in reader.suffixes)
+    assert [one for one, count in (names + suffixes).items() if count > 1] == []
 
 
 def test_a_mistake_in_a_reader_costs_one_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

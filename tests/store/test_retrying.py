@@ -98,18 +98,6 @@ def test_it_gives_up_after_so_many_tries_and_who_called_does_not_begin_again(has
     assert len(tries) == 4
 
 
-def test_it_gives_up_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrying, "MAX_SECONDS", 0.3)
-    started = time.monotonic()
-
-    def attempt() -> None:
-        raise passing()
-
-    with pytest.raises(StoreFailed):
-        retrying.persist(attempt, Heard().noticed)
-    assert time.monotonic() - started < 0.3
-
-
 class Clock:
     """A clock that goes on only while someone sleeps."""
 

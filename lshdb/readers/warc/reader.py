@@ -69,6 +69,7 @@ class WarcReader:
     # Members are compressed record by record, and damaged files are recovered at the start of a member in the
     # compressed file. So the reader needs the compressed bytes.
     textual = False
+    holds_records = True
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the head is that of a WARC or ARC."""

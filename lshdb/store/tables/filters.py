@@ -2,10 +2,10 @@
 
 A filter stands for all rows of one or more generations. The *position* of a bucket in it consists of its band and the
 high bits of its hash. An entry has the low 20 bits of a position, and in 4 bits the *label* of a generation that has
-the bucket: the low bits of its number. In the filter of a single generation, whose number is even, an entry has 24 bits
-of a position and no label. Entries are sorted, and divided into parts, one row of `bucket_filter` each. All positions
-of a part have the same high bits, which are in its key. So filters merge like sorted lists, without reading the buckets
-again (`filter_merges`). `lookups` finds buckets in them.
+the bucket: the low bits of its number. In the filter of a single generation, an entry has 24 bits of a position and no
+label. The number of a filter is odd if its entries have labels, and otherwise even. Entries are sorted, and divided
+into parts, one row of `bucket_filter` each. All positions of a part have the same high bits, which are in its key. So
+filters merge like sorted lists, without reading the buckets again (`filter_merges`). `lookups` finds buckets in them.
 
 Without labels, a part covers 16 times as many positions. So a load of 120,000 texts has a filter of 5,400 parts instead
 of 86,000, all of which a merge reads and deletes.
