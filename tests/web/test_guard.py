@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import socket
 import threading
+import time
+from collections.abc import Iterator
 
 import pytest
 
 from lshdb import Index, UsageError
+from lshdb.web.desk import LINES
+from lshdb.web.lists import NDJSON
 from lshdb.web.options import Limits, ServeOptions
 from tests.web.conftest import TEN, Service, serving
 
@@ -104,6 +108,34 @@ def test_slow_questions_are_given_up_and_too_many_refused(sqlite_url: str, monke
         assert full.json["detail"] == "too many requests are waiting; try again later"
         assert full.headers["retry-after"] == "1"
         going.set()
+
+
+def test_a_client_that_goes_away_while_rows_are_read_frees_its_place(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, going, closed = threading.Event(), threading.Event(), threading.Event()
+
+    def rows(*_: object, **__: object) -> Iterator[int]:
+        try:
+            yield from range(LINES)
+            reading.set()
+            going.wait(30)
+            yield 0
+        finally:
+            closed.set()
+
+    monkeypatch.setattr(Index, "pairs", rows)
+    with serving(sqlite_url, ServeOptions(limits=Limits(streams=1))) as service:
+        with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+            connection.sendall(b"GET /v1/pairs HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n\r\n")
+            assert reading.wait(30)
+        time.sleep(0.2)  # The service notices that the client is gone.
+        going.set()
+        assert closed.wait(30)
+        deadline = time.monotonic() + 30
+        while (status := service("GET", "/v1/decisions", Accept=NDJSON).status) != 200 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert status == 200
 
 
 def test_a_reband_by_another_process_is_noticed(sqlite_url: str) -> None:
