@@ -23,8 +23,9 @@ class Limits:
 
     Args:
         body: bytes of a body.
-        seconds: how long a client waits for an answer, and how long it may take to send its body.
-        stream_seconds: how long an answer of many lines may take.
+        seconds: how long a client waits for an answer, how long it may take to send its headers, and how long it may be
+            silent while it sends a body.
+        stream_seconds: how long an answer of many lines may take, and how long a client may read nothing of an answer.
         threads: quick questions that run at a time. The second one begins only while the first one is slow; see `Work`.
         lists: slow questions that run at a time, such as lists of pairs.
         waiting: requests that wait for a thread; one more is refused.

@@ -17,10 +17,11 @@ from lshdb.index import Index
 from lshdb.model.progress import Progress
 from lshdb.store import interrupts
 from lshdb.web.app import application
+from lshdb.web.connection import Connection
 from lshdb.web.options import ServeOptions
 from lshdb.web.workers import supervise
 
-__all__ = ["serve"]
+__all__ = ["configured", "serve"]
 
 # How long requests may take to finish after a signal.
 GRACE_SECONDS: Final = 10
@@ -67,9 +68,12 @@ def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None
         interrupts.heard()
 
 
-def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.socket) -> None:
-    config = uvicorn.Config(
+def configured(opened: Callable[[], Index], options: ServeOptions) -> uvicorn.Config:
+    """Return how uvicorn runs the service of an index. Args: opened: opens the index."""
+    return uvicorn.Config(
         application(opened, options),
+        http=partial(Connection, limits=options.limits),  # type: ignore[arg-type]
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -77,6 +81,10 @@ def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.s
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+
+
+def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.socket) -> None:
+    config = configured(opened, options)
     # uvicorn says in a line that it cancels streams that take longer than that. Their tracebacks say nothing more.
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     uvicorn.Server(config).run([listening])

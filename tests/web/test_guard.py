@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from itertools import repeat
 
 import pytest
 
@@ -93,6 +94,82 @@ def test_a_body_that_does_not_come_is_given_up(sqlite_url: str) -> None:
     ):
         connection.sendall(b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
         assert b" 408 " in connection.recv(65_536)
+
+
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [
+        (b"", b""),
+        (b"GET /healthz HTTP/1.1\r\nX: ", b"x"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"x"),
+    ],
+    ids=["nothing", "first", "second"],
+)
+def test_a_head_that_does_not_end_is_given_up_however_slowly_it_comes(
+    sqlite_url: str, begun: bytes, more: bytes
+) -> None:
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(seconds=0.5))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.1) as connection,
+    ):
+        connection.sendall(begun)
+        assert is_ended(connection, more)
+
+
+def test_what_comes_after_an_early_answer_is_given_up(sqlite_url: str) -> None:
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(body=1_000, seconds=0.5))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.1) as connection,
+    ):
+        connection.sendall(b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\n\r\n")
+        assert is_ended(connection, b"x")
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"GET /", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"],
+    ids=["address", "headers", "trailer"],
+)
+def test_a_head_without_end_is_not_held_in_memory(sqlite_url: str, begun: bytes) -> None:
+    with (
+        serving(sqlite_url, ServeOptions()) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.1) as connection,
+    ):
+        connection.sendall(begun)
+        assert is_ended(connection, b"X: " + b"x" * 10_000 + b"\r\n" if begun.endswith(b"\n") else b"x" * 10_000)
+
+
+def is_ended(connection: socket.socket, more: bytes) -> bool:
+    """Send more again and again. Returns: whether the service ends the connection in time."""
+    deadline = time.monotonic() + 4
+    while time.monotonic() < deadline:
+        try:
+            connection.sendall(more)
+            if not connection.recv(65_536):
+                return True
+        except TimeoutError:
+            pass
+        except ConnectionError:
+            return True
+    return False
+
+
+def test_an_answer_that_is_not_read_is_given_up(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = threading.Event()
+
+    def rows(*_: object, **__: object) -> Iterator[str]:
+        try:
+            yield from repeat("x" * 10_000)
+        finally:
+            closed.set()
+
+    monkeypatch.setattr(Index, "pairs", rows)
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(stream_seconds=0.5))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection,
+    ):
+        connection.sendall(b"GET /v1/pairs HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n\r\n")
+        assert closed.wait(30)
 
 
 def test_slow_questions_are_given_up_and_too_many_refused(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
