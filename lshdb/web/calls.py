@@ -62,6 +62,7 @@ __all__ = [
     "query_many",
     "refused",
     "remove",
+    "require_token",
     "runs",
     "stats",
     "undo",
@@ -170,8 +171,18 @@ def refused(what: str) -> UsageError:
     return UsageError(reason=f"a service does not {what}; ask the index itself, with --db URL|PATH")
 
 
+def require_token(token: str) -> None:
+    """Raises: UsageError: a header cannot hold the token, or not as it is."""
+    if not (token.isascii() and token.isprintable() and token == token.strip()):
+        raise UsageError(
+            reason="the token may have only printable ASCII characters, and no space at its beginning or its end"
+        )
+
+
 def headers(token: str | None) -> dict[str, str]:
-    """Return the headers of every request."""
+    """Return the headers of every request. Raises: UsageError: see `require_token`."""
+    if token:
+        require_token(token)
     return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
 
 

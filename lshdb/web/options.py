@@ -9,6 +9,7 @@ from secrets import token_bytes
 from typing import Final
 
 from lshdb.errors import UsageError
+from lshdb.web.calls import require_token
 
 __all__ = ["TOKEN_VARIABLE", "Limits", "ServeOptions"]
 
@@ -51,7 +52,8 @@ class ServeOptions:
         workers: processes; each has the limits for itself.
         secret: signs the forms of pages. It is drawn when the service starts, before it forks.
 
-    Raises: UsageError: the address is not of this machine alone, and there is no token, or only a short one.
+    Raises: UsageError: the address is not of this machine alone, and there is no token, or the token is short, or
+        clients cannot send it.
     """
 
     host: str = "127.0.0.1"
@@ -68,8 +70,10 @@ class ServeOptions:
                 reason=f"--host {self.host} can be reached from other machines. Set {TOKEN_VARIABLE} to a secret that "
                 "every client must send"
             )
-        if self.token is not None and len(self.token) < MIN_TOKEN:
-            raise UsageError(reason=f"{TOKEN_VARIABLE} must have at least {MIN_TOKEN} characters")
+        if self.token is not None:
+            require_token(self.token)
+            if len(self.token) < MIN_TOKEN:
+                raise UsageError(reason=f"{TOKEN_VARIABLE} must have at least {MIN_TOKEN} characters")
 
     @property
     def is_loopback(self) -> bool:

@@ -343,6 +343,13 @@ def test_arguments_are_refused_as_by_the_index(sqlite_url: str) -> None:
         assert len(index) == 4
 
 
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_a_token_that_no_header_can_hold_is_refused(client: type[Client | AsyncClient]) -> None:
+    for token in (f"{TOKEN}\n", f" {TOKEN}", f"{TOKEN}é", f"{TOKEN}…"):
+        with pytest.raises(UsageError, match="printable ASCII"):
+            client("http://localhost:8080", token)
+
+
 def test_a_wrong_token_is_told(sqlite_url: str) -> None:
     with serving(sqlite_url, ServeOptions(token=TOKEN)) as service:
         client = Client(service.address, "wrong")

@@ -26,6 +26,9 @@ def test_a_service_for_other_machines_needs_a_token() -> None:
         ServeOptions(host="0.0.0.0")
     with pytest.raises(UsageError, match="at least 16"):
         ServeOptions(host="0.0.0.0", token="short")
+    for token in (f"{TOKEN} ", f"{TOKEN}\n", f"{TOKEN}é"):
+        with pytest.raises(UsageError, match="printable ASCII"):
+            ServeOptions(token=token)
     assert ServeOptions(host="::1").is_loopback
     assert not ServeOptions(host="example.org", token=TOKEN).is_loopback
 
