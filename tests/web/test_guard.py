@@ -11,7 +11,7 @@ from itertools import repeat
 
 import pytest
 
-from lshdb import Index, UsageError
+from lshdb import Index, StoreUnreachable, UsageError
 from lshdb.web.desk import LINES
 from lshdb.web.lists import NDJSON
 from lshdb.web.options import Limits, ServeOptions
@@ -43,6 +43,19 @@ def test_without_the_token_only_the_health_is_told(sqlite_url: str) -> None:
         assert service("GET", "/v1/stats", Authorization=f"Bearer {TOKEN}").status == 200
         basic = base64.b64encode(f"me:{TOKEN}".encode()).decode()
         assert service("GET", "/v1/stats", Authorization=f"Basic {basic}", Host="lshdb.example.org").status == 200
+
+
+def test_the_health_of_a_lost_index_does_not_tell_where_it_is(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(index: Index, *_: object) -> None:
+        raise StoreUnreachable(url=index.url, reason="connection to 10.0.0.7 failed")
+
+    with serving(sqlite_url, ServeOptions(token=TOKEN)) as service:
+        monkeypatch.setattr(Index, "runs", lost)
+        answer = service("GET", "/healthz")
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert answer.json["detail"] == "the index does not answer"
+        assert sqlite_url.encode() not in answer.body
+        assert b"10.0.0.7" not in answer.body
 
 
 def test_a_page_from_elsewhere_cannot_reach_a_service_without_a_token(sqlite_url: str) -> None:
