@@ -14,7 +14,6 @@ import uvicorn
 
 from lshdb.errors import UsageError
 from lshdb.index import Index
-from lshdb.model.progress import Progress
 from lshdb.store import interrupts
 from lshdb.web.app import application
 from lshdb.web.connection import Connection
@@ -29,18 +28,6 @@ GRACE_SECONDS: Final = 10
 CONNECTIONS: Final = 1_000
 BACKLOG: Final = 2_048
 
-_log = logging.getLogger("lshdb")
-
-
-class _Logged(Progress):
-    """Passes on what somebody should know."""
-
-    def noticed(self, message: str) -> None:
-        _log.info(message)
-
-    def warned(self, message: str) -> None:
-        _log.warning(message)
-
 
 def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None:
     """Serve the index at a URL or path. Returns when SIGINT or SIGTERM has come, and all requests are answered.
@@ -48,8 +35,7 @@ def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None
     Args: ready: is called with a line about the service before it begins.
     Raises: as `Index.open`; UsageError: the address is not free; WorkerLost.
     """
-    # Progress is without state, so all threads can share it.
-    opened = partial(Index.open, url, _Logged(), read_only=not options.writable)
+    opened = partial(Index.open, url, read_only=not options.writable)
     alone = options.workers == 1
     with _listening(options) as listening:
         host, port = listening.getsockname()[:2]
