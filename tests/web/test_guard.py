@@ -103,6 +103,13 @@ def chunked(service: Service, body: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
+@pytest.mark.parametrize("sent", [{"features": [1] * 1_000}, {str(number): 1 for number in range(1_000)}])
+def test_a_body_of_many_faults_is_given_up_at_the_first(sqlite_url: str, sent: dict[str, object]) -> None:
+    with serving(sqlite_url, ServeOptions()) as service:
+        answer = service("POST", "/v1/query", sent)
+        assert (answer.status, len(answer.json["errors"])) == (422, 1)
+
+
 def test_a_body_that_does_not_come_is_given_up(sqlite_url: str) -> None:
     with (
         serving(sqlite_url, ServeOptions(limits=Limits(seconds=0.2))) as service,
