@@ -89,7 +89,8 @@ def _listening(options: ServeOptions, *, shared: bool = False) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
+        options.host.encode("idna")  # A socket would raise a TypeError, and stay open.
         return socket.create_server((options.host, options.port), family=family, backlog=BACKLOG, reuse_port=shared)
-    except OSError as error:
-        reason = f"cannot listen at {options.host}, port {options.port}: {error.strerror}"
+    except (OSError, UnicodeError) as error:
+        reason = f"cannot listen at {options.host}, port {options.port}: {getattr(error, 'strerror', error)}"
         raise UsageError(reason=reason) from None
