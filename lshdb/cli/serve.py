@@ -11,7 +11,7 @@ from lshdb.cli.options import require_installed, settings_of, size
 
 __all__ = ["EPILOG", "serve"]
 
-NEEDED: Final = ("fastapi", "uvicorn", "jinja2")
+NEEDED: Final = ("fastapi", "uvicorn", "httptools", "jinja2")
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb serve\n

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 from http.client import responses
@@ -62,6 +62,7 @@ __all__ = [
     "query_many",
     "refused",
     "remove",
+    "require_token",
     "runs",
     "stats",
     "undo",
@@ -159,10 +160,14 @@ class Received(Generic[_Made]):
 
 def address_of(url: str) -> str:
     """Return the address of a service without its password. Raises: UsageError: it is not an HTTP address."""
-    place = urlsplit(url)
-    if place.scheme not in ("http", "https") or place.hostname is None:
-        raise UsageError(reason="the address of a service begins with http:// or https://")
-    return f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path.rstrip('/')}"
+    # A ValueError: of a port that is none, of a host that no name server knows, or of a path to be encoded.
+    with suppress(ValueError):
+        place = urlsplit(str(url))
+        host, address = place.hostname, f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path.rstrip('/')}"
+        if place.scheme in ("http", "https") and host and address.isprintable() and " " not in address:
+            _ = place.port, host.encode("idna"), place.path.encode("ascii")
+            return address
+    raise UsageError(reason="the address of a service is like http://HOST:PORT or https://HOST/PATH")
 
 
 def refused(what: str) -> UsageError:
@@ -170,8 +175,18 @@ def refused(what: str) -> UsageError:
     return UsageError(reason=f"a service does not {what}; ask the index itself, with --db URL|PATH")
 
 
+def require_token(token: str) -> None:
+    """Raises: UsageError: a header cannot hold the token, or not as it is."""
+    if not (token.isascii() and token.isprintable() and token == token.strip()):
+        raise UsageError(
+            reason="the token may have only printable ASCII characters, and no space at its beginning or its end"
+        )
+
+
 def headers(token: str | None) -> dict[str, str]:
-    """Return the headers of every request."""
+    """Return the headers of every request. Raises: UsageError: see `require_token`."""
+    if token:
+        require_token(token)
     return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
 
 

@@ -51,7 +51,7 @@ class Client:
         token: the LSHDB_TOKEN of the service.
         seconds: how long to wait for the service.
 
-    Raises: UsageError: the address is not an HTTP address.
+    Raises: UsageError: the address is not an HTTP address, or no header can hold the token.
     """
 
     def __init__(self, url: str, token: str | None = None, seconds: float = 60.0) -> None:

@@ -7,9 +7,10 @@ answered without a thread, because two threads take turns with Python's lock; se
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -83,30 +84,34 @@ class Desk:
         if not self._streams.acquire(blocking=False):
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many lists are being read; try again later")
         try:
-            rows = await self.list(lambda index: iter(question(index)))
-            first = await self._slow.call(lambda: _encoded(rows))
+            rows = await self.list(lambda index: _Rows(iter(question(index))))
         except BaseException:
             self._streams.release()
             raise
-        rest = self._rest(first, rows)
-        # Begins it: only a generator that has begun runs its `finally` if the client is already gone.
+        rest = self._rest(rows)
+        # Only a generator that has begun runs its `finally` if the client is already gone.
         await anext(rest)
         return rest
 
-    async def _rest(self, block: bytes, rows: Iterator[Any]) -> AsyncIterator[bytes]:
+    async def _rest(self, rows: _Rows) -> AsyncIterator[bytes]:
+        """Yield nothing as soon as the first rows are read, and then all rows."""
         deadline = time.monotonic() + self.options.limits.stream_seconds
         try:
+            block = await self._slow.call(rows.block)
             yield b""
             while block:
                 yield block
                 if time.monotonic() > deadline:
                     raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "the list took too long to read")
-                block = await self._slow.call(lambda: _encoded(rows))
+                block = await self._slow.call(rows.block)
         finally:
-            # Ends its transaction, also if the client went away.
-            close = getattr(rows, "close", None)
-            if close is not None:
-                close()
+            # A thread may still be reading rows that nobody waits for any more.
+            asyncio.get_running_loop().run_in_executor(None, self._end, rows)
+
+    def _end(self, rows: _Rows) -> None:
+        try:
+            rows.close()
+        finally:
             self._streams.release()
 
     def close(self) -> None:
@@ -130,6 +135,20 @@ class Desk:
             return self._index
 
 
-def _encoded(rows: Iterator[Any]) -> bytes:
-    """Return the next rows, one per line; nothing at the end."""
-    return b"".join(msgspec.json.encode(row) + b"\n" for row in islice(rows, LINES))
+class _Rows:
+    """The rows of an answer. One thread at a time reads or closes them."""
+
+    def __init__(self, rows: Iterator[Any]) -> None:
+        self._rows = rows
+        self._lock = threading.Lock()
+
+    def block(self) -> bytes:
+        """Return the next rows, one per line; nothing at the end."""
+        with self._lock:
+            return b"".join(msgspec.json.encode(row) + b"\n" for row in islice(self._rows, LINES))
+
+    def close(self) -> None:
+        """End their transaction."""
+        with self._lock:
+            if isinstance(self._rows, Generator):
+                self._rows.close()

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, Final, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -58,7 +59,8 @@ class Kept:
 
     def __init__(self) -> None:
         self._answers: OrderedDict[Hashable, _Answer] = OrderedDict()
-        self._locks: dict[Hashable, threading.Lock] = {}
+        # Each as long as a thread has it: a question that fails leaves no answer, and must leave no lock either.
+        self._locks = WeakValueDictionary[Hashable, threading.Lock]()
         self._lock = threading.Lock()
 
     def get(self, index: Index, name: Hashable, question: Callable[[Index], _Made]) -> _Made:
@@ -108,4 +110,4 @@ class Kept:
             self._answers[name] = answer
             self._answers.move_to_end(name)
             while len(self._answers) > ANSWERS:
-                self._locks.pop(self._answers.popitem(last=False)[0], None)
+                self._answers.popitem(last=False)

@@ -17,14 +17,14 @@ from fastapi.responses import Response, StreamingResponse
 
 from lshdb.clusters.catalogue import Catalogue, ClusterOrder
 from lshdb.clusters.clusters import ClusterOptions
-from lshdb.errors import UsageError
+from lshdb.errors import LshdbError, UsageError
 from lshdb.index import Index
 from lshdb.model.choices import Keep, Linkage, PairOrder
 from lshdb.model.metrics import metrics
 from lshdb.model.reports import Pair, Stats
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
-from lshdb.web.problems import problem
+from lshdb.web.problems import problem, status_of
 from lshdb.web.texts import documents_like
 from lshdb.web.values import (
     MAX_KEY,
@@ -169,8 +169,11 @@ class Lists:
         return Response("".join(f"{line}\n" for line in lines), media_type="text/plain; version=0.0.4")
 
     async def healthz(self) -> Response:
-        """Return whether the index answers."""
-        await self._desk.ask(lambda index: index.runs(1))
+        """Return whether the index answers. Everybody may ask, so a failure does not say where the index is."""
+        try:
+            await self._desk.ask(lambda index: index.runs(1))
+        except LshdbError as error:
+            return problem(status_of(error), "the index does not answer")
         return json({"status": "ok"})
 
     def _stats(self, index: Index) -> Stats:

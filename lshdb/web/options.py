@@ -9,6 +9,7 @@ from secrets import token_bytes
 from typing import Final
 
 from lshdb.errors import UsageError
+from lshdb.web.calls import require_token
 
 __all__ = ["TOKEN_VARIABLE", "Limits", "ServeOptions"]
 
@@ -23,8 +24,9 @@ class Limits:
 
     Args:
         body: bytes of a body.
-        seconds: how long a client waits for an answer, and how long it may take to send its body.
-        stream_seconds: how long an answer of many lines may take.
+        seconds: how long a client waits for an answer, how long it may take to send its headers, and how long it may be
+            silent while it sends a body.
+        stream_seconds: how long an answer of many lines may take, and how long a client may read nothing of an answer.
         threads: quick questions that run at a time. The second one begins only while the first one is slow; see `Work`.
         lists: slow questions that run at a time, such as lists of pairs.
         waiting: requests that wait for a thread; one more is refused.
@@ -50,7 +52,8 @@ class ServeOptions:
         workers: processes; each has the limits for itself.
         secret: signs the forms of pages. It is drawn when the service starts, before it forks.
 
-    Raises: UsageError: the address is not of this machine alone, and there is no token, or only a short one.
+    Raises: UsageError: the address is not of this machine alone, and there is no token, or the token is short, or
+        clients cannot send it.
     """
 
     host: str = "127.0.0.1"
@@ -67,8 +70,10 @@ class ServeOptions:
                 reason=f"--host {self.host} can be reached from other machines. Set {TOKEN_VARIABLE} to a secret that "
                 "every client must send"
             )
-        if self.token is not None and len(self.token) < MIN_TOKEN:
-            raise UsageError(reason=f"{TOKEN_VARIABLE} must have at least {MIN_TOKEN} characters")
+        if self.token is not None:
+            require_token(self.token)
+            if len(self.token) < MIN_TOKEN:
+                raise UsageError(reason=f"{TOKEN_VARIABLE} must have at least {MIN_TOKEN} characters")
 
     @property
     def is_loopback(self) -> bool:

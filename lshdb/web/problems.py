@@ -101,17 +101,14 @@ def _allowed(request: Request) -> set[str]:
     return methods | ({"HEAD"} if "GET" in methods else set())
 
 
-async def _of_request(request: Request, error: Any) -> Response:
-    if any(fault["loc"] == ("body",) for fault in error.errors()) and not _is_json(request):
+async def _of_request(_request: Request, error: Any) -> Response:
+    # FastAPI reads no body of another type.
+    if isinstance(error.body, bytes):
         return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is JSON: send Content-Type: application/json")
     # Without the values themselves, which may be long, or not JSON.
     faults = [{"at": ".".join(map(str, fault["loc"])), "reason": fault["msg"]} for fault in error.errors()[:10]]
     detail = "; ".join(f"{fault['at']}: {fault['reason']}" for fault in faults)
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail[:2_000], errors=faults)
-
-
-def _is_json(request: Request) -> bool:
-    return "json" in request.headers.get("content-type", "")
 
 
 # Exceptions, and what answers them.

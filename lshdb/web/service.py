@@ -14,31 +14,19 @@ import uvicorn
 
 from lshdb.errors import UsageError
 from lshdb.index import Index
-from lshdb.model.progress import Progress
 from lshdb.store import interrupts
 from lshdb.web.app import application
+from lshdb.web.connection import Connection
 from lshdb.web.options import ServeOptions
 from lshdb.web.workers import supervise
 
-__all__ = ["serve"]
+__all__ = ["configured", "serve"]
 
 # How long requests may take to finish after a signal.
 GRACE_SECONDS: Final = 10
 # Connections at a time. More of them than requests that may wait is normal: browsers keep theirs open.
 CONNECTIONS: Final = 1_000
 BACKLOG: Final = 2_048
-
-_log = logging.getLogger("lshdb")
-
-
-class _Logged(Progress):
-    """Passes on what somebody should know."""
-
-    def noticed(self, message: str) -> None:
-        _log.info(message)
-
-    def warned(self, message: str) -> None:
-        _log.warning(message)
 
 
 def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None:
@@ -47,8 +35,7 @@ def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None
     Args: ready: is called with a line about the service before it begins.
     Raises: as `Index.open`; UsageError: the address is not free; WorkerLost.
     """
-    # Progress is without state, so all threads can share it.
-    opened = partial(Index.open, url, _Logged(), read_only=not options.writable)
+    opened = partial(Index.open, url, read_only=not options.writable)
     alone = options.workers == 1
     with _listening(options) as listening:
         host, port = listening.getsockname()[:2]
@@ -67,9 +54,12 @@ def serve(url: str, options: ServeOptions, ready: Callable[[str], None]) -> None
         interrupts.heard()
 
 
-def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.socket) -> None:
-    config = uvicorn.Config(
+def configured(opened: Callable[[], Index], options: ServeOptions) -> uvicorn.Config:
+    """Return how uvicorn runs the service of an index. Args: opened: opens the index."""
+    return uvicorn.Config(
         application(opened, options),
+        http=partial(Connection, limits=options.limits),  # type: ignore[arg-type]
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -77,6 +67,10 @@ def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.s
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+
+
+def _run(opened: Callable[[], Index], options: ServeOptions, listening: socket.socket) -> None:
+    config = configured(opened, options)
     # uvicorn says in a line that it cancels streams that take longer than that. Their tracebacks say nothing more.
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     uvicorn.Server(config).run([listening])
@@ -95,7 +89,8 @@ def _listening(options: ServeOptions, *, shared: bool = False) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
+        options.host.encode("idna")  # A socket would raise a TypeError, and stay open.
         return socket.create_server((options.host, options.port), family=family, backlog=BACKLOG, reuse_port=shared)
-    except OSError as error:
-        reason = f"cannot listen at {options.host}, port {options.port}: {error.strerror}"
+    except (OSError, UnicodeError) as error:
+        reason = f"cannot listen at {options.host}, port {options.port}: {getattr(error, 'strerror', error)}"
         raise UsageError(reason=reason) from None

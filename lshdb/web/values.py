@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 from fastapi import Path, Query
 from fastapi.responses import Response
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from lshdb.answers.query import Match
 from lshdb.clusters.catalogue import Listed
@@ -86,19 +86,32 @@ Most = Annotated[int | None, Query(ge=1, description="Items of one answer, 100 a
 Cursor = Annotated[str | None, Query(max_length=8_000, description="The `next` of the previous answer.")]
 
 
-# A misspelt field would do nothing.
-STRICT: Final = ConfigDict(extra="forbid")
+# Each wrong field takes a kilobyte, and a body has room for millions.
+MAX_FIELDS: Final = 20
 
 
 @dataclass(frozen=True)
-class Content:
+class _Sent:
+    """An object that a client sends. Other fields are refused: a misspelt one would do nothing."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_few(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > MAX_FIELDS:
+            raise ValueError(f"an object has at most {MAX_FIELDS} fields")
+        return given
+
+
+@dataclass(frozen=True)
+class Content(_Sent):
     """A document's text: exactly one of the three."""
 
     text: str | None = None
     html: str | None = None
-    features: list[str] | None = None
+    features: Annotated[list[str], Field(fail_fast=True)] | None = None
 
-    __pydantic_config__: ClassVar = STRICT
     # The fields of which exactly one names what is asked about, or added.
     _one_of: ClassVar[tuple[str, ...]] = ("text", "html", "features")
 
@@ -139,10 +152,9 @@ class Asked(Content):
 
 
 @dataclass(frozen=True)
-class Many:
+class Many(_Sent):
     """Several documents."""
 
-    __pydantic_config__: ClassVar = STRICT
     documents: Annotated[list[Named], Field(max_length=MAX_DOCUMENTS)]
 
 
@@ -155,10 +167,9 @@ class AskedMany(Many):
 
 
 @dataclass(frozen=True)
-class Removal:
+class Removal(_Sent):
     """Ids of documents to remove."""
 
-    __pydantic_config__: ClassVar = STRICT
     ids: Annotated[list[Name], Field(max_length=MAX_DOCUMENTS)]
 
 
@@ -167,10 +178,9 @@ _Reason = Annotated[str, Field(max_length=MAX_REASON)]
 
 
 @dataclass(frozen=True)
-class Decided:
+class Decided(_Sent):
     """A decision. `other` is for `different` only, and then in the same collection unless another one is given."""
 
-    __pydantic_config__: ClassVar = STRICT
     kind: DecisionKind
     id: Name
     who: _Who
@@ -189,18 +199,16 @@ class DecidedThen(Decided):
 
 
 @dataclass(frozen=True)
-class ManyDecisions:
+class ManyDecisions(_Sent):
     """Several decisions."""
 
-    __pydantic_config__: ClassVar = STRICT
     decisions: Annotated[list[DecidedThen], Field(max_length=MAX_DOCUMENTS)]
 
 
 @dataclass(frozen=True)
-class DecisionNumbers:
+class DecisionNumbers(_Sent):
     """The numbers of decisions."""
 
-    __pydantic_config__: ClassVar = STRICT
     decisions: Annotated[list[Annotated[int, Field(strict=True, ge=1, lt=MAX_KEY)]], Field(max_length=MAX_DOCUMENTS)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +20,8 @@ pytest.importorskip("fastapi", reason="needs the extra web")
 import uvicorn
 
 from lshdb import Document, Index
-from lshdb.web.app import application
 from lshdb.web.options import ServeOptions
+from lshdb.web.service import configured
 
 TEN = "one two three four five six seven eight nine ten"
 ELEVEN = f"{TEN} eleven"
@@ -72,16 +73,17 @@ class Service:
 @contextmanager
 def serving(url: str, options: ServeOptions) -> Iterator[Service]:
     """Run the service of an index."""
-    app = application(lambda: Index.open(url, read_only=not options.writable), options)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", access_log=False))
+    server = uvicorn.Server(configured(lambda: Index.open(url, read_only=not options.writable), options))
+    listening = socket.create_server(("127.0.0.1", 0))
+    service = Service(listening.getsockname()[1])
     # Signals belong to the main thread.
-    thread = threading.Thread(target=server.run)
+    thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     deadline = time.monotonic() + 30
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
     try:
-        yield Service(server.servers[0].sockets[0].getsockname()[1])
+        yield service
     finally:
         server.should_exit = True
         thread.join(30)

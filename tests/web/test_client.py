@@ -347,6 +347,37 @@ def test_arguments_are_refused_as_by_the_index(sqlite_url: str) -> None:
         assert len(index) == 4
 
 
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://", "http://:80", "ftp://a.org", "http://a.org:65536", "http://a.org:eighty", "http://[::1",
+        "http://a b.org", "http://a.org ", "http://a\x7fb", "http://a..org", f"http://{'x' * 64}.org", "http://a.org/\xfc",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_of_a_service_is_refused(client: type[Client | AsyncClient], url: str) -> None:
+    with pytest.raises(UsageError, match="http://HOST:PORT"):
+        client(url)
+    with pytest.raises(UsageError, match="http://HOST:PORT"):
+        client(None)  # type: ignore[arg-type]
+
+
+def test_addresses_of_services_have_no_password() -> None:
+    for url, address in (
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("https://me:hush@b\xfccher.example/crawl/", "https://b\xfccher.example/crawl"),
+        ("http://[::1]:80", "http://[::1]:80"),
+    ):
+        assert Client(url).url == address
+
+
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_a_token_that_no_header_can_hold_is_refused(client: type[Client | AsyncClient]) -> None:
+    for token in (f"{TOKEN}\n", f" {TOKEN}", f"{TOKEN}é", f"{TOKEN}…"):
+        with pytest.raises(UsageError, match="printable ASCII"):
+            client("http://localhost:8080", token)
+
+
 def test_a_wrong_token_is_told(sqlite_url: str) -> None:
     with serving(sqlite_url, ServeOptions(token=TOKEN)) as service:
         client = Client(service.address, "wrong")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import base64
 import socket
 import threading
+import time
+from collections.abc import Iterator
+from itertools import repeat
 
 import pytest
 
-from lshdb import Index, UsageError
+from lshdb import Index, StoreUnreachable, UsageError
+from lshdb.web.desk import LINES
+from lshdb.web.lists import NDJSON
 from lshdb.web.options import Limits, ServeOptions
 from tests.web.conftest import TEN, Service, serving
 
@@ -21,6 +26,9 @@ def test_a_service_for_other_machines_needs_a_token() -> None:
         ServeOptions(host="0.0.0.0")
     with pytest.raises(UsageError, match="at least 16"):
         ServeOptions(host="0.0.0.0", token="short")
+    for token in (f"{TOKEN} ", f"{TOKEN}\n", f"{TOKEN}é"):
+        with pytest.raises(UsageError, match="printable ASCII"):
+            ServeOptions(token=token)
     assert ServeOptions(host="::1").is_loopback
     assert not ServeOptions(host="example.org", token=TOKEN).is_loopback
 
@@ -35,6 +43,19 @@ def test_without_the_token_only_the_health_is_told(sqlite_url: str) -> None:
         assert service("GET", "/v1/stats", Authorization=f"Bearer {TOKEN}").status == 200
         basic = base64.b64encode(f"me:{TOKEN}".encode()).decode()
         assert service("GET", "/v1/stats", Authorization=f"Basic {basic}", Host="lshdb.example.org").status == 200
+
+
+def test_the_health_of_a_lost_index_does_not_tell_where_it_is(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(index: Index, *_: object) -> None:
+        raise StoreUnreachable(url=index.url, reason="connection to 10.0.0.7 failed")
+
+    with serving(sqlite_url, ServeOptions(token=TOKEN)) as service:
+        monkeypatch.setattr(Index, "runs", lost)
+        answer = service("GET", "/healthz")
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert answer.json["detail"] == "the index does not answer"
+        assert sqlite_url.encode() not in answer.body
+        assert b"10.0.0.7" not in answer.body
 
 
 def test_a_page_from_elsewhere_cannot_reach_a_service_without_a_token(sqlite_url: str) -> None:
@@ -89,6 +110,13 @@ def chunked(service: Service, body: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
+@pytest.mark.parametrize("sent", [{"features": [1] * 1_000}, {str(number): 1 for number in range(1_000)}])
+def test_a_body_of_many_faults_is_given_up_at_the_first(sqlite_url: str, sent: dict[str, object]) -> None:
+    with serving(sqlite_url, ServeOptions()) as service:
+        answer = service("POST", "/v1/query", sent)
+        assert (answer.status, len(answer.json["errors"])) == (422, 1)
+
+
 def test_a_body_that_does_not_come_is_given_up(sqlite_url: str) -> None:
     with (
         serving(sqlite_url, ServeOptions(limits=Limits(seconds=0.2))) as service,
@@ -96,6 +124,82 @@ def test_a_body_that_does_not_come_is_given_up(sqlite_url: str) -> None:
     ):
         connection.sendall(b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
         assert b" 408 " in connection.recv(65_536)
+
+
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [
+        (b"", b""),
+        (b"GET /healthz HTTP/1.1\r\nX: ", b"x"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"x"),
+    ],
+    ids=["nothing", "first", "second"],
+)
+def test_a_head_that_does_not_end_is_given_up_however_slowly_it_comes(
+    sqlite_url: str, begun: bytes, more: bytes
+) -> None:
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(seconds=0.5))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.1) as connection,
+    ):
+        connection.sendall(begun)
+        assert is_ended(connection, more)
+
+
+def test_what_comes_after_an_early_answer_is_given_up(sqlite_url: str) -> None:
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(body=1_000, seconds=0.5))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.1) as connection,
+    ):
+        connection.sendall(b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\n\r\n")
+        assert is_ended(connection, b"x")
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"GET /", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"],
+    ids=["address", "headers", "trailer"],
+)
+def test_a_head_without_end_is_not_held_in_memory(sqlite_url: str, begun: bytes) -> None:
+    with (
+        serving(sqlite_url, ServeOptions()) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.1) as connection,
+    ):
+        connection.sendall(begun)
+        assert is_ended(connection, b"X: " + b"x" * 10_000 + b"\r\n" if begun.endswith(b"\n") else b"x" * 10_000)
+
+
+def is_ended(connection: socket.socket, more: bytes) -> bool:
+    """Send more again and again. Returns: whether the service ends the connection in time."""
+    deadline = time.monotonic() + 4
+    while time.monotonic() < deadline:
+        try:
+            connection.sendall(more)
+            if not connection.recv(65_536):
+                return True
+        except TimeoutError:
+            pass
+        except ConnectionError:
+            return True
+    return False
+
+
+def test_an_answer_that_is_not_read_is_given_up(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = threading.Event()
+
+    def rows(*_: object, **__: object) -> Iterator[str]:
+        try:
+            yield from repeat("x" * 10_000)
+        finally:
+            closed.set()
+
+    monkeypatch.setattr(Index, "pairs", rows)
+    with (
+        serving(sqlite_url, ServeOptions(limits=Limits(stream_seconds=0.5))) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection,
+    ):
+        connection.sendall(b"GET /v1/pairs HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n\r\n")
+        assert closed.wait(30)
 
 
 def test_slow_questions_are_given_up_and_too_many_refused(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +215,34 @@ def test_slow_questions_are_given_up_and_too_many_refused(sqlite_url: str, monke
         assert full.json["detail"] == "too many requests are waiting; try again later"
         assert full.headers["retry-after"] == "1"
         going.set()
+
+
+def test_a_client_that_goes_away_while_rows_are_read_frees_its_place(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, going, closed = threading.Event(), threading.Event(), threading.Event()
+
+    def rows(*_: object, **__: object) -> Iterator[int]:
+        try:
+            yield from range(LINES)
+            reading.set()
+            going.wait(30)
+            yield 0
+        finally:
+            closed.set()
+
+    monkeypatch.setattr(Index, "pairs", rows)
+    with serving(sqlite_url, ServeOptions(limits=Limits(streams=1))) as service:
+        with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+            connection.sendall(b"GET /v1/pairs HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n\r\n")
+            assert reading.wait(30)
+        time.sleep(0.2)  # The service notices that the client is gone.
+        going.set()
+        assert closed.wait(30)
+        deadline = time.monotonic() + 30
+        while (status := service("GET", "/v1/decisions", Accept=NDJSON).status) != 200 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert status == 200
 
 
 def test_a_reband_by_another_process_is_noticed(sqlite_url: str) -> None:

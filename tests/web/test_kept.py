@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from pathlib import Path
 
 import pytest
 
-from lshdb import Decision, Document, Index
+from lshdb import CollectionUnknown, Decision, Document, Index
 from lshdb.web import kept as module
 from lshdb.web.kept import Kept
 
@@ -42,3 +44,19 @@ def test_the_one_who_changes_something_waits_for_the_new_answer(
         is_computed.clear()
         assert kept.get(index, "number", number) == 1
         assert is_computed.wait(30)
+
+
+def test_a_question_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    class Name:
+        """The name of a question."""
+
+    def fail(index: Index) -> None:
+        raise CollectionUnknown(collection="none", url=index.url, known="default")
+
+    kept, name = Kept(), Name()
+    with Index.create(tmp_path / "index.db") as index, pytest.raises(CollectionUnknown):
+        kept.get(index, name, fail)
+    known = weakref.ref(name)
+    del name
+    gc.collect()
+    assert known() is None

@@ -136,8 +136,9 @@ def test_ids_hold_line_ends_but_no_other_bytes_than_utf8(service: Service) -> No
 
 
 def test_a_request_that_is_nearly_right_hears_what_is_wrong(service: Service) -> None:
-    form = service("POST", "/v1/query", b'{"text": "a"}', Content_Type="application/x-www-form-urlencoded")
-    assert (form.status, form.json["detail"]) == (415, "the body is JSON: send Content-Type: application/json")
+    for kind in ("application/x-www-form-urlencoded", "text/json", "application/x-ndjson"):
+        sent = service("POST", "/v1/query", b'{"text": "a"}', Content_Type=kind)
+        assert (sent.status, sent.json["detail"]) == (415, "the body is JSON: send Content-Type: application/json")
     assert "give one of text, html, features and id" in service("POST", "/v1/query", {}).json["detail"]
     assert "body.only_new" in service("PUT", service.document("a"), {"text": "a", "only_new": True}).json["detail"]
     for path in ("/v1/documents:add", "/v1/documents:remove", "/v1/query:batch", "/v1/decisions:undo"):

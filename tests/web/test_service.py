@@ -62,6 +62,12 @@ def test_an_address_in_use_and_a_missing_index_are_one_line(tmp_path: Path) -> N
             serve(str(tmp_path / "none.db"), ServeOptions(port=port), print)
 
 
+def test_a_host_that_cannot_be_a_name_is_one_line(tmp_path: Path) -> None:
+    for host in ("a..b", "x" * 64, "é" * 64):
+        with pytest.raises(UsageError, match="cannot listen at"):
+            serve(str(tmp_path / "none.db"), ServeOptions(host=host, token="a" * 16), print)
+
+
 def test_a_process_that_dies_at_once_ends_the_service() -> None:
     with pytest.raises(WorkerLost, match="ended soon after it began, with status 1"):
         supervise(2, lambda: sys.exit(1))
