@@ -15,7 +15,15 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from lshdb.errors import DecisionUnknown, DocumentUnknown, PathMissing, SameText, SourceUnreadable, UsageError
+from lshdb.errors import (
+    DecisionUnknown,
+    DocumentUnknown,
+    PathMissing,
+    SameText,
+    SourceUnreadable,
+    UsageError,
+    reason_of,
+)
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, decisions
@@ -70,7 +78,7 @@ def decisions_in(path: str | Path) -> Iterator[Decision]:
             try:
                 line = stream.readline(MAX_LINE)
             except OSError as error:
-                raise SourceUnreadable(path=path, reason=error.strerror or str(error)) from None
+                raise SourceUnreadable(path=path, reason=reason_of(error)) from None
             if not line:
                 return
             try:
@@ -88,7 +96,7 @@ def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
     except FileNotFoundError:
         raise PathMissing(path=path) from None
     except OSError as error:
-        raise SourceUnreadable(path=path, reason=error.strerror or str(error)) from None
+        raise SourceUnreadable(path=path, reason=reason_of(error)) from None
 
 
 def _put(transaction: Transaction, made: Sequence[Decision]) -> int:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from msgspec.structs import replace
 
-from lshdb.errors import InvalidParams
+from lshdb.errors import InvalidParams, reason_of
 from lshdb.model.values import Document
 from lshdb.readers.base import (
     Damaged,
@@ -29,7 +29,6 @@ from lshdb.readers.base import (
     Skipped,
     SourceFile,
     harmless,
-    reason_of,
     too_large,
 )
 from lshdb.readers.bytes.compression import compression_of, compression_suffix, decompress, without_compression

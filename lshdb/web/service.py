@@ -12,7 +12,7 @@ from typing import Final
 
 import uvicorn
 
-from lshdb.errors import UsageError
+from lshdb.errors import UsageError, reason_of
 from lshdb.index import Index
 from lshdb.model.progress import Progress
 from lshdb.store import interrupts
@@ -97,5 +97,5 @@ def _listening(options: ServeOptions, *, shared: bool = False) -> socket.socket:
     try:
         return socket.create_server((options.host, options.port), family=family, backlog=BACKLOG, reuse_port=shared)
     except OSError as error:
-        reason = f"cannot listen at {options.host}, port {options.port}: {error.strerror}"
+        reason = f"cannot listen at {options.host}, port {options.port}: {reason_of(error)}"
         raise UsageError(reason=reason) from None

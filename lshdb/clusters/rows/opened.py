@@ -15,9 +15,8 @@ from lshdb.clusters.rows.boilerplate import FrequentPassages, Tally
 from lshdb.clusters.rows.compression import usual_level
 from lshdb.clusters.rows.payloads import NamedRecords
 from lshdb.clusters.rows.verdicts import Verdicts
-from lshdb.errors import SourceUnreadable
+from lshdb.errors import SourceUnreadable, reason_of
 from lshdb.readers import ReadOptions, SourceFile, reader_of
-from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.compression import Compression, compression_of
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES
 from lshdb.readers.bytes.streams import ByteStream, open_regular

@@ -19,9 +19,8 @@ from lshdb.clusters.rows.compression import compressing, usual_level
 from lshdb.clusters.rows.lines import whole_lines
 from lshdb.clusters.rows.options import FilterOptions, FilterReport
 from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Dropped, counted, wanted
-from lshdb.errors import RecordsUnknown, SourceUnreadable
+from lshdb.errors import RecordsUnknown, SourceUnreadable, reason_of
 from lshdb.readers import STDIN_NAME
-from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.compression import compression_of, decompress
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
