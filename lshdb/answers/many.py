@@ -24,9 +24,10 @@ from lshdb.answers.query import Match
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard, min_agreement
 from lshdb.model.arrays import distinct
+from lshdb.model.batches import in_batches
 from lshdb.model.calls import calls_ahead
 from lshdb.model.params import Params
-from lshdb.model.values import BandKeys, Document, Sketches
+from lshdb.model.values import BandKeys, Document, Sketches, num_characters
 from lshdb.sketch import kernels
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
@@ -100,24 +101,11 @@ def answered(
     Raises: BadDocument: a document does not fit the index.
     """
     chosen = limits or Limits()
-    chunks = _chunks(questions, chosen)
+    chunks = in_batches(questions, lambda one: num_characters(one.document), chosen.characters, chosen.documents)
     # One thread sketches the next chunk while this one queries the database.
     for asked in calls_ahead(partial(_sketched, params=store.params), chunks, threads=1):
         answer = partial(_answers, asked=asked, params=store.params, min_sim=min_sim, most=most, limits=chosen)
         yield from store.read(answer)
-
-
-def _chunks(questions: Iterable[Question], limits: Limits) -> Iterator[list[Question]]:
-    held: list[Question] = []
-    num_characters = 0
-    for question in questions:
-        held.append(question)
-        num_characters += len(question.document.text) + sum(map(len, question.document.features or ()))
-        if len(held) >= limits.documents or num_characters >= limits.characters:
-            yield held
-            held, num_characters = [], 0
-    if held:
-        yield held
 
 
 def _sketched(questions: Sequence[Question], params: Params) -> _Asked:

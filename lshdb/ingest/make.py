@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from lshdb.errors import BadDocument
 from lshdb.ingest.options import Budgets
 from lshdb.model.params import Params
-from lshdb.model.values import Document, Rejection, Sketches
+from lshdb.model.values import Document, Rejection, Sketches, num_characters
 from lshdb.readers import (
     NO_READER,
     Damaged,
@@ -434,7 +434,7 @@ class _Begun(Struct, frozen=True):
 
 
 def _num_chars(item: Item) -> int:
-    return len(item.text) + sum(map(len, item.features or ())) if isinstance(item, Document) else 0
+    return num_characters(item) if isinstance(item, Document) else 0
 
 
 def _document_fields(document: Document) -> tuple[Any, ...]:

@@ -25,12 +25,13 @@ from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, UsageError
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names
+from lshdb.model.batches import in_batches
 from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow, Stats
-from lshdb.model.values import Document
+from lshdb.model.values import Document, num_characters
 from lshdb.sketch.sketch import require_fit, text_of
 from lshdb.web import served
 
@@ -272,15 +273,7 @@ def remove(doc_ids: Names, collection: str) -> Iterator[Call[int]]:
 
 def chunked(several: Iterable[_Made], document: Callable[[_Made], Document]) -> Iterator[list[_Made]]:
     """Yield values in lists, so that the documents of each list fit into one request."""
-    held, num_characters = list[_Made](), 0
-    for one in several:
-        held.append(one)
-        num_characters += len(document(one).text) + sum(map(len, document(one).features or ()))
-        if len(held) >= DOCUMENTS or num_characters >= CHARACTERS:
-            yield held
-            held, num_characters = [], 0
-    if held:
-        yield held
+    return in_batches(several, lambda one: num_characters(document(one)), CHARACTERS, DOCUMENTS)
 
 
 def decide(decision: Decision) -> Call[Decision]:
