@@ -51,6 +51,7 @@ from lshdb.store.tables import (
     lost,
     measurements,
     oversized,
+    provenance,
     shared_buckets,
     sources,
 )
@@ -525,6 +526,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "bands.next_contents": lambda transaction: bands.next_contents(transaction, 500, 20),
     "documents.delete_buckets": lambda transaction: documents.delete_buckets(transaction, *delta(transaction)),
     "measurements.pairs_of": lambda transaction: measurements.pairs_of(transaction, SPREAD),
+    "provenance.documents": lambda transaction: provenance.documents(transaction, 1, ["/crawl/7.txt"]),
     "sources.known": lambda transaction: sources.known(transaction, "default", ["file:///crawl/7.txt"]),
     "sources.see": lambda transaction: sources.see(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
     "sources.put": lambda transaction: sources.put(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
