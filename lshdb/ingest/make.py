@@ -145,15 +145,18 @@ class Chunk(Struct, frozen=True):
 
 
 class Tally(Struct):
-    """The numbers of documents and rejections of a source that were read in this run."""
+    """The numbers of documents and rejections of a source that were read in this run, and its first rejection."""
 
     num_documents: int = 0
     num_rejected: int = 0
+    first: Rejection | None = None
 
     def count(self, item: Item) -> None:
         """Count an item."""
         self.num_documents += isinstance(item, Document)
-        self.num_rejected += isinstance(item, Rejection)
+        if isinstance(item, Rejection):
+            self.num_rejected += 1
+            self.first = self.first or item
 
     def is_flood(self, budgets: Budgets) -> bool:
         """Return whether the source is given up; see `floods`."""
