@@ -14,7 +14,7 @@ from lshdb.cli import options
 from lshdb.cli.options import READING, asked_index
 from lshdb.cli.render import Listing, Output, print_records, print_rows
 from lshdb.errors import UsageError
-from lshdb.model.choices import Comparing, TextFormat
+from lshdb.model.choices import MIN_CONTAINMENT, Comparing, TextFormat
 
 if TYPE_CHECKING:
     from lshdb.answers.many import Answer
@@ -28,8 +28,6 @@ __all__ = ["EPILOG", "query"]
 NO_MATCH = 1
 NOUN = "near-duplicate"
 COLUMNS = ("id", "similarity", "exact")
-# The least containment by default.
-CONTAINMENT = 0.9
 # The largest document that can be asked about, in bytes. An ingest accepts less by default.
 MAX_TEXT = 1_000_000_000
 
@@ -117,7 +115,7 @@ def query(
         raise UsageError(reason="--measure containment takes one FILE, or --id ID")
     with asked_index(context) as index:
         if measure == "containment":
-            least = CONTAINMENT if min_sim is None else min_sim
+            least = MIN_CONTAINMENT if min_sim is None else min_sim
             if doc_id is not None:
                 held = index.containing_id(index.meant(doc_id, collection), least, collection, reverse=reverse)
             else:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from lshdb.answers.query import Match
 from lshdb.errors import BadDocument, DocumentUnknown
 from lshdb.index import Index
+from lshdb.model.choices import MIN_CONTAINMENT
 from lshdb.model.passages import Containing
 from lshdb.model.values import Document
 from lshdb.web.desk import Desk
@@ -148,7 +149,7 @@ def _found(index: Index, doc_id: str, collection: str) -> Document:
 
 def _matches(index: Index, asked: Asked) -> list[Match] | list[Containing]:
     if asked.measure == "containment":
-        least = 0.9 if asked.min_sim is None else asked.min_sim
+        least = MIN_CONTAINMENT if asked.min_sim is None else asked.min_sim
         if asked.id is not None:
             return index.containing_id(asked.id, least, asked.collection)[: asked.k]
         return index.containing(document_of(index, asked, QUESTION), least)[: asked.k]
