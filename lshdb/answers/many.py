@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lshdb.answers.query import Match
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard, min_agreement
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import are_first, distinct
 from lshdb.model.batches import in_batches
 from lshdb.model.calls import calls_ahead
 from lshdb.model.params import Params
@@ -220,9 +220,7 @@ def _compared(
 
 def _groups(keys: NDArray[np.int64], num_shingles: NDArray[np.int64], most: int) -> Iterator[slice]:
     """Yield slices of pairs, sorted by content, whose distinct contents have about `most` shingles."""
-    is_first = np.ones(len(keys), dtype=np.bool_)
-    is_first[1:] = keys[1:] != keys[:-1]
-    number = np.cumsum(num_shingles * is_first) // most
+    number = np.cumsum(num_shingles * are_first(keys)) // most
     bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(keys)]
     return (slice(begin, end) for begin, end in pairwise(bounds) if end > begin)
 

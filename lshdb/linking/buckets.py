@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.model.arrays import places_within
+from lshdb.model.arrays import are_first, places_within
 from lshdb.model.expansion import Expansion
 
 __all__ = ["Piece", "expand", "expand_piece", "pieces", "with_any"]
@@ -31,9 +31,7 @@ def with_any(rows: NDArray[np.int64], is_sought: NDArray[np.bool_]) -> NDArray[n
 
 def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each bucket of sorted (bucket_hash, content_key) rows starts, and how many rows it has."""
-    is_first = np.ones(len(rows), dtype=np.bool_)
-    is_first[1:] = rows[1:, 0] != rows[:-1, 0]
-    starts = np.flatnonzero(is_first)
+    starts = np.flatnonzero(are_first(rows[:, 0]))
     return starts, np.diff(np.append(starts, len(rows)))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlaces", "among", "distinct", "places_within", "row_offsets"]
+__all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets"]
 
 
 def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
@@ -18,9 +19,14 @@ def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
     Args: in_runs: the array consists of a few sorted ones, which merge in a third of the time.
     """
     ordered = np.sort(values, axis=None, kind="stable" if in_runs else None)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[is_first]
+    return ordered[are_first(ordered)]
+
+
+def are_first(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows are the first of a run of equal ones, bool, shape (n,). Args: columns: each of shape (n,)."""
+    is_first = np.ones(len(columns[0]), dtype=np.bool_)
+    is_first[1:] = reduce(np.logical_or, (one[1:] != one[:-1] for one in columns))
+    return is_first
 
 
 def among(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import GROUP_BYTES, text_groups
-from lshdb.model.arrays import distinct, places_within
+from lshdb.model.arrays import are_first, distinct, places_within
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.shingling import shingle
@@ -144,8 +144,7 @@ class _Counts:
         """Count the N-grams of some texts, each of which is passed once. An N-gram counts once for each text."""
         order = np.lexsort((texts, hashes))
         hashes, texts = hashes[order], texts[order]
-        is_first = np.ones(len(hashes), np.bool_)
-        is_first[1:] = (hashes[1:] != hashes[:-1]) | (texts[1:] != texts[:-1])
+        is_first = are_first(hashes, texts)
         self._hashes.append(hashes[is_first])
         self._counts.append(np.ones(int(is_first.sum()), np.int64))
         self._num_held += len(self._hashes[-1])
@@ -161,7 +160,7 @@ class _Counts:
         hashes, counts = np.concatenate(self._hashes), np.concatenate(self._counts)
         order = np.argsort(hashes)
         hashes = hashes[order]
-        first = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+        first = np.flatnonzero(are_first(hashes))
         self._counts = [np.add.reduceat(counts[order], first) if len(first) else counts]
         self._hashes = [hashes[first]]
         self._num_held = 0

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
+from lshdb.model.arrays import are_first
 from lshdb.model.params import Params
 from lshdb.model.values import stored_type
 
@@ -75,7 +76,7 @@ def batch_of(schema: pa.Schema, count: int, **columns: Any) -> pa.RecordBatch:
 
 def runs(rows: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Yield where each run of equal rows begins and ends. Args: rows: shape (n, columns), n at least 1."""
-    begins = [0, *(np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1).tolist()]
+    begins = np.flatnonzero(are_first(*rows.T)).tolist()
     yield from zip(begins, [*begins[1:], len(rows)], strict=True)
 
 
