@@ -28,8 +28,6 @@ __all__ = ["EPILOG", "query"]
 NO_MATCH = 1
 NOUN = "near-duplicate"
 COLUMNS = ("id", "similarity", "exact")
-# The largest document that can be asked about, in bytes. An ingest accepts less by default.
-MAX_TEXT = 1_000_000_000
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb query page.html\n
@@ -60,6 +58,7 @@ class Asking:
 
     def options(self) -> ReadOptions:
         """Return them in the form that readers expect. Raises: InvalidParams."""
+        from lshdb.answers.query import MAX_ASKED_TEXT
         from lshdb.readers import ReadOptions
 
         return ReadOptions(
@@ -67,7 +66,7 @@ class Asking:
             id_field=self.id_field,
             text_field=tuple(self.text_field) or "text",
             text_format=self.text_format,
-            max_text=MAX_TEXT,
+            max_text=MAX_ASKED_TEXT,
         )
 
 
