@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from lshdb.answers.query import Match
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard, min_agreement
-from lshdb.model.arrays import are_first, distinct
+from lshdb.model.arrays import are_first, distinct, slices_within
 from lshdb.model.batches import in_batches
 from lshdb.model.calls import calls_ahead
 from lshdb.model.params import Params
@@ -214,15 +213,10 @@ def _compared(
             contents.signatures.minima, asked.sketches.signatures.minima, np.stack([rows, some[:, 1]], axis=1)
         )
         likely = equal >= least_equal
-        for group in _groups(some[likely, 0], contents.num_shingles[rows[likely]], limits.shingles):
+        # Each content is read once, for all its pairs.
+        sizes = contents.num_shingles[rows[likely]] * are_first(some[likely, 0])
+        for group in slices_within(sizes, limits.shingles):
             yield _exact(snapshot, asked, some[likely][group], equal[likely][group] / params.num_perm, params, min_sim)
-
-
-def _groups(keys: NDArray[np.int64], num_shingles: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Yield slices of pairs, sorted by content, whose distinct contents have about `most` shingles."""
-    number = np.cumsum(num_shingles * are_first(keys)) // most
-    bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(keys)]
-    return (slice(begin, end) for begin, end in pairwise(bounds) if end > begin)
 
 
 def _exact(

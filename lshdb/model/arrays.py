@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets"]
+__all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets", "slices_within"]
 
 
 def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
@@ -40,6 +41,20 @@ def among(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
 def places_within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return 0, 1, 2, ... for each of several runs of these lengths, one run after another, int64, shape (sum,)."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def slices_within(sizes: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Yield slices of values that have at most this size together; a single value may have more.
+
+    A value of size 0 is in the slice of the one before it.
+    """
+    total = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        done = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, done + most, side="right")))
+        yield slice(begin, end)
+        begin = end
 
 
 def row_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -191,7 +191,8 @@ def _items(
         return
     reader, stream = _fitted(stream, reader, options)
     if reader is None:
-        yield _unread(source, "binary, or in an unknown format")
+        reason = "binary, or in an unknown format"
+        yield Rejection(source.uri, "", reason) if source.named else Skipped(source.uri, reason)
         return
     yield from reader.read(source, stream.binary, options)
 
@@ -238,10 +239,6 @@ def _recognised(stream: ByteStream) -> tuple[Reader | None, ByteStream]:
         return reader, stream
     taken.clear()
     return reader, plain
-
-
-def _unread(source: SourceFile, reason: str) -> Rejection | Skipped:
-    return Rejection(source.uri, "", reason) if source.named else Skipped(source.uri, reason)
 
 
 def _reader_by_name(name: str, options: ReadOptions) -> Reader | None:
