@@ -25,6 +25,7 @@ from lshdb.errors import (
     reason_of,
 )
 from lshdb.model.decisions import Decision, DecisionsReport
+from lshdb.readers.base import STDIN_NAME
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, decisions
 from lshdb.store.transaction import Transaction
@@ -89,7 +90,7 @@ def decisions_in(path: str | Path) -> Iterator[Decision]:
 
 
 def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
-    if str(path) == "-":
+    if str(path) == STDIN_NAME:
         return nullcontext(sys.stdin.buffer)
     try:
         return Path(path).open("rb")

@@ -34,9 +34,9 @@ from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document, num_characters
 from lshdb.sketch.sketch import require_fit, text_of
 from lshdb.web import served
+from lshdb.web.served import MAX_DOCUMENTS, MAX_MATCHES, NAMESPACE
 
 __all__ = [
-    "NDJSON",
     "Call",
     "Lines",
     "Received",
@@ -70,16 +70,10 @@ __all__ = [
 
 _Made = TypeVar("_Made")
 
-# As in lshdb.web.problems, which needs FastAPI.
-NAMESPACE: Final = "urn:lshdb:error:"
-NDJSON: Final = "application/x-ndjson"
 # Before each try. The first connection may be one that the service has closed since then, and the second one may reach
 # a process of the service that is dying.
 PAUSES: Final = (0.0, 0.0, 0.2)
-# Of each of many documents, in one answer.
-MAX_MATCHES: Final = 1_000
-# Documents of a request: as many as a service takes, and at most 6 MB of its 16, but for the last one.
-DOCUMENTS: Final = 1_000
+# Of the documents of a request: at most 6 MB of the 16 that a service takes, but for the last one.
 CHARACTERS: Final = 1_000_000
 # Decisions in one request. Each has up to four names, a person and a reason.
 DECISIONS: Final = 500
@@ -266,14 +260,14 @@ def added(parts: Iterable[dict[str, int]]) -> dict[str, int]:
 def remove(doc_ids: Names, collection: str) -> Iterator[Call[int]]:
     """Yield calls, each for some of the ids."""
     path, names = _path("/v1/documents:remove", collection=collection), iter(dict.fromkeys(arguments.names(doc_ids)))
-    while some := list(islice(names, DOCUMENTS)):
+    while some := list(islice(names, MAX_DOCUMENTS)):
         # Removed twice, they would be unknown.
         yield Call("POST", path, lambda answer: int(answer["removed"]), {"ids": some}, repeat=False)
 
 
 def chunked(several: Iterable[_Made], document: Callable[[_Made], Document]) -> Iterator[list[_Made]]:
     """Yield values in lists, so that the documents of each list fit into one request."""
-    return in_batches(several, lambda one: num_characters(document(one)), CHARACTERS, DOCUMENTS)
+    return in_batches(several, lambda one: num_characters(document(one)), CHARACTERS, MAX_DOCUMENTS)
 
 
 def decide(decision: Decision) -> Call[Decision]:
