@@ -373,7 +373,7 @@ class Index:
                 is_linked = new_pairs is not None
                 # A single document does not wait for a merge.
                 if len(batch) > 1:
-                    merging.go_on()
+                    merging.advance()
             if link and not is_linked:
                 num_pairs += self._link(run_key)
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)

@@ -34,7 +34,7 @@ def test_the_digests_of_all_generations_are_read(
             put_held(transaction, contents(begin, begin + 10), held := HeldBuckets())
             held.write(transaction)
     if are_united:
-        while store.write(lambda transaction: filter_merges.go_on(transaction, 40, together=True)):
+        while store.write(lambda transaction: filter_merges.advance(transaction, 40, together=True)):
             pass
     add(store, contents(40, 45))  # has no filter
     with store.reading() as transaction:
