@@ -21,7 +21,7 @@ from lshdb.model.arrays import are_first, distinct, places_within
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.shingling import shingle
-from lshdb.sketch.winnowing import gram_size, word_shingling
+from lshdb.sketch.winnowing import gram_shingling
 from lshdb.sketch.words import Words, ngrams, words
 from lshdb.store.tables import fingerprints
 from lshdb.store.tables.entries import Entries
@@ -51,15 +51,15 @@ class Windows(Struct, frozen=True):
 
 def windows_of(found: Words, params: Params) -> Windows:
     """Return the windows of texts. Args: params: of an index with passages, which say what N is."""
-    size = gram_size(params.shingling, params.passages)
-    grams = shingle(found.forms, word_shingling(params.shingling, size))
+    shingling = gram_shingling(params.shingling, params.passages)
+    grams = shingle(found.forms, shingling)
     runs = ngrams(found.forms, params.passages, params.seed)
     counts = np.maximum(0, np.diff(found.offsets) - params.passages + 1)
     texts = np.repeat(np.arange(len(found)), counts)
     nth = places_within(counts)
     first = grams.offsets[texts] + nth
     least = grams.hashes[first]
-    for place in range(1, params.passages - size + 1):
+    for place in range(1, params.passages - shingling.size + 1):
         least = np.minimum(least, grams.hashes[first + place])
     return Windows(runs.hashes[runs.offsets[texts] + nth], least.astype(np.uint32), texts)
 
@@ -81,7 +81,7 @@ def frequent_ngrams(
     """
     candidates = _Candidates.among(transaction, contents, min_texts)
     # A fingerprint belongs to the windows around its place.
-    num_ngrams = candidates.num_entries * (params.passages - gram_size(params.shingling, params.passages) + 1)
+    num_ngrams = candidates.num_entries * (params.passages - gram_shingling(params.shingling, params.passages).size + 1)
     num_passes = num_ngrams // COUNTED_NGRAMS + 1
     found = [np.empty(0, np.uint64)]
     for turn in range(num_passes):

@@ -34,7 +34,7 @@ from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8, words_utf8
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import beside, encode, pack_all
-from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_size, word_shingling
+from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_shingling
 
 __all__ = [
     "Sketching",
@@ -102,7 +102,7 @@ def signed(encoded: Sequence[bytes], params: Params) -> tuple[NormalForms, Shing
 
 def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fingerprints:
     """Return the fingerprints of texts, from their shingles if these are the k-grams that passages are made of."""
-    grams = word_shingling(params.shingling, gram_size(params.shingling, params.passages))
+    grams = gram_shingling(params.shingling, params.passages)
     if params.shingling == grams:
         return fingerprints_of_shingles(sets, grams, params.passages)
     return fingerprints(forms, params.shingling, params.passages)
