@@ -24,7 +24,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
+from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.linking.comparison import contents_of, encoded_texts, text_groups
 from lshdb.linking.jaccard import jaccard_with_first
 from lshdb.model.choices import Outcome
@@ -136,9 +136,7 @@ def stored_matches(
 
     Raises: DocumentUnknown.
     """
-    is_there, content_key = answers.content_of(transaction, collection, doc_id)
-    if not is_there:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    content_key = answers.require_content(transaction, collection, doc_id, url)
     if content_key is None:
         return []
     found = [Match(*row) for row in answers.neighbours(transaction, content_key, min_sim)]

@@ -17,7 +17,6 @@ import msgspec
 
 from lshdb.errors import (
     DecisionUnknown,
-    DocumentUnknown,
     PathMissing,
     SameText,
     SourceUnreadable,
@@ -43,7 +42,7 @@ def decide(transaction: Transaction, made: Decision, url: str) -> Decision:
 
     Raises: DocumentUnknown; SameText: the documents are decided to be different, and have the same text.
     """
-    texts = [_text_of(transaction, collection, doc_id, url) for collection, doc_id in made.documents]
+    texts = [answers.require_content(transaction, *document, url) for document in made.documents]
     if len(texts) == 2 and texts[0] == texts[1] and texts[0] is not None:
         raise SameText(left=made.id, right=made.other or "")
     found = decisions.numbered(transaction, decisions.put(transaction, made) or 0)
@@ -103,11 +102,3 @@ def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
 def _put(transaction: Transaction, made: Sequence[Decision]) -> int:
     """Returns: how many were stored."""
     return sum(decisions.put(transaction, one) is not None for one in made)
-
-
-def _text_of(transaction: Transaction, collection: str, doc_id: str, url: str) -> int | None:
-    """Return the content of a document; None if it is empty. Raises: DocumentUnknown."""
-    is_there, content_key = answers.content_of(transaction, collection, doc_id)
-    if not is_there:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
-    return content_key

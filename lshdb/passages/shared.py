@@ -9,7 +9,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.errors import DocumentUnknown
 from lshdb.linking.comparison import encoded_texts, text_groups
 from lshdb.model.params import Params
 from lshdb.model.passages import Passage
@@ -37,9 +36,7 @@ def passages_of(transaction: Transaction, doc_id: str, collection: str, params: 
 
     Raises: DocumentUnknown.
     """
-    is_there, content_key = answers.content_of(transaction, collection, doc_id)
-    if not is_there:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    content_key = answers.require_content(transaction, collection, doc_id, url)
     _, texts = encoded_texts(transaction, np.asarray([] if content_key is None else [content_key], np.int64))
     if not texts or content_key is None:
         return []

@@ -13,6 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Row, Table, func, select
 
+from lshdb.errors import DocumentUnknown
 from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import BandKeys, Rejection, VerifiedPairs
@@ -46,6 +47,7 @@ __all__ = [
     "pairs_between",
     "pairs_of_documents",
     "rejections",
+    "require_content",
     "runs",
     "settled",
 ]
@@ -200,6 +202,14 @@ def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[
     statement = select(document.c.content_key).where(_IN_COLLECTION, document.c.doc_id == doc_id)
     row = transaction.execute(statement, {"collection": collection}).one_or_none()
     return (False, None) if row is None else (True, row.content_key)
+
+
+def require_content(transaction: Transaction, collection: str, doc_id: str, url: str) -> int | None:
+    """Return the content_key of a document; None if it is empty. Raises: DocumentUnknown: the index lacks it."""
+    is_there, content_key = content_of(transaction, collection, doc_id)
+    if not is_there:
+        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    return content_key
 
 
 def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> list[tuple[str, float, bool, str]]:
