@@ -380,7 +380,7 @@ def older_documents(transaction: Transaction) -> None:
     newer, older = Document("/crawl/7.txt", dated_at=2), Document("/crawl/7.txt", dated_at=1)
     place = documents.Place(2, "default", {})
     documents.confirm(transaction, [newer], place)
-    assert documents.put_known(transaction, [older], [7], place).num_unchanged == 1
+    assert documents.put_known(transaction, [older], [7], place).counts.num_unchanged == 1
 
 
 def delta(transaction: Transaction) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Any]:

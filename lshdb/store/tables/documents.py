@@ -45,24 +45,9 @@ class PutOutcome(Struct, frozen=True):
         released: contents that documents no longer refer to, including texts that were replaced within the batch.
     """
 
-    num_added: int
-    num_updated: int
-    num_unchanged: int
-    num_contents: int
-    num_empty: int
+    counts: Counts
     conflicts: Conflicts
     released: NDArray[np.int64]
-
-    @property
-    def counts(self) -> Counts:
-        """The counts that are added to the run."""
-        return Counts(
-            num_added=self.num_added,
-            num_updated=self.num_updated,
-            num_unchanged=self.num_unchanged,
-            num_empty=self.num_empty,
-            num_contents=self.num_contents,
-        )
 
 
 def put(
@@ -84,7 +69,8 @@ def put(
     Raises: IdConflict: two sources bring one id, and `place` calls that an error.
     """
     content_keys, num_contents = _put_contents(transaction, sketches, held)
-    return replace(put_known(transaction, documents, content_keys, place), num_contents=num_contents)
+    outcome = put_known(transaction, documents, content_keys, place)
+    return replace(outcome, counts=outcome.counts + Counts(num_contents=num_contents))
 
 
 def put_known(
@@ -110,13 +96,15 @@ def put_known(
     released = {key for index, key in before.items() if key != content_keys[index]}
     released |= {content_keys[index] for index in set(range(len(documents))).difference(last.values())}
     num_stored = len(documents) - claimed.conflicts.num_left_out
-    return PutOutcome(
+    counts = Counts(
         num_added=len(fresh),
         num_updated=claimed.num_updated,
         num_unchanged=num_stored - len(fresh) - claimed.num_updated,
-        num_contents=0,
         num_empty=sum(key is None for key in content_keys),
-        conflicts=claimed.conflicts,
+    )
+    return PutOutcome(
+        counts,
+        claimed.conflicts,
         released=np.asarray(sorted(key for key in released if key is not None), dtype=np.int64),
     )
 
