@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.answers.query import Match
+from lshdb.answers.query import Match, nearest
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard, min_agreement
 from lshdb.model.arrays import are_first, distinct, slices_within
@@ -125,14 +125,9 @@ def _answers(
         for row, key, similarity, exact in part.rows():
             matches[row] += (Match(doc_id, similarity, exact, where) for doc_id, where in names.get(key, ()))
     return [
-        Answer(question.document.doc_id, _nearest(found, most), question.document.locator, question.line)
+        Answer(question.document.doc_id, tuple(nearest(found)[:most]), question.document.locator, question.line)
         for question, found in zip(asked.questions, matches, strict=True)
     ]
-
-
-def _nearest(found: list[Match], most: int | None) -> tuple[Match, ...]:
-    """Return the most similar matches first; equally similar ones stay in the order in which they were added."""
-    return tuple(sorted(found, key=lambda match: -match.similarity)[:most])
 
 
 def _names(snapshot: Transaction, near: Sequence[_Near], most: int | None) -> dict[int, list[tuple[str, str]]]:

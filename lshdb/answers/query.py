@@ -47,6 +47,7 @@ __all__ = [
     "load_kernels",
     "matches",
     "matches_among",
+    "nearest",
     "only_document",
     "standard_input",
     "stored_matches",
@@ -120,13 +121,13 @@ def matches_among(
         if (known := answers.settled(transaction, digest, places, keys, min_sim)) is not None:
             if most is not None and len({key for key, *_ in known}) > most:
                 return None
-            return _nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
+            return nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
     if is_local or not asks_stored:
         young, filtered = lookups.possible(transaction, params.scheme, keys)
     candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:
         return None
-    return _nearest(_compared(transaction, text, signatures, candidates, min_sim, params))
+    return nearest(_compared(transaction, text, signatures, candidates, min_sim, params))
 
 
 def stored_matches(
@@ -141,10 +142,10 @@ def stored_matches(
         return []
     found = [Match(*row) for row in answers.neighbours(transaction, content_key, min_sim)]
     found += _oversized(transaction, content_key, min_sim, params)
-    return _nearest(match for match in found if (match.id, match.collection) != (doc_id, collection))
+    return nearest(match for match in found if (match.id, match.collection) != (doc_id, collection))
 
 
-def _nearest(found: Iterable[Match]) -> list[Match]:
+def nearest(found: Iterable[Match]) -> list[Match]:
     """Return the most similar matches first; equally similar ones stay in their order."""
     return sorted(found, key=lambda match: -match.similarity)
 
