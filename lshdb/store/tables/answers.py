@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from sqlalchemy import Row, Table, func, select
+from sqlalchemy import Row, func, select
 
 from lshdb.errors import DocumentUnknown
 from lshdb.model.choices import PairOrder
@@ -249,14 +249,14 @@ def figures(transaction: Transaction) -> Figures:
     skipped = select(func.coalesce(func.sum(oversized_bucket.c.num_pairs), 0))
     num_frequent, num_skipped = fingerprints.frequent(transaction)
     return Figures(
-        num_documents=_count(transaction, document),
-        num_empty=_count(transaction, document, document.c.content_key.is_(None)),
+        num_documents=transaction.num_rows(document),
+        num_empty=transaction.num_rows(document, document.c.content_key.is_(None)),
         num_contents=identities.num_contents(transaction),
-        num_sources=_count(transaction, source),
-        num_unlinked=_count(transaction, unlinked),
-        num_pairs=_count(transaction, pair),
-        num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
-        num_hot_buckets=_count(transaction, oversized_bucket),
+        num_sources=transaction.num_rows(source),
+        num_unlinked=transaction.num_rows(unlinked),
+        num_pairs=transaction.num_rows(pair),
+        num_estimated_pairs=transaction.num_rows(pair, ~pair.c.exact),
+        num_hot_buckets=transaction.num_rows(oversized_bucket),
         num_skipped_pairs=int(transaction.execute(skipped).scalar_one()),
         num_frequent_fingerprints=num_frequent,
         num_skipped_containments=num_skipped,
@@ -303,10 +303,3 @@ def rejections(transaction: Transaction, run_key: int) -> Iterator[Rejection]:
 def _pair_rows(blocks: Iterable[list[Row[*tuple[Any, ...]]]]) -> Iterator[PairRow]:
     for block in blocks:
         yield from ((left, right, near, bool(exact), *names) for left, right, near, exact, *names in block)
-
-
-def _count(transaction: Transaction, table: Table, condition: object = None) -> int:
-    statement = select(func.count()).select_from(table)
-    if condition is not None:
-        statement = statement.where(condition)  # type: ignore[arg-type]
-    return int(transaction.execute(statement).scalar_one())

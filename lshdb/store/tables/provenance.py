@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from sqlalchemy import func, select
 
 from lshdb.store.schema import source
 from lshdb.store.statements import audit as statements
@@ -76,5 +75,4 @@ def documents_of(transaction: Transaction, found: AuditedSource) -> NDArray[np.i
 
 def num_unread(transaction: Transaction) -> int:
     """Return the number of sources that were not read to their end."""
-    statement = select(func.count()).select_from(source).where(source.c.state == READING)
-    return int(transaction.execute(statement).scalar_one())
+    return transaction.num_rows(source, source.c.state == READING)

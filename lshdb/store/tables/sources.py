@@ -106,10 +106,9 @@ def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Map
 def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]]:
     """Return the number of files that were not read to their end, and the first `count` of them."""
     is_reading = source.c.state == READING
-    number = transaction.execute(select(func.count()).select_from(source).where(is_reading)).scalar_one()
     statement = select(source.c.uri, name_of(source.c.collection_key), source.c.position).where(is_reading)
     rows = transaction.execute(statement.order_by(source.c.source_key).limit(count))
-    return int(number), [HalfRead(*row) for row in rows]
+    return transaction.num_rows(source, is_reading), [HalfRead(*row) for row in rows]
 
 
 def origins(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, Origin]:
