@@ -448,7 +448,9 @@ def places_of_some(transaction: Transaction) -> None:
     found = list(locators.sources_at(transaction, "default", uris))
     assert len(found) == len(SPREAD)
     assert locators.whole_files(transaction, [one.source_key for one in found]) == {key: key for key in SPREAD}
-    assert [list(locators.named_records(transaction, one)) for one in found[:1]] == [[(found[0].source_key, "")]]
+    assert [(keys.tolist(), places) for keys, places in locators.named_records(transaction, found[0])] == [
+        ([found[0].source_key], ("",))
+    ]
     assert [len(block) for block in locators.numbered_records(transaction, found[0], "line")] == []
     assert list(locators.rejected_records(transaction, found)) == []
     assert list(locators.rejected_before(transaction, "default", run_key=2, since=1)) == []

@@ -113,11 +113,14 @@ def numbered_records(transaction: Transaction, found: IndexedSource, unit: str) 
     return transaction.stream_integers(statements.numbered_records(), parameters)
 
 
-def named_records(transaction: Transaction, found: IndexedSource) -> Iterator[tuple[int, str]]:
-    """Yield (doc_key, locator) of the documents that a source had when it was read last, unordered."""
+def named_records(
+    transaction: Transaction, found: IndexedSource
+) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
+    """Yield the keys, int64, and the locators of the documents that a source had when it was read last, unordered."""
     parameters = {"source_key": found.source_key, "since": found.reading_run}
     for block in transaction.stream(statements.named_records(), parameters):
-        yield from ((doc_key, locator) for doc_key, locator in block)
+        doc_keys, places = zip(*block, strict=True)
+        yield np.asarray(doc_keys, dtype=np.int64), places
 
 
 def rejected_records(transaction: Transaction, sources: Sequence[IndexedSource]) -> Iterator[tuple[str, str]]:
