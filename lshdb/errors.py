@@ -185,6 +185,11 @@ def brief(text: str, most: int = 1_000) -> str:
     return f"{text[: most // 2]} ... ({len(text):,} characters) ... {text[-most // 4 :]}"
 
 
+def reason_of(error: OSError) -> str:
+    """Return the error message of the system, without the path."""
+    return error.strerror or str(error) or type(error).__name__
+
+
 def _rebuild(kind: type[LshdbError], fields: dict[str, object]) -> LshdbError:
     return kind(**fields)
 

@@ -32,7 +32,7 @@ from lshdb.errors import (
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names, Paths, Place, Sides
 from lshdb.model.banding import DEFAULT_RECALL
-from lshdb.model.choices import FaultKind, PairOrder
+from lshdb.model.choices import MIN_CONTAINMENT, FaultKind, PairOrder
 from lshdb.model.params import Params, check_choice
 from lshdb.model.progress import Progress
 from lshdb.model.reports import IngestReport
@@ -93,9 +93,6 @@ ADDED_DOCUMENTS: Final = 5_000
 
 # Documents expire by the start of the run that saw them last, so a run of single documents must not last for days.
 SMALL_RUN_SECONDS: Final = 600.0
-
-# The least containment, if none is given.
-MIN_CONTAINMENT: Final = 0.9
 
 STAY_REMOVED: Final = (
     "the next ingest does not bring these documents back unless their files change; with --forget-source it does"
@@ -367,7 +364,7 @@ class Index:
                 is_linked = new_pairs is not None
                 # A single document does not wait for a merge.
                 if len(batch) > 1:
-                    merging.go_on()
+                    merging.advance()
             if link and not is_linked:
                 num_pairs += self._link(run_key)
         return IngestReport(run_key, counts, 0, num_pairs, time.monotonic() - started)

@@ -47,7 +47,6 @@ VERIFY = ("tests/audit/test_reverification.py", "tests/cli/test_verify.py", "tes
 CLUSTERS = ("tests/clusters/test_keep.py", "tests/cli/test_clusters.py", "tests/test_thresholds.py")
 MEMBERS = ("tests/clusters/test_members.py", "tests/cli/test_clusters.py", "tests/passages/test_contained_clusters.py")
 CUT = ("tests/clusters/test_boilerplate.py", "-k", "not broken_off")
-WHOLE_FILTER = ("tests/clusters/test_filter.py", *CUT[:-1], "not killed and not broken_off")
 FILTERS = (
     "tests/clusters/test_filter.py",
     "tests/clusters/test_deleted_files.py",

@@ -15,6 +15,7 @@ from hypothesis import settings
 from psycopg import sql
 
 from benchmarks.runs.servers import server
+from lshdb import Index
 
 # No deadline: the first call of a kernel compiles or loads it, and machines are shared.
 settings.register_profile("lshdb", deadline=None)
@@ -76,11 +77,17 @@ def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
 
 
 @pytest.fixture
-def new_postgres_url(postgres_server: str) -> Iterator[Callable[[], str]]:
+def schemas(postgres_server: str) -> Iterator[Schemas]:
+    """Schemas that the test makes."""
+    made = Schemas(postgres_server)
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def new_postgres_url(schemas: Schemas) -> Callable[[], str]:
     """A function that returns URLs of empty schemas."""
-    schemas = Schemas(postgres_server)
-    yield schemas.new
-    schemas.drop()
+    return schemas.new
 
 
 class Schemas:
@@ -110,3 +117,10 @@ class Schemas:
 def url(new_url: Callable[[], str]) -> str:
     """The URL of an empty place for an index."""
     return new_url()
+
+
+@pytest.fixture
+def index(url: str) -> Iterator[Index]:
+    """An empty index."""
+    with Index.create(url) as index:
+        yield index

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,13 +11,6 @@ from lshdb import BadDocument, Document, Index, StoreError
 from lshdb.store.store import Store
 
 WORDS = "one two three four five six seven eight nine ten"
-
-
-@pytest.fixture
-def index(url: str) -> Iterator[Index]:
-    """An empty index."""
-    with Index.create(url) as index:
-        yield index
 
 
 def counts(index: Index) -> list[tuple[str, str, int]]:

@@ -5,17 +5,15 @@ Lines are those of the decompressed file, byte for byte, including line ends and
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from io import BufferedReader
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from lshdb.answers.many import Question
-from lshdb.errors import BadDocument, SourceUnreadable, UsageError
+from lshdb.answers.query import standard_input
+from lshdb.errors import BadDocument, SourceUnreadable, UsageError, reason_of
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Rejection
 from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, reader_of, require_existing, walk
@@ -76,19 +74,19 @@ class Questions:
         return f"{self.num_rejected:,} of {self.num_questions + self.num_rejected:,} records could not be read"
 
     def _documents_of(self, source: SourceFile) -> Iterator[Question]:
-        items = _standard_input(source, self._options) if source.is_stdin else Reading(source, self._options)
-        for item in items:
+        options = self._options
+        for item in read_stream(source, standard_input(), options) if source.is_stdin else Reading(source, options):
             if (document := self._fitting(item)) is not None:
                 yield Question(document)
 
     def _lines_of(self, source: SourceFile) -> Iterator[Question]:
         if source.is_stdin:
-            yield from self._lines_in(source, _stdin_stream())
+            yield from self._lines_in(source, standard_input())
             return
         try:
             file = open_regular(source.path)
         except OSError as error:
-            self._reject(Rejection(source.uri, "", str(error)))
+            self._reject(Rejection(source.uri, "", reason_of(error)))
             return
         with file:
             yield from self._lines_in(source, ByteStream(iter(lambda: file.read(BLOCK_BYTES), b"")))
@@ -147,16 +145,6 @@ class _Lines:
             self._number += 1
         self._number += 1
         return self._held.popleft()
-
-
-def _standard_input(source: SourceFile, options: ReadOptions) -> Iterator[Item]:
-    return read_stream(source, _stdin_stream(), options)
-
-
-def _stdin_stream() -> ByteStream:
-    # read1 returns what a pipe has; read would wait for a whole block.
-    read = cast(BufferedReader, sys.stdin.buffer).read1
-    return ByteStream(iter(partial(read, BLOCK_BYTES), b""))
 
 
 def _no_lines(source: SourceFile) -> UsageError:

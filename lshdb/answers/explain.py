@@ -24,7 +24,7 @@ from lshdb.model.passages import CommonRun
 from lshdb.model.reports import StoredPair
 from lshdb.model.values import BandKeys, Signatures
 from lshdb.passages.runs import shared_runs
-from lshdb.readers import ReadOptions
+from lshdb.readers import STDIN_NAME, ReadOptions
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.sketch import shingle_sets, sketch_encoded, text_of
@@ -43,8 +43,6 @@ __all__ = [
     "Side",
     "Status",
 ]
-
-STDIN = "-"
 
 
 class Named(Struct, frozen=True):
@@ -87,7 +85,7 @@ class Explaining:
         Args: collections: where to look up each name as an id.
         Raises: DocumentUnknown: a name is neither an id nor a file; UsageError: both are standard input; as `query`.
         """
-        if names == (STDIN, STDIN) and not self._ids:
+        if names == (STDIN_NAME, STDIN_NAME) and not self._ids:
             raise UsageError(reason="both documents are standard input (-); name a file or an id for one of them")
         with self._store.reading() as snapshot:
             found = [self._named(snapshot, *one) for one in zip(names, collections, strict=True)]
@@ -101,7 +99,7 @@ class Explaining:
         return explanation
 
     def _named(self, snapshot: Transaction, name: str, collection: str) -> Named:
-        if self._files or (name == STDIN and not self._ids):
+        if self._files or (name == STDIN_NAME and not self._ids):
             return self._read(snapshot, name)
         is_there, content_key = answers.content_of(snapshot, collection, name)
         if is_there:

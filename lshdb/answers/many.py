@@ -13,20 +13,20 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.answers.query import Match
+from lshdb.answers.query import Match, nearest
 from lshdb.linking.comparison import contents_of, encoded_texts
 from lshdb.linking.jaccard import jaccard, min_agreement
-from lshdb.model.arrays import distinct
+from lshdb.model.arrays import are_first, distinct, slices_within
+from lshdb.model.batches import in_batches
 from lshdb.model.calls import calls_ahead
 from lshdb.model.params import Params
-from lshdb.model.values import BandKeys, Document, Sketches
+from lshdb.model.values import BandKeys, Document, Sketches, num_characters
 from lshdb.sketch import kernels
 from lshdb.sketch.sketch import shingle_sets_utf8, sketch_encoded, text_of
 from lshdb.sketch.texts import encode
@@ -100,24 +100,11 @@ def answered(
     Raises: BadDocument: a document does not fit the index.
     """
     chosen = limits or Limits()
-    chunks = _chunks(questions, chosen)
+    chunks = in_batches(questions, lambda one: num_characters(one.document), chosen.characters, chosen.documents)
     # One thread sketches the next chunk while this one queries the database.
     for asked in calls_ahead(partial(_sketched, params=store.params), chunks, threads=1):
         answer = partial(_answers, asked=asked, params=store.params, min_sim=min_sim, most=most, limits=chosen)
         yield from store.read(answer)
-
-
-def _chunks(questions: Iterable[Question], limits: Limits) -> Iterator[list[Question]]:
-    held: list[Question] = []
-    num_characters = 0
-    for question in questions:
-        held.append(question)
-        num_characters += len(question.document.text) + sum(map(len, question.document.features or ()))
-        if len(held) >= limits.documents or num_characters >= limits.characters:
-            yield held
-            held, num_characters = [], 0
-    if held:
-        yield held
 
 
 def _sketched(questions: Sequence[Question], params: Params) -> _Asked:
@@ -138,14 +125,9 @@ def _answers(
         for row, key, similarity, exact in part.rows():
             matches[row] += (Match(doc_id, similarity, exact, where) for doc_id, where in names.get(key, ()))
     return [
-        Answer(question.document.doc_id, _nearest(found, most), question.document.locator, question.line)
+        Answer(question.document.doc_id, tuple(nearest(found)[:most]), question.document.locator, question.line)
         for question, found in zip(asked.questions, matches, strict=True)
     ]
-
-
-def _nearest(found: list[Match], most: int | None) -> tuple[Match, ...]:
-    """Return the most similar matches first; equally similar ones stay in the order in which they were added."""
-    return tuple(sorted(found, key=lambda match: -match.similarity)[:most])
 
 
 def _names(snapshot: Transaction, near: Sequence[_Near], most: int | None) -> dict[int, list[tuple[str, str]]]:
@@ -226,17 +208,10 @@ def _compared(
             contents.signatures.minima, asked.sketches.signatures.minima, np.stack([rows, some[:, 1]], axis=1)
         )
         likely = equal >= least_equal
-        for group in _groups(some[likely, 0], contents.num_shingles[rows[likely]], limits.shingles):
+        # Each content is read once, for all its pairs.
+        sizes = contents.num_shingles[rows[likely]] * are_first(some[likely, 0])
+        for group in slices_within(sizes, limits.shingles):
             yield _exact(snapshot, asked, some[likely][group], equal[likely][group] / params.num_perm, params, min_sim)
-
-
-def _groups(keys: NDArray[np.int64], num_shingles: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Yield slices of pairs, sorted by content, whose distinct contents have about `most` shingles."""
-    is_first = np.ones(len(keys), dtype=np.bool_)
-    is_first[1:] = keys[1:] != keys[:-1]
-    number = np.cumsum(num_shingles * is_first) // most
-    bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(keys)]
-    return (slice(begin, end) for begin, end in pairwise(bounds) if end > begin)
 
 
 def _exact(

@@ -13,21 +13,25 @@ the buckets. The keys of the candidates take 8 bytes each; their texts are read 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.errors import DocumentUnknown, SourceUnreadable, UsageError
+from lshdb.errors import SourceUnreadable, UsageError
 from lshdb.linking.comparison import contents_of, encoded_texts, text_groups
 from lshdb.linking.jaccard import jaccard_with_first
 from lshdb.model.choices import Outcome
 from lshdb.model.params import Params
 from lshdb.model.values import Document, Signatures
-from lshdb.readers import Item, Reading, ReadOptions, SourceFile, read_stream, source_file
+from lshdb.readers import STDIN_NAME, Reading, ReadOptions, read_stream, source_file, stdin_source
+from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
 from lshdb.sketch.banding import band_keys
 from lshdb.sketch.minhash import estimate
 from lshdb.sketch.normalization import digests
@@ -36,9 +40,20 @@ from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, graph, identities, lookups, measurements, oversized
 from lshdb.store.transaction import Transaction
 
-__all__ = ["Arrival", "Match", "load_kernels", "matches", "matches_among", "only_document", "stored_matches"]
+__all__ = [
+    "MAX_ASKED_TEXT",
+    "Arrival",
+    "Match",
+    "load_kernels",
+    "matches",
+    "matches_among",
+    "nearest",
+    "only_document",
+    "standard_input",
+    "stored_matches",
+]
 
-# The largest text of a document in a query, in bytes.
+# The largest text of a document that can be asked about, in bytes. An ingest accepts less by default.
 MAX_ASKED_TEXT = 1_000_000_000
 
 # Comparing this many texts of 5 kB takes a millisecond.
@@ -106,13 +121,13 @@ def matches_among(
         if (known := answers.settled(transaction, digest, places, keys, min_sim)) is not None:
             if most is not None and len({key for key, *_ in known}) > most:
                 return None
-            return _nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
+            return nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
     if is_local or not asks_stored:
         young, filtered = lookups.possible(transaction, params.scheme, keys)
     candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:
         return None
-    return _nearest(_compared(transaction, text, signatures, candidates, min_sim, params))
+    return nearest(_compared(transaction, text, signatures, candidates, min_sim, params))
 
 
 def stored_matches(
@@ -122,17 +137,15 @@ def stored_matches(
 
     Raises: DocumentUnknown.
     """
-    is_there, content_key = answers.content_of(transaction, collection, doc_id)
-    if not is_there:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    content_key = answers.require_content(transaction, collection, doc_id, url)
     if content_key is None:
         return []
     found = [Match(*row) for row in answers.neighbours(transaction, content_key, min_sim)]
     found += _oversized(transaction, content_key, min_sim, params)
-    return _nearest(match for match in found if (match.id, match.collection) != (doc_id, collection))
+    return nearest(match for match in found if (match.id, match.collection) != (doc_id, collection))
 
 
-def _nearest(found: Iterable[Match]) -> list[Match]:
+def nearest(found: Iterable[Match]) -> list[Match]:
     """Return the most similar matches first; equally similar ones stay in their order."""
     return sorted(found, key=lambda match: -match.similarity)
 
@@ -182,7 +195,10 @@ def only_document(path: str | Path, options: ReadOptions) -> Document:
     Raises: PathMissing; SourceUnreadable: the file contains no document; UsageError: it contains several.
     """
     options = replace(options, max_text=MAX_ASKED_TEXT)
-    items = _standard_input(options) if str(path) == "-" else iter(Reading(source_file(path), options))
+    if str(path) == STDIN_NAME:
+        items = read_stream(stdin_source(), standard_input(), options)
+    else:
+        items = iter(Reading(source_file(path), options))
     found = list(islice(items, 2))
     if not found:
         raise SourceUnreadable(path=path, reason="it contains no document")
@@ -193,9 +209,11 @@ def only_document(path: str | Path, options: ReadOptions) -> Document:
     return found[0]
 
 
-def _standard_input(options: ReadOptions) -> Iterator[Item]:
-    source = SourceFile("stdin:", Path("-"), 0, 0, "stdin:")
-    return read_stream(source, sys.stdin.buffer, options)
+def standard_input() -> ByteStream:
+    """Return the stream that Python has as standard input."""
+    # read1 returns what a pipe has; read would wait for a whole block.
+    read = cast(BufferedReader, sys.stdin.buffer).read1
+    return ByteStream(iter(partial(read, BLOCK_BYTES), b""))
 
 
 def _similarities(

@@ -19,6 +19,7 @@ from zstandard import ZstdError
 from lshdb.audit.faults import FROM_TEXT, LOST, Fault
 from lshdb.linking.comparison import Contents
 from lshdb.model.arrays import distinct
+from lshdb.model.batches import in_batches
 from lshdb.model.choices import MINIMUM_BYTES, FaultKind
 from lshdb.model.params import Params
 from lshdb.model.values import Signatures
@@ -287,17 +288,10 @@ def _unreadable(key: int) -> Fault:
 
 def _sketched(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Iterator[tuple[int, Change | None]]:
     """Yield each content key with the values recomputed from its text, or None if the text cannot be read."""
-    held, num_bytes = list[tuple[int, bytes]](), 0
-    for key, frame in graph.texts(transaction, keys):
-        if (text := readable(frame)) is None:
-            yield key, None
-            continue
-        held.append((key, text))
-        num_bytes += len(text)
-        if num_bytes > SKETCHED_BYTES:
-            yield from _changes(held, params)
-            held, num_bytes = [], 0
-    yield from _changes(held, params)
+    texts = ((key, readable(frame)) for key, frame in graph.texts(transaction, keys))
+    for some in in_batches(texts, lambda one: len(one[1] or b""), SKETCHED_BYTES):
+        yield from ((key, None) for key, text in some if text is None)
+        yield from _changes([(key, text) for key, text in some if text is not None], params)
 
 
 def readable(frame: bytes) -> bytes | None:

@@ -18,25 +18,24 @@ from typing import Final
 
 import numpy as np
 
-from lshdb.audit.contents import UNREADABLE
+from lshdb.audit.contents import readable
 from lshdb.errors import IndexRebanded
+from lshdb.linking.comparison import text_groups
 from lshdb.linking.rereading import read_again
 from lshdb.model.params import FORGEABLE_DIGESTS, SAFE_DIGESTS, Params
 from lshdb.model.progress import Progress
 from lshdb.model.upkeep import DigestReport
 from lshdb.readers import ReadOptions
-from lshdb.sketch.normalization import digests, normalise
-from lshdb.sketch.texts import unpack
+from lshdb.sketch.normalization import digests, normalise_utf8
+from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.store import Store
-from lshdb.store.tables import graph, lost, new_digests
+from lshdb.store.tables import lost, new_digests
 from lshdb.store.transaction import Transaction
 
 __all__ = ["renew_digests"]
 
 # Contents whose digests are written in one transaction.
 BATCH_CONTENTS: Final = 5_000
-# Characters of text that are normalised together.
-NORMALISED_CHARS: Final = 4_000_000
 
 
 def renew_digests(store: Store, progress: Progress, batch_contents: int = BATCH_CONTENTS) -> DigestReport | None:
@@ -104,18 +103,10 @@ class _Renewal:
 
     def _of_kept(self, transaction: Transaction, old: Mapping[int, bytes]) -> dict[int, bytes]:
         """Return the new digests of contents by key, if their text is kept and has their old digest."""
-        found: dict[int, bytes] = {}
-        held, num_chars = dict[int, str](), 0
-        for key, frame in graph.texts(transaction, np.asarray(list(old), dtype=np.int64)):
-            try:
-                held[key] = unpack(frame)
-            except UNREADABLE:
-                continue
-            num_chars += len(held[key])
-            if num_chars >= NORMALISED_CHARS:
-                found |= _renewed(held, old, self._params)
-                held, num_chars = {}, 0
-        return found | _renewed(held, old, self._params)
+        keys, found = np.asarray(list(old), dtype=np.int64), dict[int, bytes]()
+        for some, encoded in text_groups(transaction, keys, unpack=readable):
+            found |= _renewed(dict(zip(some.tolist(), encoded, strict=True)), old, self._params)
+        return found
 
     def _renew_lost(self) -> None:
         """Compute the missing digests of texts that are not kept, but still in their sources."""
@@ -129,7 +120,7 @@ class _Renewal:
         for source in lost.sources_of_old_digests(snapshot):
             old = {text.content_key: text.digest for text in source.texts}
             for key, frame in read_again(source, self._params, options):
-                yield from _renewed({key: unpack(frame)}, old, self._params).items()
+                yield from _renewed({key: unpack_utf8(frame)}, old, self._params).items()
 
     def _put(self, found: Mapping[int, bytes]) -> None:
         if not found:
@@ -139,9 +130,9 @@ class _Renewal:
         self._progress.advanced("upgrade", min(1.0, self._num_computed / max(1, self._num_before)))
 
 
-def _renewed(texts: Mapping[int, str], old: Mapping[int, bytes], params: Params) -> dict[int, bytes]:
+def _renewed(texts: Mapping[int, bytes], old: Mapping[int, bytes], params: Params) -> dict[int, bytes]:
     """Return the new digests of the texts that have the expected old digests, by content key."""
-    forms = normalise(list(texts.values()), params.shingling)
+    forms = normalise_utf8(list(texts.values()), params.shingling)
     before, after = digests(forms, params.table_version), digests(forms, SAFE_DIGESTS)
     return {key: after[row].tobytes() for row, key in enumerate(texts) if before[row].tobytes() == old[key]}
 

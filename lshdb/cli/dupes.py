@@ -11,7 +11,7 @@ from lshdb.cli import options
 from lshdb.cli.options import asked_index
 from lshdb.cli.render import Listing, Output, print_records
 from lshdb.errors import UsageError
-from lshdb.model.choices import Comparing, PairOrder
+from lshdb.model.choices import MIN_CONTAINMENT, Comparing, PairOrder
 
 __all__ = ["EPILOG", "dupes"]
 
@@ -83,7 +83,9 @@ def dupes(
         if measure == "containment":
             if complete:
                 raise UsageError(reason="--complete is for oversized buckets, and --measure containment uses none")
-            found = index.contained_pairs(0.9 if min_sim is None else min_sim, max_containment=max_sim, **chosen)
+            found = index.contained_pairs(
+                MIN_CONTAINMENT if min_sim is None else min_sim, max_containment=max_sim, **chosen
+            )
         else:
             found = index.pairs(min_sim, max_sim=max_sim, complete=complete, **chosen)
         print_records(Listing(columns, sides, "pair", limit), found, output)

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from lshdb.cli.escapes import shown_on, visible
 from lshdb.cli.settings import Settings
-from lshdb.errors import OutputFailed, brief
+from lshdb.errors import OutputFailed, brief, reason_of
 from lshdb.store.files import require_no_database
 
 __all__ = ["Event", "JsonLines", "LogFile", "Outlet", "Quiet", "Terminal", "TextLines", "outlets_of"]
@@ -140,7 +140,7 @@ class LogFile(TextLines):
         try:
             self._file = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
         except OSError as error:
-            raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
+            raise OutputFailed(path=path, reason=reason_of(error)) from None
 
     def say(self, event: Event) -> None:
         with self._warned():
@@ -158,7 +158,7 @@ class LogFile(TextLines):
         except OSError as error:
             if not self._has_failed:
                 self._has_failed = True
-                reason = error.strerror or str(error)
+                reason = reason_of(error)
                 self._shown.say(Event("warning", f"The log file {self._path} is incomplete: {reason}."))
 
 

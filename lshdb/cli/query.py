@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -13,15 +13,13 @@ import typer
 from lshdb.cli import options
 from lshdb.cli.options import READING, asked_index
 from lshdb.cli.render import Listing, Output, print_records, print_rows
-from lshdb.clusters.tabular import Row
 from lshdb.errors import UsageError
-from lshdb.model.choices import Comparing, TextFormat
+from lshdb.model.choices import MIN_CONTAINMENT, Comparing, TextFormat
 
 if TYPE_CHECKING:
     from lshdb.answers.many import Answer
     from lshdb.answers.query import Match
     from lshdb.index import Index
-    from lshdb.model.passages import Containing
     from lshdb.readers import ReadOptions
     from lshdb.web.remote import Remote
 
@@ -30,10 +28,6 @@ __all__ = ["EPILOG", "query"]
 NO_MATCH = 1
 NOUN = "near-duplicate"
 COLUMNS = ("id", "similarity", "exact")
-# The least containment by default.
-CONTAINMENT = 0.9
-# The largest document that can be asked about, in bytes. An ingest accepts less by default.
-MAX_TEXT = 1_000_000_000
 
 EPILOG = """[bold]Examples[/bold]\n
   lshdb query page.html\n
@@ -64,6 +58,7 @@ class Asking:
 
     def options(self) -> ReadOptions:
         """Return them in the form that readers expect. Raises: InvalidParams."""
+        from lshdb.answers.query import MAX_ASKED_TEXT
         from lshdb.readers import ReadOptions
 
         return ReadOptions(
@@ -71,7 +66,7 @@ class Asking:
             id_field=self.id_field,
             text_field=tuple(self.text_field) or "text",
             text_format=self.text_format,
-            max_text=MAX_TEXT,
+            max_text=MAX_ASKED_TEXT,
         )
 
 
@@ -119,75 +114,55 @@ def query(
         raise UsageError(reason="--measure containment takes one FILE, or --id ID")
     with asked_index(context) as index:
         if measure == "containment":
-            least = CONTAINMENT if min_sim is None else min_sim
+            least = MIN_CONTAINMENT if min_sim is None else min_sim
             if doc_id is not None:
                 held = index.containing_id(index.meant(doc_id, collection), least, collection, reverse=reverse)
             else:
                 held = index.containing_file((files or [])[0], least, asking.options(), reverse=reverse)
-            number = _print_containing(index, held[:most], output)
+            columns = ["id", "containment", *_collection_column(index)]
+            is_found = print_records(Listing(columns, ("id",), "document"), held[:most], output)
         elif doc_id is not None:
             found = index.query_id(index.meant(doc_id, collection), min_sim, collection)
-            number = _print_matches(index, found[:most], output)
+            is_found = _print_matches(index, found[:most], output)
         elif only_new:
             answers = index.query_files(files or [], min_sim, 1, asking.options(), with_lines=True)
-            number = _pass_through(answers, output)
+            is_found = _pass_through(answers, output)
         else:
             answers = index.query_files(files or [], min_sim, most, asking.options())
-            number = _print_answers(index, answers, files or [], output)
-    if not number:
+            is_found = _print_answers(index, answers, files or [], output)
+    if not is_found:
         raise typer.Exit(NO_MATCH)
 
 
-def _print_answers(index: Index | Remote, answers: Iterator[Answer], files: Sequence[str], output: Output) -> int:
-    """Print the matches of one document, or those of many after its id. Returns: how many."""
+def _print_answers(index: Index | Remote, answers: Iterator[Answer], files: Sequence[str], output: Output) -> bool:
+    """Print the matches of one document, or those of many after its id. Returns: whether there are any."""
     first = list(islice(answers, 2))
     if len(files) == len(first) == 1 and not first[0].locator and not Path(files[0]).is_dir():
         return _print_matches(index, first[0].matches, output)
     columns = [*COLUMNS, *_collection_column(index)]
-    counted = _Counted(
+    rows = (
         [answer.question, *(getattr(match, name) for name in columns)]
         for answer in chain(first, answers)
         for match in answer.matches
     )
-    print_rows(Listing(["question", *columns], ("question", "id"), NOUN), counted, output)
-    return counted.number
+    return print_rows(Listing(["question", *columns], ("question", "id"), NOUN), rows, output)
 
 
-def _print_containing(index: Index | Remote, found: Sequence[Containing], output: Output) -> int:
-    columns = ["id", "containment", *_collection_column(index)]
-    print_records(Listing(columns, ("id",), "document"), found, output)
-    return len(found)
-
-
-def _print_matches(index: Index | Remote, found: Sequence[Match], output: Output) -> int:
-    print_records(Listing([*COLUMNS, *_collection_column(index)], ("id",), NOUN), found, output)
-    return len(found)
+def _print_matches(index: Index | Remote, found: Sequence[Match], output: Output) -> bool:
+    return print_records(Listing([*COLUMNS, *_collection_column(index)], ("id",), NOUN), found, output)
 
 
 def _collection_column(index: Index | Remote) -> list[str]:
     return ["collection"] if len(index.collections()) > 1 else []
 
 
-def _pass_through(answers: Iterator[Answer], output: Output) -> int:
-    """Write the lines of documents that are like nothing in the index. Returns: how many."""
-    number = 0
+def _pass_through(answers: Iterator[Answer], output: Output) -> bool:
+    """Write the lines of documents that are like nothing in the index. Returns: whether there are any."""
+    has_written = False
     with output.opened_for_lines() as out:
         for answer in answers:
             if answer.is_new and answer.line is not None:
                 out.write(answer.line)
-                number += 1
+                has_written = True
         out.flush()
-    return number
-
-
-class _Counted:
-    """Counts rows as they pass."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self.number = 0
-        self._rows = rows
-
-    def __iter__(self) -> Iterator[Row]:
-        for row in self._rows:
-            self.number += 1
-            yield row
+    return has_written

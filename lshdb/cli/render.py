@@ -54,23 +54,25 @@ def print_note(line: str) -> None:
     typer.echo(visible(line) if sys.stderr.isatty() else line, err=True)
 
 
-def print_records(listing: Listing | Sequence[str], records: Iterable[object], output: Output | None = None) -> None:
-    """Print records; their attributes are the columns."""
+def print_records(listing: Listing | Sequence[str], records: Iterable[object], output: Output | None = None) -> bool:
+    """Print records; their attributes are the columns. Returns: whether there are any."""
     shown = listing if isinstance(listing, Listing) else Listing(listing)
-    print_rows(shown, ([getattr(record, name) for name in shown.columns] for record in records), output)
+    return print_rows(shown, ([getattr(record, name) for name in shown.columns] for record in records), output)
 
 
-def print_rows(listing: Listing | Sequence[str], rows: Iterable[Row], output: Output | None = None) -> None:
+def print_rows(listing: Listing | Sequence[str], rows: Iterable[Row], output: Output | None = None) -> bool:
     """Print rows, or write them to a file. A table without rows has no header either.
 
+    Returns: whether there are any.
     Raises: OutputExists, OutputFailed.
     """
     shown, chosen = listing if isinstance(listing, Listing) else Listing(listing), output or Output()
     iterator = iter(rows)
     # Get the first row before a header is printed or a pager is started, because that may fail.
-    begun = chain(list(islice(iterator, 1)), iterator)
+    first = list(islice(iterator, 1))
     with chosen.opened() as out:
         if chosen.chosen == "table":
-            write_table(shown, begun, out, chosen.width)
+            write_table(shown, chain(first, iterator), out, chosen.width)
         else:
-            writer(chosen.chosen, raw=chosen.raw)(shown.columns, begun, out)
+            writer(chosen.chosen, raw=chosen.raw)(shown.columns, chain(first, iterator), out)
+    return bool(first)

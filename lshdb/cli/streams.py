@@ -12,7 +12,7 @@ from collections.abc import Callable
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from typing import Any, Final, TextIO
 
-from lshdb.errors import OutputFailed
+from lshdb.errors import OutputFailed, reason_of
 
 __all__ = ["guard"]
 
@@ -53,7 +53,7 @@ class _Messages(FileIO):
 class _Output(_Messages):
     def _failed(self, error: OSError) -> None:
         super()._failed(error)
-        reason = error.strerror or str(error)
+        reason = reason_of(error)
         raise OutputFailed(path="standard output", reason=reason, outcome=INCOMPLETE) from None
 
 

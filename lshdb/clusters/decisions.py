@@ -15,8 +15,16 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from lshdb.errors import DecisionUnknown, DocumentUnknown, PathMissing, SameText, SourceUnreadable, UsageError
+from lshdb.errors import (
+    DecisionUnknown,
+    PathMissing,
+    SameText,
+    SourceUnreadable,
+    UsageError,
+    reason_of,
+)
 from lshdb.model.decisions import Decision, DecisionsReport
+from lshdb.readers.base import STDIN_NAME
 from lshdb.store.store import Store
 from lshdb.store.tables import answers, decisions
 from lshdb.store.transaction import Transaction
@@ -34,7 +42,7 @@ def decide(transaction: Transaction, made: Decision, url: str) -> Decision:
 
     Raises: DocumentUnknown; SameText: the documents are decided to be different, and have the same text.
     """
-    texts = [_text_of(transaction, collection, doc_id, url) for collection, doc_id in made.documents]
+    texts = [answers.require_content(transaction, *document, url) for document in made.documents]
     if len(texts) == 2 and texts[0] == texts[1] and texts[0] is not None:
         raise SameText(left=made.id, right=made.other or "")
     found = decisions.numbered(transaction, decisions.put(transaction, made) or 0)
@@ -70,7 +78,7 @@ def decisions_in(path: str | Path) -> Iterator[Decision]:
             try:
                 line = stream.readline(MAX_LINE)
             except OSError as error:
-                raise SourceUnreadable(path=path, reason=error.strerror or str(error)) from None
+                raise SourceUnreadable(path=path, reason=reason_of(error)) from None
             if not line:
                 return
             try:
@@ -81,24 +89,16 @@ def decisions_in(path: str | Path) -> Iterator[Decision]:
 
 
 def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
-    if str(path) == "-":
+    if str(path) == STDIN_NAME:
         return nullcontext(sys.stdin.buffer)
     try:
         return Path(path).open("rb")
     except FileNotFoundError:
         raise PathMissing(path=path) from None
     except OSError as error:
-        raise SourceUnreadable(path=path, reason=error.strerror or str(error)) from None
+        raise SourceUnreadable(path=path, reason=reason_of(error)) from None
 
 
 def _put(transaction: Transaction, made: Sequence[Decision]) -> int:
     """Returns: how many were stored."""
     return sum(decisions.put(transaction, one) is not None for one in made)
-
-
-def _text_of(transaction: Transaction, collection: str, doc_id: str, url: str) -> int | None:
-    """Return the content of a document; None if it is empty. Raises: DocumentUnknown."""
-    is_there, content_key = answers.content_of(transaction, collection, doc_id)
-    if not is_there:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
-    return content_key

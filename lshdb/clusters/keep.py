@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lshdb.errors import UsageError
+from lshdb.model.arrays import are_first
 
 __all__ = ["NO_MERIT", "ROUNDS", "Near", "best_of_component", "compiled", "keep_near", "preferences", "ranks", "sweep"]
 
@@ -107,9 +108,7 @@ def _spread(order: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[NDArra
 
     Returns: int64, shape (n,), -1 for contents that are not in the order; bool, in the shape of `order`.
     """
-    sorted_labels = labels[order]
-    is_first = np.ones(len(order), dtype=np.bool_)
-    is_first[1:] = sorted_labels[1:] != sorted_labels[:-1]
+    is_first = are_first(labels[order])
     best = np.full(len(labels), -1, dtype=np.int64)
     best[order] = order[is_first][np.cumsum(is_first) - 1]
     return best, is_first

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from lshdb.errors import UsageError
+from lshdb.model.batches import in_batches
 
 __all__ = [
     "WRITERS",
@@ -150,23 +151,14 @@ def write_records(path: Path, records: Iterable[Record], *, holds_sets: bool) ->
     content = pyarrow.list_(pyarrow.string()) if holds_sets else pyarrow.string()
     schema = pyarrow.schema([("id", pyarrow.string()), ("text", content)])
     with ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in _groups(records):
+        for group in in_batches(records, _num_characters, GROUP_CHARACTERS):
             columns = [[_without_surrogates(value) for value in column] for column in zip(*group, strict=True)]
             table: Any = pyarrow.table(dict(zip(schema.names, columns, strict=True)), schema)
             writer.write_table(table)
 
 
-def _groups(records: Iterable[Record]) -> Iterable[list[Record]]:
-    group: list[Record] = []
-    size = 0
-    for record in records:
-        group.append(record)
-        size += len(record[1]) if isinstance(record[1], str) else sum(map(len, record[1]))
-        if size >= GROUP_CHARACTERS:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+def _num_characters(record: Record) -> int:
+    return len(record[1]) if isinstance(record[1], str) else sum(map(len, record[1]))
 
 
 def _without_surrogates(value: str | list[str]) -> str | list[str]:

@@ -12,22 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
-
 from lshdb.ingest.make import Chunk, SourceProgress, Tally
 from lshdb.ingest.options import Budgets
-from lshdb.ingest.rejected import MAX_NAMED
+from lshdb.ingest.rejected import MAX_NAMED, count
 from lshdb.model.reports import RejectedSource
-from lshdb.model.values import Rejection
 
 __all__ = ["Floods"]
-
-
-class _Counted(Struct):
-    """The numbers of a source so far, and its first rejection."""
-
-    tally: Tally
-    first: Rejection | None = None
 
 
 class Floods:
@@ -44,7 +34,7 @@ class Floods:
         self._budgets = budgets
         self._max_rejected = max_rejected
         # The sources being read.
-        self._counted: dict[str, _Counted] = {}
+        self._tallies: dict[str, Tally] = {}
         self._given_up: set[str] = set()
         self.number = 0
         self.named: list[RejectedSource] = []
@@ -66,25 +56,19 @@ class Floods:
                 return
 
     def _count(self, chunk: Chunk) -> None:
-        for step in chunk.sources:
-            self._counted.setdefault(step.source.uri, _Counted(Tally())).tally.num_documents += step.num_documents
-        for rejection in chunk.rejections:
-            if (counted := self._counted.get(rejection.source)) is not None:
-                counted.tally.num_rejected += 1
-                counted.first = counted.first or rejection
+        count(self._tallies, chunk.sources, chunk.rejections)
         for step in chunk.sources:
             self._judge(step)
 
     def _judge(self, step: SourceProgress) -> None:
         uri = step.source.uri
-        counted = self._counted[uri]
-        is_flood = counted.tally.is_flood(self._budgets) and not step.ended
-        if is_flood and counted.first is not None:
+        tally = self._tallies[uri]
+        is_flood = tally.is_flood(self._budgets) and not step.ended
+        if is_flood and tally.first is not None:
             self._given_up.add(uri)
             self.number += 1
             if len(self.named) < MAX_NAMED:
-                place = f"{counted.first.locator}: " if counted.first.locator else ""
-                reason = f"{place}{counted.first.reason}"
-                self.named.append(RejectedSource(uri, counted.tally.num_rejected, reason))
+                place = f"{tally.first.locator}: " if tally.first.locator else ""
+                self.named.append(RejectedSource(uri, tally.num_rejected, f"{place}{tally.first.reason}"))
         if is_flood or step.ended:
-            del self._counted[uri]
+            del self._tallies[uri]

@@ -178,7 +178,7 @@ class Ingestion:
                 writer.write_load(batch, batches.next, load_seconds, started)
             else:
                 writer.write(batch)
-            merging.go_on()
+            merging.advance()
             started = time.monotonic()
         writer.settle()
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from lshdb.errors import BadDocument
 from lshdb.ingest.options import Budgets
 from lshdb.model.params import Params
-from lshdb.model.values import Document, Rejection, Sketches
+from lshdb.model.values import Document, Rejection, Sketches, num_characters
 from lshdb.readers import (
     NO_READER,
     Damaged,
@@ -145,15 +145,18 @@ class Chunk(Struct, frozen=True):
 
 
 class Tally(Struct):
-    """The numbers of documents and rejections of a source that were read in this run."""
+    """The numbers of documents and rejections of a source that were read in this run, and its first rejection."""
 
     num_documents: int = 0
     num_rejected: int = 0
+    first: Rejection | None = None
 
     def count(self, item: Item) -> None:
         """Count an item."""
         self.num_documents += isinstance(item, Document)
-        self.num_rejected += isinstance(item, Rejection)
+        if isinstance(item, Rejection):
+            self.num_rejected += 1
+            self.first = self.first or item
 
     def is_flood(self, budgets: Budgets) -> bool:
         """Return whether the source is given up; see `floods`."""
@@ -434,7 +437,7 @@ class _Begun(Struct, frozen=True):
 
 
 def _num_chars(item: Item) -> int:
-    return len(item.text) + sum(map(len, item.features or ())) if isinstance(item, Document) else 0
+    return num_characters(item) if isinstance(item, Document) else 0
 
 
 def _document_fields(document: Document) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lshdb.ingest.make import SourceProgress
+from lshdb.ingest.make import SourceProgress, Tally
 from lshdb.ingest.options import IngestOptions
 from lshdb.model.reports import RejectedSource
 from lshdb.model.values import Rejection
@@ -17,7 +17,7 @@ from lshdb.readers import file_of, holds_records
 from lshdb.store.tables.locators import EarlierRejection
 from lshdb.store.tables.sources import DONE
 
-__all__ = ["MAX_NAMED", "OTHER_REASONS", "Earlier", "Reasons", "RejectedSources", "condensed", "earlier"]
+__all__ = ["MAX_NAMED", "OTHER_REASONS", "Earlier", "Reasons", "RejectedSources", "condensed", "count", "earlier"]
 
 # The number of sources that are kept for the message; all are counted.
 MAX_NAMED: Final = 10
@@ -93,10 +93,13 @@ class Reasons:
         return dict(self._numbers.most_common())
 
 
-class _Tally(Struct):
-    num_documents: int = 0
-    num_rejected: int = 0
-    reason: str = ""
+def count(tallies: dict[str, Tally], progress: Iterable[SourceProgress], rejections: Iterable[Rejection]) -> None:
+    """Count the documents and rejections of a batch by the URIs of their sources."""
+    for step in progress:
+        tallies.setdefault(step.source.uri, Tally()).num_documents += step.num_documents
+    for rejection in rejections:
+        if (tally := tallies.get(rejection.source)) is not None:
+            tally.count(rejection)
 
 
 class RejectedSources:
@@ -113,13 +116,13 @@ class RejectedSources:
     def __init__(self, options: IngestOptions) -> None:
         self._options = options
         # The sources being read.
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies: dict[str, Tally] = {}
         self.number = 0
         self.named: list[RejectedSource] = []
 
     def resume(self, uri: str) -> None:
         """Do not count this source."""
-        self._tallies[uri] = _Tally(num_documents=1)
+        self._tallies[uri] = Tally(num_documents=1)
 
     def count(
         self, progress: Mapping[str, SourceProgress], rejections: Iterable[Rejection], unsettled: Container[str] = ()
@@ -128,19 +131,15 @@ class RejectedSources:
 
         Args: unsettled: the URIs of sources that may get more documents or rejections, even if they are read.
         """
-        for uri, step in progress.items():
-            self._tallies.setdefault(uri, _Tally()).num_documents += step.num_documents
-        for rejection in rejections:
-            if (tally := self._tallies.get(rejection.source)) is not None:
-                tally.num_rejected += 1
-                tally.reason = tally.reason or rejection.reason
+        count(self._tallies, progress.values(), rejections)
         for uri, step in progress.items():
             if step.ended and uri not in unsettled:
                 self._end(step, self._tallies.pop(uri))
 
-    def _end(self, step: SourceProgress, tally: _Tally) -> None:
-        if tally.num_rejected and not tally.num_documents:
-            self._add(RejectedSource(step.source.uri, tally.num_rejected, tally.reason), is_named=step.source.named)
+    def _end(self, step: SourceProgress, tally: Tally) -> None:
+        if tally.first is not None and not tally.num_documents:
+            found = RejectedSource(step.source.uri, tally.num_rejected, tally.first.reason)
+            self._add(found, is_named=step.source.named)
 
     def count_earlier(self, files: Iterable[Earlier], named: Container[str]) -> None:
         """Count the files of which earlier runs have accepted nothing. Args: named: the URIs that the user named."""

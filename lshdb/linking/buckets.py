@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.model.arrays import places_within
+from lshdb.model.arrays import are_first, places_within, slices_within
 from lshdb.model.expansion import Expansion
 
 __all__ = ["Piece", "expand", "expand_piece", "pieces", "with_any"]
@@ -31,9 +31,7 @@ def with_any(rows: NDArray[np.int64], is_sought: NDArray[np.bool_]) -> NDArray[n
 
 def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each bucket of sorted (bucket_hash, content_key) rows starts, and how many rows it has."""
-    is_first = np.ones(len(rows), dtype=np.bool_)
-    is_first[1:] = rows[1:, 0] != rows[:-1, 0]
-    starts = np.flatnonzero(is_first)
+    starts = np.flatnonzero(are_first(rows[:, 0]))
     return starts, np.diff(np.append(starts, len(rows)))
 
 
@@ -113,22 +111,10 @@ def expand_piece(
     has_pair = is_new | (num_earlier > num_earlier[first])
     num_mates = np.where(has_pair, expansion.num_mates(rank), 0)
     num_mates[: piece.num_held] = 0
-    for begin, end in _slices(num_mates, slice_pairs):
-        counts = num_mates[begin:end]
-        later = np.repeat(np.arange(begin, end), counts)
+    for some in slices_within(num_mates, slice_pairs):
+        counts = num_mates[some]
+        later = np.repeat(np.arange(some.start, some.stop), counts)
         # The place within its run is the rank of a mate.
         earlier = first[later] + places_within(counts)
         kept = is_new[earlier] | is_new[later]
         yield np.column_stack([rows[earlier[kept], 1], rows[later[kept], 1]])
-
-
-def _slices(num_mates: NDArray[np.int64], slice_pairs: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows that expand to about `slice_pairs` pairs each."""
-    total = np.cumsum(num_mates)
-    begin = 0
-    while begin < len(num_mates):
-        done = total[begin - 1] if begin else 0
-        end = int(np.searchsorted(total, done + slice_pairs, side="right"))
-        end = max(end, begin + 1)
-        yield begin, end
-        begin = end

@@ -16,6 +16,7 @@ from lshdb.linking.components import Rows
 from lshdb.linking.jaccard import groups, jaccard, min_agreement
 from lshdb.linking.spool import Spool
 from lshdb.model.arrays import distinct, row_offsets
+from lshdb.model.batches import in_batches
 from lshdb.model.params import Params
 from lshdb.model.values import CandidatePairs, ShingleSets, Signatures, VerifiedPairs
 from lshdb.sketch import kernels
@@ -164,15 +165,7 @@ def text_groups(
 
     Args: unpack: returns the text of a frame; None leaves the content out.
     """
-    found, encoded, num_bytes = list[int](), list[bytes](), 0
-    for key, frame in graph.texts(transaction, keys):
-        if (text := unpack(frame)) is None:
-            continue
-        found.append(key)
-        encoded.append(text)
-        num_bytes += len(text)
-        if num_bytes >= group_bytes:
-            yield np.asarray(found, dtype=np.int64), encoded
-            found, encoded, num_bytes = [], [], 0
-    if found:
-        yield np.asarray(found, dtype=np.int64), encoded
+    unpacked = ((key, unpack(frame)) for key, frame in graph.texts(transaction, keys))
+    texts = ((key, text) for key, text in unpacked if text is not None)
+    for some in in_batches(texts, lambda one: len(one[1]), group_bytes):
+        yield np.asarray([key for key, _ in some], dtype=np.int64), [text for _, text in some]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lshdb.linking.buckets import expand
 from lshdb.linking.components import Rows
+from lshdb.model.arrays import are_first
 from lshdb.model.values import BandKeys
 from lshdb.store.tables import buckets
 from lshdb.store.transaction import Transaction
@@ -33,9 +34,8 @@ class Delta(Struct, frozen=True):
         """Look up buckets of new contents. Args: keys: int64, shape (n,), ascending. band_keys: shape (n, bands)."""
         columns = buckets.bucket_rows(keys, band_keys)
         new = np.column_stack([np.asarray(values, dtype=np.int64) for values in columns.values()])
-        is_first = np.ones(len(new), dtype=np.bool_)
-        is_first[1:] = (new[1:, :2] != new[:-1, :2]).any(axis=1)
-        return cls(transaction, new, Rows(keys), buckets.shared_among(transaction, new[is_first, :2]))
+        asked = new[are_first(new[:, 0], new[:, 1]), :2]
+        return cls(transaction, new, Rows(keys), buckets.shared_among(transaction, asked))
 
     @property
     def hot(self) -> NDArray[np.int64]:

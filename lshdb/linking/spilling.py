@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from lshdb.errors import SpillFailed
+from lshdb.errors import SpillFailed, reason_of
 
 __all__ = ["close", "spilling", "temporary_file"]
 
@@ -30,7 +30,7 @@ def spilling() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SpillFailed(folder=_folder(), reason=error.strerror or str(error)) from None
+        raise SpillFailed(folder=_folder(), reason=reason_of(error)) from None
 
 
 def _folder() -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlaces", "among", "distinct", "places_within", "row_offsets"]
+__all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets", "slices_within"]
 
 
 def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
@@ -18,9 +20,14 @@ def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
     Args: in_runs: the array consists of a few sorted ones, which merge in a third of the time.
     """
     ordered = np.sort(values, axis=None, kind="stable" if in_runs else None)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[is_first]
+    return ordered[are_first(ordered)]
+
+
+def are_first(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows are the first of a run of equal ones, bool, shape (n,). Args: columns: each of shape (n,)."""
+    is_first = np.ones(len(columns[0]), dtype=np.bool_)
+    is_first[1:] = reduce(np.logical_or, (one[1:] != one[:-1] for one in columns))
+    return is_first
 
 
 def among(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
@@ -34,6 +41,20 @@ def among(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
 def places_within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return 0, 1, 2, ... for each of several runs of these lengths, one run after another, int64, shape (sum,)."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def slices_within(sizes: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Yield slices of values that have at most this size together; a single value may have more.
+
+    A value of size 0 is in the slice of the one before it.
+    """
+    total = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        done = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, done + most, side="right")))
+        yield slice(begin, end)
+        begin = end
 
 
 def row_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 __all__ = [
     "BUCKET_BITS",
     "MINIMUM_BYTES",
+    "MIN_CONTAINMENT",
     "Captures",
     "Comparing",
     "ExportFormat",
@@ -68,6 +69,8 @@ PairOrder = Literal["similarity", "id"]
 
 # How two documents are compared: by the shingles that they share of all, or by the share of one that the other has.
 Comparing = Literal["jaccard", "containment"]
+# The least containment, if none is given.
+MIN_CONTAINMENT: Final = 0.9
 
 # What is exported.
 What = Literal["kept", "dropped", "records"]

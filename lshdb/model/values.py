@@ -41,6 +41,7 @@ __all__ = [
     "Signatures",
     "Sketches",
     "VerifiedPairs",
+    "num_characters",
     "stored_type",
     "summed",
     "unstorable",
@@ -93,6 +94,11 @@ class Document(Struct, frozen=True, gc=False):
     locator: str = ""
     num_replaced: int = 0
     dated_at: int | None = None
+
+
+def num_characters(document: Document) -> int:
+    """Return the size of a document's text or features."""
+    return len(document.text) + sum(map(len, document.features or ()))
 
 
 class NormalForms(Struct, frozen=True):

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.model.arrays import distinct, row_offsets
+from lshdb.model.arrays import are_first, distinct, row_offsets
 from lshdb.overlap.sought import Sought
 from lshdb.overlap.training import Part
 from lshdb.sketch import kernels
@@ -110,16 +110,15 @@ def _tallies(sought: Sought, k: int) -> Tallies:
 def _groups(sought: Sought) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each N-gram, and the texts of each group, ragged: N-grams of the same texts are a group."""
     ngrams, owners = np.divmod(distinct(sought.numbers * np.int64(len(sought)) + sought.owners), max(len(sought), 1))
-    starts = np.flatnonzero(np.diff(ngrams, prepend=-1))
+    starts = np.flatnonzero(are_first(ngrams))
     # The sums of two random numbers of each text name a set of texts; two sets agree in both with probability 2**-128.
     chance = np.random.default_rng().integers(0, 2**64, (2, max(len(sought), 1)), np.uint64)
     names = np.array([np.add.reduceat(drawn[owners], starts) for drawn in chance]) if len(owners) else chance[:, :0]
     order = np.lexsort(names)
-    is_first = (np.diff(names[:, order], axis=1) != 0).any(axis=0)
-    ranks = np.concatenate([np.zeros(min(1, len(order)), np.int64), np.cumsum(is_first)])
+    is_first = are_first(*names[:, order])
     groups = np.empty(len(order), np.int64)
-    groups[order] = ranks
-    firsts = order[np.flatnonzero(np.diff(ranks, prepend=-1))]
+    groups[order] = np.cumsum(is_first) - 1
+    firsts = order[is_first]
     stops = np.append(starts[1:], len(owners))
     members = [owners[starts[first] : stops[first]] for first in firsts.tolist()]
     sizes = np.fromiter(map(len, members), np.int64, len(members))

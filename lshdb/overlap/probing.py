@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from lshdb.model.batches import in_batches
 from lshdb.model.params import Shingling
 from lshdb.model.values import NormalForms
 from lshdb.sketch import kernels
@@ -67,16 +68,7 @@ class Probed(Struct, Generic[_Key], frozen=True):
 
 def batches(texts: Iterable[tuple[_Key, bytes]], num_bytes: int) -> Iterator[list[tuple[_Key, bytes]]]:
     """Yield (key, text) in batches of about this size."""
-    batch: list[tuple[_Key, bytes]] = []
-    size = 0
-    for key, text in texts:
-        batch.append((key, text))
-        size += len(text)
-        if size >= num_bytes:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    return in_batches(texts, lambda one: len(one[1]), num_bytes)
 
 
 def joined(parts: Sequence[Probed[_Key]]) -> Probed[_Key]:

@@ -25,7 +25,7 @@ from lshdb.model.values import ShingleSets
 from lshdb.passages.runs import shared_runs
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import decode
-from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_size, word_shingling
+from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_shingling
 from lshdb.sketch.words import Words, ngrams, words
 from lshdb.store.tables import answers, fingerprints
 from lshdb.store.tables.entries import Entries
@@ -160,7 +160,7 @@ class _Searched(Struct, frozen=True):
 
     @property
     def _grams(self) -> Shingling:
-        return word_shingling(self.params.shingling, gram_size(self.params.shingling, self.params.passages))
+        return gram_shingling(self.params.shingling, self.params.passages)
 
     def _runs(self, first: Words, others: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Return the runs of words of a text that each of these contents has, too."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import text_groups
-from lshdb.model.arrays import among, distinct, places_within
+from lshdb.model.arrays import among, are_first, distinct, places_within, slices_within
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.sketch.normalization import normalise_utf8
@@ -103,7 +103,7 @@ def _share_whole(transaction: Transaction, pairs: NDArray[np.int64], params: Par
         whole.append(grams.hashes[is_shared])
         owners.append(owner[is_shared])
     groups = _Groups.of(np.concatenate(whole), np.concatenate(owners), keys)
-    return among(asked, _few_of_each([found for found, _ in groups.pairs(transaction.expansion)]))
+    return among(asked, _few_of_each([asked[:0], *(found for found, _ in groups.pairs(transaction.expansion))]))
 
 
 class _Groups(Struct, frozen=True):
@@ -126,17 +126,16 @@ class _Groups(Struct, frozen=True):
         hashes, rows = hashes[count], np.searchsorted(keys, content_keys[count])
         order = np.lexsort((rows, hashes))
         hashes, rows = hashes[order], rows[order]
-        is_new = np.append(True, hashes[1:] != hashes[:-1])[: len(rows)]
-        is_first = is_new | np.append(True, rows[1:] != rows[:-1])[: len(rows)]
-        return cls(hashes[is_first], rows[is_first], _lengths(is_new[is_first]))
+        is_other = are_first(hashes, rows)
+        hashes, rows = hashes[is_other], rows[is_other]
+        return cls(hashes, rows, _run_lengths(hashes))
 
     def pairs(self, expansion: Expansion) -> Iterator[tuple[NDArray[np.uint64], NDArray[Any]]]:
         """Yield the pairs of each group, packed, and their hashes, in parts."""
         ranks = places_within(self.sizes)
         mates = expansion.num_mates(ranks)
-        ends = np.cumsum(mates)
-        cuts = np.searchsorted(ends, np.arange(PART_PAIRS, ends[-1] if len(ends) else 0, PART_PAIRS))
-        for right in np.split(np.arange(len(mates)), cuts):
+        for part in slices_within(mates, PART_PAIRS):
+            right = np.arange(len(mates))[part]
             some = mates[right]
             left = np.repeat(right - ranks[right], some) + places_within(some)
             yield _packed(self.rows[left], np.repeat(self.rows[right], some)), self.hashes[left]
@@ -159,11 +158,6 @@ def _few_of_each(parts: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return pairs[places_within(_run_lengths(pairs)) <= FEW]
 
 
-def _run_lengths(ordered: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _run_lengths(ordered: NDArray[Any]) -> NDArray[np.int64]:
     """Return how often each distinct value occurs."""
-    return _lengths(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-
-
-def _lengths(is_first: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the lengths of runs. Args: is_first: bool, where each begins."""
-    return np.diff(np.flatnonzero(is_first), append=len(is_first))
+    return np.diff(np.flatnonzero(are_first(ordered)), append=len(ordered))

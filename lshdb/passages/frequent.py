@@ -17,11 +17,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import GROUP_BYTES, text_groups
-from lshdb.model.arrays import distinct, places_within
+from lshdb.model.arrays import are_first, distinct, places_within
 from lshdb.model.params import Params
 from lshdb.model.progress import Progress
 from lshdb.sketch.shingling import shingle
-from lshdb.sketch.winnowing import gram_size, word_shingling
+from lshdb.sketch.winnowing import gram_shingling
 from lshdb.sketch.words import Words, ngrams, words
 from lshdb.store.tables import fingerprints
 from lshdb.store.tables.entries import Entries
@@ -51,15 +51,15 @@ class Windows(Struct, frozen=True):
 
 def windows_of(found: Words, params: Params) -> Windows:
     """Return the windows of texts. Args: params: of an index with passages, which say what N is."""
-    size = gram_size(params.shingling, params.passages)
-    grams = shingle(found.forms, word_shingling(params.shingling, size))
+    shingling = gram_shingling(params.shingling, params.passages)
+    grams = shingle(found.forms, shingling)
     runs = ngrams(found.forms, params.passages, params.seed)
     counts = np.maximum(0, np.diff(found.offsets) - params.passages + 1)
     texts = np.repeat(np.arange(len(found)), counts)
     nth = places_within(counts)
     first = grams.offsets[texts] + nth
     least = grams.hashes[first]
-    for place in range(1, params.passages - size + 1):
+    for place in range(1, params.passages - shingling.size + 1):
         least = np.minimum(least, grams.hashes[first + place])
     return Windows(runs.hashes[runs.offsets[texts] + nth], least.astype(np.uint32), texts)
 
@@ -81,7 +81,7 @@ def frequent_ngrams(
     """
     candidates = _Candidates.among(transaction, contents, min_texts)
     # A fingerprint belongs to the windows around its place.
-    num_ngrams = candidates.num_entries * (params.passages - gram_size(params.shingling, params.passages) + 1)
+    num_ngrams = candidates.num_entries * (params.passages - gram_shingling(params.shingling, params.passages).size + 1)
     num_passes = num_ngrams // COUNTED_NGRAMS + 1
     found = [np.empty(0, np.uint64)]
     for turn in range(num_passes):
@@ -144,8 +144,7 @@ class _Counts:
         """Count the N-grams of some texts, each of which is passed once. An N-gram counts once for each text."""
         order = np.lexsort((texts, hashes))
         hashes, texts = hashes[order], texts[order]
-        is_first = np.ones(len(hashes), np.bool_)
-        is_first[1:] = (hashes[1:] != hashes[:-1]) | (texts[1:] != texts[:-1])
+        is_first = are_first(hashes, texts)
         self._hashes.append(hashes[is_first])
         self._counts.append(np.ones(int(is_first.sum()), np.int64))
         self._num_held += len(self._hashes[-1])
@@ -161,7 +160,7 @@ class _Counts:
         hashes, counts = np.concatenate(self._hashes), np.concatenate(self._counts)
         order = np.argsort(hashes)
         hashes = hashes[order]
-        first = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+        first = np.flatnonzero(are_first(hashes))
         self._counts = [np.add.reduceat(counts[order], first) if len(first) else counts]
         self._hashes = [hashes[first]]
         self._num_held = 0

@@ -10,7 +10,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.errors import DocumentUnknown
 from lshdb.linking.comparison import encoded_texts, text_groups
 from lshdb.model.params import Params
 from lshdb.model.passages import Passage
@@ -19,7 +18,7 @@ from lshdb.passages.candidates import Candidates, candidates_among
 from lshdb.passages.runs import shared_runs
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import decode
-from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_size, word_shingling
+from lshdb.sketch.winnowing import fingerprints_of_shingles, gram_shingling
 from lshdb.sketch.words import Words, ngrams, words
 from lshdb.store.tables import answers, fingerprints
 from lshdb.store.transaction import Transaction
@@ -38,9 +37,7 @@ def passages_of(transaction: Transaction, doc_id: str, collection: str, params: 
 
     Raises: DocumentUnknown.
     """
-    is_there, content_key = answers.content_of(transaction, collection, doc_id)
-    if not is_there:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    content_key = answers.require_content(transaction, collection, doc_id, url)
     _, texts = encoded_texts(transaction, np.asarray([] if content_key is None else [content_key], np.int64))
     if not texts or content_key is None:
         return []
@@ -78,9 +75,9 @@ class _Asked(Struct, frozen=True):
 
     def fingerprints(self, start: int, stop: int | None = None) -> NDArray[np.uint32]:
         """Return the fingerprints of the words [start, stop), ascending."""
-        size = gram_size(self.params.shingling, self.params.passages)
-        grams = shingle(self.words.forms, word_shingling(self.params.shingling, size)).hashes
-        chosen = grams[start : None if stop is None else stop - size + 1]
+        shingling = gram_shingling(self.params.shingling, self.params.passages)
+        grams = shingle(self.words.forms, shingling).hashes
+        chosen = grams[start : None if stop is None else stop - shingling.size + 1]
         sets = ShingleSets(chosen, np.array([0, len(chosen)]))
         return fingerprints_of_shingles(sets, self.params.shingling, self.params.passages).hashes
 

@@ -45,7 +45,6 @@ __all__ = [
     "column_names",
     "harmless",
     "megabytes",
-    "reason_of",
     "record",
     "recorded",
     "too_large",
@@ -298,11 +297,6 @@ class Reader(Protocol):
 def absolute(path: str | Path) -> str:
     """Return the absolute path without ``..``. Unlike `Path.resolve`, it keeps symbolic links."""
     return os.path.abspath(path)  # noqa: PTH100
-
-
-def reason_of(error: OSError) -> str:
-    """Return the error message of the system, without the path."""
-    return error.strerror or str(error) or type(error).__name__
 
 
 def megabytes(num_bytes: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lshdb.readers.base import SourceFile, reason_of
+from lshdb.errors import reason_of
+from lshdb.readers.base import SourceFile
 from lshdb.readers.bytes.streams import Fingerprint, open_regular
 
 __all__ = ["change_of", "digest"]

@@ -15,6 +15,7 @@ import csv
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from lshdb.errors import reason_of
 from lshdb.model.values import Document
 from lshdb.readers.base import (
     MAX_PAGE_BYTES,
@@ -27,7 +28,6 @@ from lshdb.readers.base import (
     Unfit,
     column_names,
     megabytes,
-    reason_of,
 )
 from lshdb.readers.bytes.decoding import decode
 from lshdb.readers.fields import joined, paged

@@ -12,8 +12,9 @@ import codecs
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias
 
+from lshdb.errors import reason_of
 from lshdb.model.values import Document
-from lshdb.readers.base import Damaged, Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes, reason_of
+from lshdb.readers.base import Damaged, Deferred, ReadOptions, Rejection, SourceFile, Unfit, megabytes
 from lshdb.readers.bytes.decoding import byte_order_mark
 from lshdb.readers.bytes.streams import BLOCK_BYTES
 

@@ -17,7 +17,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile, reason_of
+from lshdb.errors import reason_of
+from lshdb.readers.base import Deferred, Item, ReadOptions, Rejection, SourceFile
 from lshdb.readers.bytes.compression import compression_suffix
 from lshdb.readers.bytes.decoding import byte_order_mark
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from msgspec.structs import replace
 
-from lshdb.errors import InvalidParams
+from lshdb.errors import InvalidParams, reason_of
 from lshdb.model.values import Document
 from lshdb.readers.base import (
     Damaged,
@@ -29,7 +29,6 @@ from lshdb.readers.base import (
     Skipped,
     SourceFile,
     harmless,
-    reason_of,
     too_large,
 )
 from lshdb.readers.bytes.compression import compression_of, compression_suffix, decompress, without_compression
@@ -194,7 +193,8 @@ def _items(
     reader, stream = _fitted(stream, reader, options)
     if reader is None:
         of_sets = options.kind == "set"
-        yield _unread(source, "not a file of feature sets" if of_sets else "binary, or in an unknown format")
+        reason = "not a file of feature sets" if of_sets else "binary, or in an unknown format"
+        yield Rejection(source.uri, "", reason) if source.named else Skipped(source.uri, reason)
         return
     yield from reader.read(source, stream.binary, options)
 
@@ -241,10 +241,6 @@ def _recognised(stream: ByteStream) -> tuple[Reader | None, ByteStream]:
         return reader, stream
     taken.clear()
     return reader, plain
-
-
-def _unread(source: SourceFile, reason: str) -> Rejection | Skipped:
-    return Rejection(source.uri, "", reason) if source.named else Skipped(source.uri, reason)
 
 
 def _reader_by_name(name: str, options: ReadOptions) -> Reader | None:

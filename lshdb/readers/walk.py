@@ -30,18 +30,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote_from_bytes
 
-from lshdb.errors import PathMissing, SourceError, SourceUnreadable
+from lshdb.errors import PathMissing, SourceError, SourceUnreadable, reason_of
 from lshdb.model.values import MAX_NAME_BYTES
-from lshdb.readers.base import (
-    STDIN_NAME,
-    STDIN_URI,
-    OutwardLink,
-    Rejection,
-    Skipped,
-    SourceFile,
-    absolute,
-    reason_of,
-)
+from lshdb.readers.base import STDIN_NAME, STDIN_URI, OutwardLink, Rejection, Skipped, SourceFile, absolute
 from lshdb.readers.bytes.streams import open_regular, open_stdin, read_whole
 from lshdb.readers.naming import uri_path
 

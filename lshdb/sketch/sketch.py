@@ -5,7 +5,7 @@ Owns the order of the stages, and which text stands for a document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Final
@@ -15,6 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.errors import BadDocument
+from lshdb.model.batches import in_batches
 from lshdb.model.params import Params
 from lshdb.model.values import (
     MAX_DATE,
@@ -33,7 +34,7 @@ from lshdb.sketch.minhash import sign
 from lshdb.sketch.normalization import digests, normalise_utf8, words_utf8
 from lshdb.sketch.shingling import shingle
 from lshdb.sketch.texts import beside, encode, pack_all
-from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_size, word_shingling
+from lshdb.sketch.winnowing import fingerprints, fingerprints_of_shingles, gram_shingling
 
 __all__ = [
     "Sketching",
@@ -101,7 +102,7 @@ def signed(encoded: Sequence[bytes], params: Params) -> tuple[NormalForms, Shing
 
 def _fingerprints(forms: NormalForms, sets: ShingleSets, params: Params) -> Fingerprints:
     """Return the fingerprints of texts, from their shingles if these are the k-grams that passages are made of."""
-    grams = word_shingling(params.shingling, gram_size(params.shingling, params.passages))
+    grams = gram_shingling(params.shingling, params.passages)
     if params.shingling == grams:
         return fingerprints_of_shingles(sets, grams, params.passages)
     return fingerprints(forms, params.shingling, params.passages)
@@ -130,7 +131,8 @@ def shingle_sets_utf8(encoded: Sequence[bytes], params: Params, part_bytes: int 
 
     Args: part_bytes: how many bytes of text to process at a time; the result does not depend on it.
     """
-    return ShingleSets.concatenate([_shingled(part, params) for part in _parts(encoded, part_bytes)])
+    parts = [*in_batches(encoded, len, part_bytes)] or [[]]
+    return ShingleSets.concatenate([_shingled(part, params) for part in parts])
 
 
 def _shingled(encoded: Sequence[bytes], params: Params) -> ShingleSets:
@@ -139,18 +141,6 @@ def _shingled(encoded: Sequence[bytes], params: Params) -> ShingleSets:
     sets = shingle(forms, shingling)
     # The array of the kernel has room for a shingle per character.
     return ShingleSets(sets.hashes.copy(), sets.offsets)
-
-
-def _parts(encoded: Sequence[bytes], part_bytes: int) -> Iterator[Sequence[bytes]]:
-    """Yield the texts in order, in parts of about `part_bytes`; a single empty part if there are no texts."""
-    begin = num_bytes = 0
-    for end, utf8 in enumerate(encoded, 1):
-        num_bytes += len(utf8)
-        if num_bytes >= part_bytes:
-            yield encoded[begin:end]
-            begin, num_bytes = end, 0
-    if begin < len(encoded) or not encoded:
-        yield encoded[begin:]
 
 
 def text_of(document: Document, params: Params) -> str:

@@ -31,22 +31,20 @@ from lshdb.model.values import Fingerprints, NormalForms, ShingleSets
 from lshdb.sketch import kernels
 from lshdb.sketch.shingling import shingle
 
-__all__ = ["fingerprints", "fingerprints_of_shingles", "gram_size", "low_halves", "minima", "word_shingling"]
+__all__ = ["fingerprints", "fingerprints_of_shingles", "gram_shingling", "low_halves", "minima"]
 
 # Words of a k-gram where the index's own shingles cannot be used. With k = 3, N = 13 needs a sixth fewer fingerprints,
 # but in English texts each of them occurs in many more.
 GRAM_WORDS: Final = 5
 
 
-def gram_size(shingling: Shingling, num_words: int) -> int:
-    """Return k: the index's own shingle size if its shingles are of at most `num_words` words."""
-    if shingling.kind == "word" and shingling.size <= num_words:
-        return shingling.size
-    return min(GRAM_WORDS, num_words)
+def gram_shingling(shingling: Shingling, num_words: int) -> Shingling:
+    """Return the shingling into k-grams, under the same hash, in which repeats stay equal.
 
-
-def word_shingling(shingling: Shingling, size: int) -> Shingling:
-    """Return the shingling into runs of `size` words, under the same hash, in which repeats stay equal."""
+    k is the index's own shingle size if its shingles are of at most `num_words` words.
+    """
+    is_own = shingling.kind == "word" and shingling.size <= num_words
+    size = shingling.size if is_own else min(GRAM_WORDS, num_words)
     return replace(shingling, kind="word", size=size, multiset=False)
 
 
@@ -59,18 +57,17 @@ def fingerprints(forms: NormalForms, shingling: Shingling, num_words: int) -> Fi
 
 
 def fingerprints_of_shingles(grams: ShingleSets, shingling: Shingling, num_words: int) -> Fingerprints:
-    """Like `fingerprints`. Args: grams: the texts' k-grams in reading order, with k from `gram_size`."""
+    """Like `fingerprints`. Args: grams: the texts' k-grams in reading order, by `gram_shingling`."""
     return _fingerprints(_minima(grams, shingling, num_words))
 
 
 def minima(forms: NormalForms, shingling: Shingling, num_words: int) -> ShingleSets:
     """Return the whole hashes whose low halves are the fingerprints. Args: as of `fingerprints`."""
-    grams = shingle(forms, word_shingling(shingling, gram_size(shingling, num_words)))
-    return _minima(grams, shingling, num_words)
+    return _minima(shingle(forms, gram_shingling(shingling, num_words)), shingling, num_words)
 
 
 def _minima(grams: ShingleSets, shingling: Shingling, num_words: int) -> ShingleSets:
-    window = num_words - gram_size(shingling, num_words) + 1
+    window = num_words - gram_shingling(shingling, num_words).size + 1
     return ShingleSets(*kernels.winnow(grams.hashes, grams.offsets, window))
 
 

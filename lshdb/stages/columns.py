@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
+from lshdb.model.arrays import are_first
 from lshdb.model.params import Params
 from lshdb.model.values import stored_type
 
@@ -22,7 +23,6 @@ __all__ = [
     "minima",
     "places",
     "runs",
-    "slices_of_bytes",
 ]
 
 # A place is the ordinal of a source, shifted by this, plus a position.
@@ -75,19 +75,8 @@ def batch_of(schema: pa.Schema, count: int, **columns: Any) -> pa.RecordBatch:
 
 def runs(rows: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Yield where each run of equal rows begins and ends. Args: rows: shape (n, columns), n at least 1."""
-    begins = [0, *(np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1).tolist()]
+    begins = np.flatnonzero(are_first(*rows.T)).tolist()
     yield from zip(begins, [*begins[1:], len(rows)], strict=True)
-
-
-def slices_of_bytes(sizes: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Yield slices of values that have at most `most` bytes together; a single value may have more."""
-    ends = np.cumsum(sizes)
-    begin = 0
-    while begin < len(sizes):
-        done = ends[begin - 1] if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + most, side="right")))
-        yield slice(begin, end)
-        begin = end
 
 
 def flags(batch: pa.RecordBatch, name: str) -> NDArray[np.bool_]:

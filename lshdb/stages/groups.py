@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from lshdb.linking.jaccard import groups
 from lshdb.model.arrays import distinct
+from lshdb.model.batches import in_batches
 from lshdb.stages.asking import Batches, answered
 from lshdb.stages.columns import batch_of, integers
 from lshdb.stages.schemas import FAMILIES, GROUPING, GROUPS
@@ -49,7 +49,7 @@ def grouped(batches: Batches) -> Batches:
 
     Args: batches: together by family, sorted by family, right and left.
     """
-    for part in _parts(batches, PART_PAIRS):
+    for part in map(pa.concat_batches, in_batches(filter(len, batches), len, PART_PAIRS)):
         pairs, sizes = integers(part, "left", "right"), integers(part, "left_size", "right_size")
         keys = distinct(pairs)
         rows = np.searchsorted(keys, pairs)
@@ -70,15 +70,3 @@ def _group(pairs: NDArray[np.int64], keys: NDArray[np.int64]) -> pa.RecordBatch:
         left=np.concatenate([keys, pairs[:, 0]]),
         right=np.concatenate([np.zeros_like(keys), pairs[:, 1]]),
     )
-
-
-def _parts(batches: Batches, count: int) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows, `count` or more at a time."""
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(map(len, held)) >= count:
-            yield pa.concat_batches(held)
-            held = []
-    if sum(map(len, held)):
-        yield pa.concat_batches(held)

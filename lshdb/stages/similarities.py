@@ -12,11 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lshdb.linking.jaccard import jaccard
+from lshdb.model.arrays import slices_within
 from lshdb.model.params import Params
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.sketch.texts import unpack_utf8
 from lshdb.stages.asking import Batches, answered
-from lshdb.stages.columns import batch_of, flags, integers, runs, slices_of_bytes
+from lshdb.stages.columns import batch_of, flags, integers, runs
 from lshdb.stages.listed import ListedContents
 from lshdb.stages.schemas import COMPARED, GROUPS, PAIRS, TEXTS
 
@@ -62,7 +63,7 @@ def with_text(batches: Batches) -> Batches:
     """Yield the contents of groups with their texts. Args: batches: together by key, sorted by key and asks."""
     for rows, told, asked in answered(batches):
         sizes = _lengths(rows.column("text"))
-        for some in slices_of_bytes(sizes[told], TEXT_BYTES):
+        for some in slices_within(sizes[told], TEXT_BYTES):
             group, text = rows.take(pa.array(asked[some])), rows.column("text").take(pa.array(told[some]))
             count = len(group)
             yield batch_of(

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lshdb.errors import SourceUnreadable
+from lshdb.errors import SourceUnreadable, reason_of
 from lshdb.ingest.floods import Floods
 from lshdb.ingest.make import Chunk, SourceProgress, Task, cut, make
 from lshdb.ingest.options import Budgets
@@ -131,7 +131,7 @@ def _require_same(source: SourceFile) -> None:
     try:
         found = source.path.stat()
     except OSError as error:
-        reason = f"{error.strerror}; every machine has to see the files under the same paths"
+        reason = f"{reason_of(error)}; every machine has to see the files under the same paths"
         raise SourceUnreadable(path=source.path, reason=reason) from None
     if (found.st_size, found.st_mtime_ns) != (source.size, source.mtime_ns):
         raise SourceUnreadable(path=source.path, reason="it has changed since the work began; use a new work folder")

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
-from lshdb.errors import OutputExists, OutputFailed
+from lshdb.errors import OutputExists, OutputFailed, reason_of
 
 __all__ = ["BESIDE", "replacing", "require_free", "require_no_database", "writing"]
 
@@ -41,7 +41,7 @@ def require_free(path: Path, *, force: bool, taken: frozenset[Path] = frozenset(
         if not path.absolute().parent.is_dir():
             raise OutputFailed(path=path, reason="there is no such folder")
     except OSError as error:
-        raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
+        raise OutputFailed(path=path, reason=reason_of(error)) from None
 
 
 def require_no_database(path: Path) -> None:
@@ -88,7 +88,7 @@ def replacing(path: Path) -> Iterator[Path]:
     except BrokenPipeError:
         raise  # This is an error of standard output, not of this file.
     except OSError as error:
-        raise OutputFailed(path=path, reason=error.strerror or str(error)) from None
+        raise OutputFailed(path=path, reason=reason_of(error)) from None
     finally:
         # This may fail, for example on a read-only disk, but the error above matters more.
         with suppress(OSError):

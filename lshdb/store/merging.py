@@ -66,7 +66,7 @@ class Merging:
         self._started = time.monotonic()
         self._spent = 0.0
 
-    def go_on(self) -> None:
+    def advance(self) -> None:
         """Build filters, and merge if they are many, for the time that is left of the share."""
         known = self._store.read(generation_list.generations)
         are_many = len(known) > MANY_GENERATIONS

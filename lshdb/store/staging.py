@@ -6,6 +6,10 @@ them. Queries receive their keys as a single value; see `given`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -14,12 +18,16 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
+    Select,
     Table,
+    select,
 )
 
 from lshdb.store.schema import Json, Key, Name
+from lshdb.store.transaction import Transaction
 
 __all__ = [
+    "staged",
     "staged_digest",
     "staged_document",
     "staged_key",
@@ -96,3 +104,9 @@ staged_pair = Table(
     prefixes=_TEMPORARY,
     sqlite_with_rowid=False,
 )
+
+
+def staged(transaction: Transaction, keys: Sequence[int] | NDArray[np.int64]) -> Select[int]:
+    """Put keys into `staged_key`, and select them."""
+    transaction.stage(staged_key, {"staged_key": keys})
+    return select(staged_key.c.staged_key)

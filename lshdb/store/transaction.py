@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     CursorResult,
     Executable,
@@ -18,6 +19,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
+    func,
     insert,
     select,
     update,
@@ -161,6 +163,10 @@ class Transaction(Struct, frozen=True):
         """
         for begin in range(0, len(keys), count):
             yield {**others, "given": as_list(keys[begin : begin + count])}
+
+    def num_rows(self, table: Table, *conditions: ColumnElement[bool]) -> int:
+        """Return the number of rows of a table for which all conditions hold."""
+        return int(self.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one())
 
     def bulk_insert(self, table: Table, columns: Columns) -> None:
         """Insert rows. Every column has one value per row."""

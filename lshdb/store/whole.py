@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, Table, func, select
+from sqlalchemy import Connection, Row, Table, select
 from sqlalchemy.types import BigInteger, Integer, SmallInteger
 
 from lshdb.errors import CopyDiffers, IndexExists
@@ -164,7 +164,7 @@ def _copy_all(
     snapshot: Transaction, target: Transaction, url: str, copied: Callable[[float], None]
 ) -> list[CopiedTable]:
     tables = metadata.sorted_tables
-    sizes = [snapshot.execute(select(func.count()).select_from(table)).scalar_one() for table in tables]
+    sizes = [snapshot.num_rows(table) for table in tables]
     num_done = 0
     for table in tables:
         for step in (_send(snapshot, target, table), compare(snapshot, target, table, url)):

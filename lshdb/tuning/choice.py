@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -107,19 +108,12 @@ COSTS: Final = Costs(row=2.0, candidate=5.0, minimum=0.05)
 
 def least_bands(min_sim: float, recall: float, rows: int) -> int:
     """Return the fewest bands that find a pair at `min_sim` with probability `recall`; 0 if none suffice."""
-    bands = 1
-    # Doubling, then bisection. They compare the probability itself, because its logarithm would round.
-    while Banding(bands, rows).candidate_probability(min_sim) < recall:
-        bands *= 2
-        if bands > 2 * MAX_BANDS:
-            return 0
-    low = bands // 2
-    while bands - low > 1:
-        middle = (low + bands) // 2
-        if Banding(middle, rows).candidate_probability(min_sim) < recall:
-            low = middle
-        else:
-            bands = middle
+
+    def found(bands: int) -> float:
+        # The probability itself, because its logarithm would round.
+        return Banding(bands, rows).candidate_probability(min_sim)
+
+    bands = 1 + bisect_left(range(1, MAX_BANDS + 1), recall, key=found)
     return bands if bands <= MAX_BANDS else 0
 
 

@@ -124,8 +124,7 @@ class Prospect(Struct, frozen=True):
         return ", ".join(name for name, applies in notes.items() if applies)
 
     def _is_chosen(self, each: Option) -> bool:
-        chosen, banding = self.chosen, each.banding
-        return chosen is not None and (banding.bands, banding.rows) == (chosen.bands, chosen.rows)
+        return each.banding == self.chosen
 
 
 def prospect(

@@ -65,7 +65,7 @@ class Rebanding:
             self._begin()
             merging = Merging(self._store)
             while not self._write_batch():
-                merging.go_on()
+                merging.advance()
         self._store.reload()
         self.sweep()
 

@@ -26,11 +26,12 @@ from lshdb.web.decisions import Decisions
 from lshdb.web.desk import Desk
 from lshdb.web.guard import OPEN_PATHS, App, Guard
 from lshdb.web.kept import Kept
-from lshdb.web.lists import NDJSON, Lists
+from lshdb.web.lists import Lists
 from lshdb.web.options import ServeOptions
 from lshdb.web.pages import Pages
 from lshdb.web.questions import Questions
 from lshdb.web.quick import Quick
+from lshdb.web.served import NDJSON
 
 __all__ = ["application"]
 

@@ -23,7 +23,7 @@ from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
-from lshdb.web import calls
+from lshdb.web import calls, served
 from lshdb.web.calls import Call, Lines, Received
 
 __all__ = ["AsyncClient"]
@@ -182,7 +182,7 @@ class AsyncClient:
     async def _lines(self, lines: Lines[_Made]) -> AsyncIterator[_Made]:
         """Yield the lines of an answer."""
         try:
-            async with self._http.stream("GET", self.url + lines.path, headers={"Accept": calls.NDJSON}) as answer:
+            async with self._http.stream("GET", self.url + lines.path, headers={"Accept": served.NDJSON}) as answer:
                 if answer.status_code != HTTPStatus.OK:
                     raise calls.error_of(answer.status_code, await answer.aread(), self.url)
                 received = Received(lines, self.url)

@@ -25,17 +25,18 @@ from lshdb.clusters.members import Cluster, Member
 from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreUnreachable, UsageError
 from lshdb.model import arguments
 from lshdb.model.arguments import Documents, Names
+from lshdb.model.batches import in_batches
 from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow, Stats
-from lshdb.model.values import Document
+from lshdb.model.values import Document, num_characters
 from lshdb.sketch.sketch import require_fit, text_of
 from lshdb.web import served
+from lshdb.web.served import MAX_DOCUMENTS, MAX_MATCHES, NAMESPACE
 
 __all__ = [
-    "NDJSON",
     "Call",
     "Lines",
     "Received",
@@ -70,16 +71,10 @@ __all__ = [
 
 _Made = TypeVar("_Made")
 
-# As in lshdb.web.problems, which needs FastAPI.
-NAMESPACE: Final = "urn:lshdb:error:"
-NDJSON: Final = "application/x-ndjson"
 # Before each try. The first connection may be one that the service has closed since then, and the second one may reach
 # a process of the service that is dying.
 PAUSES: Final = (0.0, 0.0, 0.2)
-# Of each of many documents, in one answer.
-MAX_MATCHES: Final = 1_000
-# Documents of a request: as many as a service takes, and at most 6 MB of its 16, but for the last one.
-DOCUMENTS: Final = 1_000
+# Of the documents of a request: at most 6 MB of the 16 that a service takes, but for the last one.
 CHARACTERS: Final = 1_000_000
 # Decisions in one request. Each has up to four names, a person and a reason.
 DECISIONS: Final = 500
@@ -280,22 +275,14 @@ def added(parts: Iterable[dict[str, int]]) -> dict[str, int]:
 def remove(doc_ids: Names, collection: str) -> Iterator[Call[int]]:
     """Yield calls, each for some of the ids."""
     path, names = _path("/v1/documents:remove", collection=collection), iter(dict.fromkeys(arguments.names(doc_ids)))
-    while some := list(islice(names, DOCUMENTS)):
+    while some := list(islice(names, MAX_DOCUMENTS)):
         # Removed twice, they would be unknown.
         yield Call("POST", path, lambda answer: int(answer["removed"]), {"ids": some}, repeat=False)
 
 
 def chunked(several: Iterable[_Made], document: Callable[[_Made], Document]) -> Iterator[list[_Made]]:
     """Yield values in lists, so that the documents of each list fit into one request."""
-    held, num_characters = list[_Made](), 0
-    for one in several:
-        held.append(one)
-        num_characters += len(document(one).text) + sum(map(len, document(one).features or ()))
-        if len(held) >= DOCUMENTS or num_characters >= CHARACTERS:
-            yield held
-            held, num_characters = [], 0
-    if held:
-        yield held
+    return in_batches(several, lambda one: num_characters(document(one)), CHARACTERS, MAX_DOCUMENTS)
 
 
 def decide(decision: Decision) -> Call[Decision]:

@@ -25,7 +25,7 @@ from lshdb.model.choices import PairOrder
 from lshdb.model.decisions import Decision, DecisionsReport
 from lshdb.model.reports import Pair, RunRow, Stats
 from lshdb.model.values import Document
-from lshdb.web import calls
+from lshdb.web import calls, served
 from lshdb.web.calls import Call, Lines, Received
 
 __all__ = ["Client"]
@@ -203,7 +203,7 @@ class Client:
         """Yield the lines of an answer, over a connection of their own."""
         connection = self._connected()
         try:
-            answer = self._sent(connection, "GET", lines.path, None, {"Accept": calls.NDJSON})
+            answer = self._sent(connection, "GET", lines.path, None, {"Accept": served.NDJSON})
             if answer.status != HTTPStatus.OK:
                 raise calls.error_of(answer.status, answer.read(), self.url)
             received = Received(lines, self.url)

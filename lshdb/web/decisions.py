@@ -14,7 +14,8 @@ from lshdb.index import Index
 from lshdb.model.decisions import Decision
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
-from lshdb.web.lists import NDJSON, num_items, one_page, wants_lines
+from lshdb.web.lists import num_items, one_page, wants_lines
+from lshdb.web.served import NDJSON
 from lshdb.web.values import (
     AddedDecisions,
     Cursor,

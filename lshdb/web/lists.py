@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import dropwhile, islice
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -25,6 +25,7 @@ from lshdb.model.reports import Pair, Stats
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
 from lshdb.web.problems import problem, status_of
+from lshdb.web.served import NDJSON
 from lshdb.web.texts import documents_like
 from lshdb.web.values import (
     MAX_KEY,
@@ -41,9 +42,7 @@ from lshdb.web.values import (
     without_seed,
 )
 
-__all__ = ["NDJSON", "Lists", "catalogue", "num_items", "one_page", "wants_lines"]
-
-NDJSON: Final = "application/x-ndjson"
+__all__ = ["Lists", "catalogue", "num_items", "one_page", "wants_lines"]
 
 Within = Annotated[Collection | None, Query(description="Only documents of this collection.")]
 Between = Annotated[

@@ -31,12 +31,11 @@ from lshdb.errors import (
     TextTooShort,
     UsageError,
 )
+from lshdb.web.served import NAMESPACE
 
-__all__ = ["HANDLERS", "MEDIA_TYPE", "NAMESPACE", "of_error", "problem", "status_of"]
+__all__ = ["HANDLERS", "MEDIA_TYPE", "of_error", "problem", "status_of"]
 
 MEDIA_TYPE: Final = "application/problem+json"
-# Followed by the name of an error of lshdb.
-NAMESPACE: Final = "urn:lshdb:error:"
 
 # The first class that an error is an instance of decides.
 _STATUS: Final[tuple[tuple[type[LshdbError], HTTPStatus], ...]] = (

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from lshdb.answers.query import Match
 from lshdb.errors import BadDocument, DocumentUnknown
 from lshdb.index import Index
+from lshdb.model.choices import MIN_CONTAINMENT
 from lshdb.model.passages import Containing
 from lshdb.model.values import Document
 from lshdb.web.desk import Desk
@@ -34,7 +35,7 @@ from lshdb.web.values import (
     without_seed,
 )
 
-__all__ = ["Questions", "document_of"]
+__all__ = ["Questions", "document_of", "stored_document"]
 
 # The id of a document that a client asks about, in errors.
 QUESTION: Final = "the question"
@@ -62,7 +63,7 @@ class Questions:
 
     async def document(self, doc_id: DocIdInPath, collection: Collection = "default") -> Response:
         """Return a document with its text."""
-        found = await self._desk.ask(lambda index: _found(index, doc_id, collection))
+        found = await self._desk.ask(lambda index: stored_document(index, doc_id, collection))
         stored = Stored(
             id=found.doc_id,
             collection=collection,
@@ -138,7 +139,8 @@ def _dated(index: Index, content: Dated, doc_id: str) -> Document:
     return replace(document_of(index, content, doc_id), dated_at=content.dated_at)
 
 
-def _found(index: Index, doc_id: str, collection: str) -> Document:
+def stored_document(index: Index, doc_id: str, collection: str) -> Document:
+    """Return a document of an index. Raises: DocumentUnknown; TextsNotKept."""
     found = index.get(doc_id, collection)
     if found is None:
         raise DocumentUnknown(doc_id=doc_id, collection=collection, url=index.url)
@@ -147,7 +149,7 @@ def _found(index: Index, doc_id: str, collection: str) -> Document:
 
 def _matches(index: Index, asked: Asked) -> list[Match] | list[Containing]:
     if asked.measure == "containment":
-        least = 0.9 if asked.min_sim is None else asked.min_sim
+        least = MIN_CONTAINMENT if asked.min_sim is None else asked.min_sim
         if asked.id is not None:
             return index.containing_id(asked.id, least, asked.collection)[: asked.k]
         return index.containing(document_of(index, asked, QUESTION), least)[: asked.k]

@@ -1,8 +1,11 @@
-"""Turns the JSON of a service's answers into the values that an index returns."""
+"""Turns the JSON of a service's answers into the values that an index returns, and states what both sides agree on.
+
+Knows no FastAPI.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -14,9 +17,30 @@ from lshdb.model.passages import CommonRun
 from lshdb.model.reports import Figures, HalfRead, Measurement, RunRow, Stats, StoredPair
 from lshdb.model.values import Document
 
-__all__ = ["answers", "document", "explanation", "made", "matches", "stats", "without_surrogates"]
+__all__ = [
+    "MAX_DOCUMENTS",
+    "MAX_MATCHES",
+    "NAMESPACE",
+    "NDJSON",
+    "answers",
+    "document",
+    "explanation",
+    "made",
+    "matches",
+    "stats",
+    "without_surrogates",
+]
 
 _Made = TypeVar("_Made")
+
+# Of an answer with a value on each line.
+NDJSON: Final = "application/x-ndjson"
+# Begins the type of a problem, before the name of an error of lshdb.
+NAMESPACE: Final = "urn:lshdb:error:"
+# Documents or decisions in one request.
+MAX_DOCUMENTS: Final = 1_000
+# Of each of many documents, in one answer.
+MAX_MATCHES: Final = 1_000
 
 
 def matches(answer: Any) -> list[Match]:

@@ -12,7 +12,7 @@ from typing import Final
 
 import uvicorn
 
-from lshdb.errors import UsageError
+from lshdb.errors import UsageError, reason_of
 from lshdb.index import Index
 from lshdb.store import interrupts
 from lshdb.web.app import application
@@ -92,5 +92,6 @@ def _listening(options: ServeOptions, *, shared: bool = False) -> socket.socket:
         options.host.encode("idna")  # A socket would raise a TypeError, and stay open.
         return socket.create_server((options.host, options.port), family=family, backlog=BACKLOG, reuse_port=shared)
     except (OSError, UnicodeError) as error:
-        reason = f"cannot listen at {options.host}, port {options.port}: {getattr(error, 'strerror', error)}"
+        why = reason_of(error) if isinstance(error, OSError) else str(error)
+        reason = f"cannot listen at {options.host}, port {options.port}: {why}"
         raise UsageError(reason=reason) from None

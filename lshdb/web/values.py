@@ -22,6 +22,7 @@ from lshdb.model.params import Params
 from lshdb.model.passages import Containing
 from lshdb.model.reports import Pair, RunRow
 from lshdb.model.values import MAX_DATE, MAX_NAME_BYTES, MIN_DATE
+from lshdb.web.served import MAX_DOCUMENTS, MAX_MATCHES
 
 __all__ = [
     "Added",
@@ -57,8 +58,6 @@ __all__ = [
     "without_seed",
 ]
 
-MAX_MATCHES: Final = 1_000
-MAX_DOCUMENTS: Final = 1_000
 # Both databases store smaller keys.
 MAX_KEY: Final = 2**63
 

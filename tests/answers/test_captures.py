@@ -34,12 +34,6 @@ def capture(day: int, content: str, address: str = ADDRESS) -> Document:
     return Document(capture_id(address, at(day)), content, dated_at=at(day))
 
 
-@pytest.fixture
-def index(new_url: NewUrl) -> Iterator[Index]:
-    with Index.create(new_url()) as made:
-        yield made
-
-
 def judged(found: Iterator[Capture]) -> list[tuple[str, float | None, bool]]:
     """Return (day, similarity, redundant) of captures."""
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from collections.abc import Iterator
 from itertools import islice
@@ -10,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from lshdb import Answer, BadDocument, Document, Index, InvalidParams, SourceUnreadable
+from lshdb.answers.asking import Questions
 from lshdb.answers.many import Limits, Question, answered
+from lshdb.model.params import Params
+from lshdb.model.values import Rejection
+from lshdb.readers import ReadOptions
 
 WORDS = [f"word{number}" for number in range(300)]
 
@@ -124,6 +129,20 @@ def test_files_are_asked_about_by_the_ids_that_an_ingest_gives_them(index: Index
         ("7", "line 1", 0),
         (f"{tmp_path}/b.jsonl#2", "line 2", 0),
     ]
+
+
+def test_a_file_of_lines_that_cannot_be_opened_is_rejected_for_the_reason_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    (tmp_path / "new.jsonl").write_text('{"text": "new"}\n')
+    monkeypatch.setattr("lshdb.answers.asking.open_regular", refuse)
+    rejected = list[Rejection]()
+    with pytest.raises(SourceUnreadable):
+        list(Questions([str(tmp_path)], ReadOptions(), Params(), rejected.append, with_lines=True))
+    assert rejected == [Rejection((tmp_path / "new.jsonl").as_uri(), "", "Permission denied")]
 
 
 def test_files_that_are_mostly_unreadable_are_an_error_at_their_end(index: Index, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def bucket_in_two_generations(place: Place) -> Found:
 
 def filter_without_a_bit(place: Place) -> Found:
     number = place.row(band_bucket).generation
-    while filter_merges.go_on(place.transaction, full=1):
+    while filter_merges.advance(place.transaction, full=1):
         pass
     place.change(bucket_filter, place.row(bucket_filter), entries=b"")
     return {("filter-wrong", str(number))}

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -220,17 +221,17 @@ def test_digests_are_computed_in_batches(chosen: dict[str, object], tmp_path: Pa
 
 
 def test_texts_are_normalised_in_parts(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, normalise = [], renewal.normalise
+    sizes, normalise = [], renewal.normalise_utf8
 
-    def noted(texts: list[str], *options: object) -> object:
+    def noted(texts: list[bytes], *options: object) -> object:
         sizes.append(len(texts))
         return normalise(texts, *options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(renewal, "normalise", noted)
-    monkeypatch.setattr(renewal, "NORMALISED_CHARS", 500)
+    monkeypatch.setattr(renewal, "normalise_utf8", noted)
+    monkeypatch.setattr(renewal, "text_groups", partial(renewal.text_groups, group_bytes=500))
     with Store.open(old) as store:
         assert renew_digests(store, Progress()) == DigestReport(22, 0)
-    assert sizes == [*[2] * 11, 0]
+    assert sizes == [2] * 11
 
 
 def test_an_upgrade_waits_for_an_ingest(old: str) -> None:

@@ -62,6 +62,14 @@ def test_records_are_found_by_their_prefix_and_collection(
     assert passed(url, raw, FilterOptions(collection="c", read=read, dropped=True))[0] == copy
 
 
+def test_a_record_whose_id_no_index_can_hold_is_unknown_and_stands_for_no_document(url: str, shards: Path) -> None:
+    raw = A.replace(b'"a"', b'"a\\u0000"') + A.replace(b'"a"', b'"a\\u0000b"') + C
+    assert raw.count(b"u0000") == 2
+    written, report = passed(ingested(url, shards), raw)
+    assert written == raw.removesuffix(C)
+    assert (report.counts, report.num_elsewhere) == (RecordCounts(num_dropped=1, num_unknown=2), 1)
+
+
 def test_an_unknown_record_ends_a_stream_that_may_have_none(
     url: str, shards: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

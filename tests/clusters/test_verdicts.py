@@ -103,14 +103,18 @@ NOWHERE: Any = object()
 def stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two collections with the same file: record 3 is dropped in one and kept in the other."""
     rows = iter([[(5, 2), (7, 3), (9, 2_000)], [(8, 3), (1, 4)]])
-    places = iter([[(5, "b"), (7, "c")], [(8, "c"), (1, "d"), (9, "e")]])
+    blocks = iter([[([5], ("b",)), ([7], ("c",))], [([8, 1, 9], ("c", "d", "e"))]])
 
     def numbered(_snapshot: object, _source: object, unit: str) -> list[NDArray[np.int64]]:
         assert unit == "line"
         return [np.array(next(rows), dtype=np.int64)]
 
     monkeypatch.setattr(locators, "numbered_records", numbered)
-    monkeypatch.setattr(locators, "named_records", lambda *_: iter(next(places)))
+
+    def named(*_: object) -> list[tuple[NDArray[np.int64], tuple[str, ...]]]:
+        return [(np.array(keys), places) for keys, places in next(blocks)]
+
+    monkeypatch.setattr(locators, "named_records", named)
 
 
 @pytest.mark.usefixtures("stored")
@@ -124,13 +128,8 @@ def test_a_numbered_record_is_kept_if_one_of_its_documents_is_and_rejected_if_it
 
 
 @pytest.mark.usefixtures("stored")
-@pytest.mark.parametrize("held", [1, 2, 50])
-def test_a_record_at_a_place_is_kept_if_one_of_its_documents_is(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts, "HELD_LOCATORS", held)
-    asked, judged = dropped(), list[int]()
-    monkeypatch.setattr(asked, "verdicts", lambda keys: judged.append(len(keys)) or Dropped.verdicts(asked, keys))
-    about = verdicts.named(NOWHERE, [SOURCE, SOURCE], asked, ["a", "b"])
-    assert judged == {1: [1] * 5, 2: [2, 2, 1], 50: [2, 3]}[held]
+def test_a_record_at_a_place_is_kept_if_one_of_its_documents_is() -> None:
+    about = verdicts.named(NOWHERE, [SOURCE, SOURCE], dropped(), ["a", "b"])
     assert about.by_locator == {"a": REJECTED, "b": DROPPED, "c": KEPT, "d": DROPPED, "e": KEPT}
     assert about.by_number.tolist() == []
 

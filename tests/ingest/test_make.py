@@ -320,7 +320,7 @@ def test_a_tally_counts_documents_and_rejections() -> None:
     tally = Tally()
     for item in (Document("a"), Rejection("a", "", "bad"), Document("b"), Skipped("a", "an image")):
         tally.count(item)
-    assert tally == Tally(2, 1)
+    assert tally == Tally(2, 1, Rejection("a", "", "bad"))
 
 
 def test_no_work_is_no_chunk() -> None:

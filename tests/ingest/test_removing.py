@@ -27,12 +27,6 @@ DAYS_90 = timedelta(days=90)
 
 
 @pytest.fixture
-def index(url: str) -> Iterator[Index]:
-    with Index.create(url) as index:
-        yield index
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return files(tmp_path / "crawl", "a", "b", "c")
 

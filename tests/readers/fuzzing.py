@@ -30,11 +30,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 
 from lshdb.model.values import Document
 from lshdb.readers import Item, ReadOptions, Rejection, SourceFile, read_stream
 from tests.readers.crawls import arc_crawl, crawl, page, response
+from tests.readers.reading_files import zstd
 
 # A mutant that takes this long hangs, even on a busy machine.
 LIMIT_SECONDS = 60
@@ -128,11 +128,6 @@ def whole(raw: bytes, compress: Callable[[bytes], bytes] = bytes) -> Callable[[r
     """Return a file damaged anywhere."""
     compressed = compress(raw)
     return lambda draw: mutate(compressed, draw)
-
-
-def zstd(raw: bytes) -> bytes:
-    """Return a frame with a checksum, as zstd(1) writes it."""
-    return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
 def parquet() -> bytes:

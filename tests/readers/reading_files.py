@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+
+import zstandard
 
 from lshdb.model.values import Document
 from lshdb.readers import Item, Reading, ReadOptions, source_file
@@ -28,6 +31,17 @@ def texts(path: Path, options: ReadOptions = ReadOptions()) -> list[str]:  # noq
 def ids(path: Path) -> list[str]:
     """Return the ids of the documents of a file."""
     return [item.doc_id for item in read(path) if isinstance(item, Document)]
+
+
+def jsonl(path: Path, *records: object) -> Path:
+    """Write a file of JSON lines."""
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return path
+
+
+def zstd(raw: bytes) -> bytes:
+    """Return a frame with a checksum, as zstd(1) writes it. Without one, damage inside a block is not detected."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
 def as_nobody(function: Callable[[], T]) -> T:

@@ -14,21 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from lshdb.model.values import Document
 from lshdb.readers import Damaged, Reading, ReadOptions, Rejection, digest, source_file
 from lshdb.readers.bytes.compression import compression_of, member
 from lshdb.readers.bytes.streams import BLOCK_BYTES
-from tests.readers.reading_files import read, texts
+from tests.readers.reading_files import read, texts, zstd
 
 Compress = Callable[[bytes], bytes]
 SKIPPABLE_FRAME = b"\x50\x2a\x4d\x18\x05\x00\x00\x00skip!"
-
-
-def zstd(raw: bytes) -> bytes:
-    # With a checksum, as zstd(1) writes it. Without one, damage inside a block is not detected.
-    return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
 def xz(raw: bytes) -> bytes:

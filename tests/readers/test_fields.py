@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -17,14 +16,9 @@ from lshdb.readers import Deferred, Item, Reading, ReadOptions, fields, made, re
 from lshdb.readers.base import Unfit
 from lshdb.readers.bytes.sniffing import looks_like_html
 from lshdb.readers.fields import is_html
-from tests.readers.reading_files import read
+from tests.readers.reading_files import jsonl, read
 
 PAGE = "<html><body><p>one <b>two</b></p><script>three()</script></body></html>"
-
-
-def jsonl(path: Path, *records: object) -> Path:
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    return path
 
 
 def said(items: list[Item]) -> list[str]:

@@ -15,11 +15,7 @@ from lshdb.errors import SourceUnreadable
 from lshdb.model.values import Document
 from lshdb.readers import Rejection, listed
 from tests.readers.crawls import crawl, page, response
-from tests.readers.reading_files import read
-
-
-def ids(path: Path) -> list[str]:
-    return [item.doc_id for item in read(path) if isinstance(item, Document)]
+from tests.readers.reading_files import ids, read
 
 
 def only_reason(path: Path) -> str:

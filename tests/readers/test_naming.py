@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import pickle
 from pathlib import Path
@@ -26,20 +25,15 @@ from lshdb.readers import (
     recorded,
     source_file,
 )
-from tests.readers.reading_files import read
+from tests.readers.reading_files import jsonl, read
 
 
 def ids(items: list[Item]) -> list[str]:
     return [item.doc_id if isinstance(item, Document) else item.reason for item in items]  # type: ignore[union-attr]
 
 
-def write_records(path: Path, *records: object) -> Path:
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    return path
-
-
 def test_a_line_without_an_id_is_named_by_its_file_and_number(tmp_path: Path) -> None:
-    path = write_records(
+    path = jsonl(
         tmp_path / "a.jsonl", {"text": "a"}, {"id": "x", "text": "b"}, {"id": None, "text": "c"}, {"id": "", "text": ""}
     )
     assert ids(read(path)) == [f"{path}#1", "x", f"{path}#3", f"{path}#4"]
@@ -52,12 +46,12 @@ def test_a_line_that_only_the_slow_parser_reads_is_named_in_the_same_way(tmp_pat
 
 
 def test_a_feature_set_of_json_without_an_id_is_named(tmp_path: Path) -> None:
-    path = write_records(tmp_path / "a.jsonl", {"text": ["x", "y"]})
+    path = jsonl(tmp_path / "a.jsonl", {"text": ["x", "y"]})
     assert ids(read(path, ReadOptions(kind="set"))) == [f"{path}#1"]
 
 
 def test_the_integer_zero_is_an_id(tmp_path: Path) -> None:
-    assert ids(read(write_records(tmp_path / "a.jsonl", {"id": 0, "text": "a"}))) == ["0"]
+    assert ids(read(jsonl(tmp_path / "a.jsonl", {"id": 0, "text": "a"}))) == ["0"]
 
 
 @pytest.mark.parametrize("raw", ["text\none\ntwo\n", "id,text\n,one\n,two\n"])
@@ -85,16 +79,14 @@ def test_an_id_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
     (table := tmp_path / "a.csv").write_text("text\none\n")
     (row := tmp_path / "b.csv").write_text("id,text\n,one\n")
     pq.write_table(pa.table({"text": ["one"]}), columns := tmp_path / "a.parquet")
-    assert ids(read(write_records(tmp_path / "a.jsonl", {"text": "a"}), options)) == [
-        'no field "id"; the fields are: text'
-    ]
+    assert ids(read(jsonl(tmp_path / "a.jsonl", {"text": "a"}), options)) == ['no field "id"; the fields are: text']
     assert ids(read(table, options)) == ['no column "id"; the columns are: text']
     assert ids(read(row, options)) == ["the id is empty"]
     assert ids(read(columns, options)) == ['no column "id"; the columns are: text']
 
 
 def test_another_process_gives_a_record_the_same_id(tmp_path: Path) -> None:
-    path = write_records(tmp_path / "a.jsonl", {"text": "a"}, {"text": "b"})
+    path = jsonl(tmp_path / "a.jsonl", {"text": "a"}, {"text": "b"})
     steps = list(Reading(source_file(path), ReadOptions()).steps())
     assert all(isinstance(step, Deferred) for step in steps)
     sent = pickle.loads(pickle.dumps(steps))
@@ -111,7 +103,7 @@ def test_a_prefix_may_name_the_file(tmp_path: Path) -> None:
 
 
 def test_a_placeholder_in_the_name_of_a_file_stands_for_itself(tmp_path: Path) -> None:
-    path = write_records(tmp_path / "{stem}{nonsense}.jsonl", {"id": "1", "text": "a"})
+    path = jsonl(tmp_path / "{stem}{nonsense}.jsonl", {"id": "1", "text": "a"})
     assert ids(read(path, ReadOptions(id_prefix="{name}/"))) == ["{stem}{nonsense}.jsonl/1"]
 
 

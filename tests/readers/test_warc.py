@@ -19,7 +19,7 @@ from lshdb.model.values import Document
 from lshdb.readers import Reading, ReadOptions, Rejection, Revisit, Skipped, digest, source_file
 from lshdb.readers.warc.capture_ids import capture_id, microseconds, split, timestamp
 from tests.readers.crawls import crawl, numbers, page, record, response, revisit, shared_folder, write
-from tests.readers.reading_files import ids, read
+from tests.readers.reading_files import ids, read, zstd
 
 
 class Unclosed(io.BytesIO):
@@ -34,10 +34,6 @@ def brotli(raw: bytes) -> bytes:
     with BrotliWriter(out) as writer:
         writer.write(raw)
     return out.getvalue()
-
-
-def zstd(raw: bytes) -> bytes:
-    return zstandard.ZstdCompressor(write_checksum=True).compress(raw)
 
 
 def only(path: Path, *records: bytes) -> Document | Rejection | Skipped:

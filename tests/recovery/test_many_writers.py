@@ -10,7 +10,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -56,13 +56,6 @@ class Killer(threading.Thread):
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
         self.join()
-
-
-@pytest.fixture
-def schemas(postgres_server: str) -> Iterator[Schemas]:
-    made = Schemas(postgres_server)
-    yield made
-    made.drop()
 
 
 def ingest_at_once(url: str, folder: Path, *arguments: object) -> list[Ended]:

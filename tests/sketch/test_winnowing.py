@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lshdb.model.params import Params, Shingling
 from lshdb.model.values import Fingerprints
 from lshdb.sketch.normalization import normalise
-from lshdb.sketch.winnowing import fingerprints, gram_size
+from lshdb.sketch.winnowing import fingerprints, gram_shingling
 from tests.properties.strategies import texts
 
 WORD_5 = Shingling("word", 5)
@@ -27,12 +27,12 @@ def prints(text: str, num_words: int, shingling: Shingling = WORD_5) -> set[int]
 
 
 def test_the_grams_are_the_shingles_of_the_index_if_these_are_short_enough() -> None:
-    assert gram_size(Shingling("word", 5), 13) == 5
-    assert gram_size(Shingling("word", 3), 13) == 3
-    assert gram_size(Shingling("word", 13), 13) == 13
-    assert gram_size(Shingling("word", 20), 13) == 5
-    assert gram_size(Shingling("char", 10), 13) == 5
-    assert gram_size(Shingling("char", 10), 3) == 3
+    assert gram_shingling(Shingling("word", 5), 13).size == 5
+    assert gram_shingling(Shingling("word", 3), 13).size == 3
+    assert gram_shingling(Shingling("word", 13), 13).size == 13
+    assert gram_shingling(Shingling("word", 20), 13).size == 5
+    assert gram_shingling(Shingling("char", 10), 13).size == 5
+    assert gram_shingling(Shingling("char", 10), 3).size == 3
 
 
 def test_a_text_shorter_than_a_passage_has_no_fingerprints() -> None:

@@ -59,7 +59,7 @@ def stored(transaction: Transaction) -> dict[str, tuple[int | None, int | None]]
 
 
 def counted(outcome: PutOutcome) -> tuple[int, int, int]:
-    return outcome.num_added, outcome.num_updated, outcome.num_unchanged
+    return outcome.counts.num_added, outcome.counts.num_updated, outcome.counts.num_unchanged
 
 
 def test_a_newer_file_takes_the_id_and_another_gets_one_of_its_own(transaction: Transaction) -> None:

@@ -75,7 +75,7 @@ def make_index(url: str) -> None:
         transaction.bulk_insert(oversized_bucket, hot)
         values = {"rejected_key": 7, "run_key": 1, "source": "a\tb\n'\"", "locator": "", "reason": "\\N"}
         transaction.execute(insert(rejected).values(values))
-        while filter_merges.go_on(transaction, full=1):
+        while filter_merges.advance(transaction, full=1):
             pass
 
 

@@ -59,7 +59,7 @@ def test_a_newer_record_of_another_file_takes_the_document_and_an_older_one_does
         put(transaction, 1, (record("a", 5), ONE), (record("b", 5), ONE))
         outcome = put(transaction, 2, (record("a", 6, FILES[1]), TWO), (record("b", 4, FILES[1], "second"), ONE))
         assert stored(transaction) == {"a": (2, "first", 2, 6, 2), "b": (1, "first", 1, 5, 1)}
-        assert (outcome.num_updated, outcome.num_unchanged, outcome.released.tolist()) == (1, 1, [1])
+        assert (outcome.counts.num_updated, outcome.counts.num_unchanged, outcome.released.tolist()) == (1, 1, [1])
 
 
 def test_of_the_records_of_a_batch_the_newest_stays_and_of_two_of_one_date_the_later(filed: Store) -> None:

@@ -23,7 +23,8 @@ ONE, TWO, THREE = (1, 2, 3), (4, 5, 6), (1, 8, 9)
 
 def counted(outcome: documents.PutOutcome) -> tuple[int, int, int, int, list[int]]:
     """(added, updated, unchanged, new contents, released)."""
-    numbers = (outcome.num_added, outcome.num_updated, outcome.num_unchanged, outcome.num_contents)
+    counts = outcome.counts
+    numbers = (counts.num_added, counts.num_updated, counts.num_unchanged, counts.num_contents)
     return (*numbers, outcome.released.tolist())
 
 

@@ -250,7 +250,7 @@ def test_merging_takes_a_share_of_the_time(
     merging = Merging(store)
     now, ends = 130, []
     for _ in range(4):
-        merging.go_on()
+        merging.advance()
         ends.append(now)
     assert ends == expected
 

@@ -67,8 +67,8 @@ def test_a_load_finds_the_digests_of_its_earlier_batches(new_store: Callable[[],
     store, held = new_store(), HeldBuckets()
     with store.writing() as transaction:
         put_held(transaction, {"a": (1, 2, 3), "b": (4, 5, 6)}, held)
-        assert put_held(transaction, {"c": (4, 5, 6), "d": (7, 8, 9)}, held).num_contents == 1
-        assert put_held(transaction, {"e": (7, 8, 9), "f": (1, 2, 3)}, held).num_contents == 0
+        assert put_held(transaction, {"c": (4, 5, 6), "d": (7, 8, 9)}, held).counts.num_contents == 1
+        assert put_held(transaction, {"e": (7, 8, 9), "f": (1, 2, 3)}, held).counts.num_contents == 0
         held.write(transaction)
     found = {(band, key) for _, band, _, key in rows(store)}
     assert found == {(band, key) for band in (0, 1, 2, DIGEST_BAND) for key in (1, 2, 3)}
@@ -85,7 +85,7 @@ def test_held_digests_with_the_same_first_bytes_are_told_apart(store: Store) -> 
             )
             documents_of = [Document(f"{number}{place}") for place in range(2)]
             outcome = documents.put(transaction, documents_of, sketches, documents.Place(1, "default", {}), held)
-            num_contents.append(outcome.num_contents)
+            num_contents.append(outcome.counts.num_contents)
         held.write(transaction)
     assert num_contents == [2, 1, 0]
     assert [key for _, band, _, key in rows(store) if band == DIGEST_BAND] == [1, 2, 3]
@@ -114,7 +114,7 @@ def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store:
         outcome = put_held(transaction, {"a": (7, 8, 9)}, held)
         retire(transaction, outcome.released, PARAMS)
         # It is not found again.
-        assert put_held(transaction, {"c": (1, 2, 3)}, held).num_contents == 1
+        assert put_held(transaction, {"c": (1, 2, 3)}, held).counts.num_contents == 1
         held.write(transaction)
     assert len(outcome.released) == 1
     assert {key for *_, key in rows(store)} == {2, 3, 4}

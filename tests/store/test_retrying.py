@@ -55,13 +55,6 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrying, "MAX_TRIES", 4)
 
 
-@pytest.fixture
-def schemas(postgres_server: str) -> Iterator[Schemas]:
-    made = Schemas(postgres_server)
-    yield made
-    made.drop()
-
-
 def test_what_failed_in_passing_is_tried_again_and_said_once(hasty: None) -> None:
     failures, heard = [passing("down"), passing("starting up")], Heard()
 
@@ -365,9 +358,6 @@ def test_a_server_that_never_was_there_is_not_waited_for() -> None:
     with pytest.raises(StoreUnreachable):
         Store.open("postgresql://nobody@127.0.0.1:1/nothing")
     assert time.monotonic() - started < 5
-
-
-HOLDER = r"process \d+( on \S+)?, connected since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 
 
 @pytest.mark.postgres

@@ -51,6 +51,7 @@ from lshdb.store.tables import (
     lost,
     measurements,
     oversized,
+    provenance,
     shared_buckets,
     sources,
 )
@@ -379,7 +380,7 @@ def older_documents(transaction: Transaction) -> None:
     newer, older = Document("/crawl/7.txt", dated_at=2), Document("/crawl/7.txt", dated_at=1)
     place = documents.Place(2, "default", {})
     documents.confirm(transaction, [newer], place)
-    assert documents.put_known(transaction, [older], [7], place).num_unchanged == 1
+    assert documents.put_known(transaction, [older], [7], place).counts.num_unchanged == 1
 
 
 def delta(transaction: Transaction) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Any]:
@@ -447,7 +448,9 @@ def places_of_some(transaction: Transaction) -> None:
     found = list(locators.sources_at(transaction, "default", uris))
     assert len(found) == len(SPREAD)
     assert locators.whole_files(transaction, [one.source_key for one in found]) == {key: key for key in SPREAD}
-    assert [list(locators.named_records(transaction, one)) for one in found[:1]] == [[(found[0].source_key, "")]]
+    assert [(keys.tolist(), places) for keys, places in locators.named_records(transaction, found[0])] == [
+        ([found[0].source_key], ("",))
+    ]
     assert [len(block) for block in locators.numbered_records(transaction, found[0], "line")] == []
     assert list(locators.rejected_records(transaction, found)) == []
     assert list(locators.rejected_before(transaction, "default", run_key=2, since=1)) == []
@@ -525,6 +528,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "bands.next_contents": lambda transaction: bands.next_contents(transaction, 500, 20),
     "documents.delete_buckets": lambda transaction: documents.delete_buckets(transaction, *delta(transaction)),
     "measurements.pairs_of": lambda transaction: measurements.pairs_of(transaction, SPREAD),
+    "provenance.documents": lambda transaction: provenance.documents(transaction, 1, ["/crawl/7.txt"]),
     "sources.known": lambda transaction: sources.known(transaction, "default", ["file:///crawl/7.txt"]),
     "sources.see": lambda transaction: sources.see(transaction, "default", [state_of("file:///crawl/7.txt")], 2),
     "sources.put": lambda transaction: sources.put(transaction, "default", [state_of("file:///crawl/7.txt")], 2),

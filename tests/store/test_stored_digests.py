@@ -34,7 +34,7 @@ def test_the_digests_of_all_generations_are_read(
             put_held(transaction, contents(begin, begin + 10), held := HeldBuckets())
             held.write(transaction)
     if are_united:
-        while store.write(lambda transaction: filter_merges.go_on(transaction, 40, together=True)):
+        while store.write(lambda transaction: filter_merges.advance(transaction, 40, together=True)):
             pass
     add(store, contents(40, 45))  # has no filter
     with store.reading() as transaction:
@@ -66,11 +66,11 @@ def test_a_load_looks_up_only_what_the_index_may_have(
     with store.writing() as transaction:
         held = HeldBuckets()
         added = [
-            put_held(transaction, some, held).num_contents
+            put_held(transaction, some, held).counts.num_contents
             for some in (contents(20, 30), contents(30, 40) | contents(17, 20), contents(35, 40))
         ]
         held.write(transaction)
         # They are read again after the rows are written.
-        added.append(put_held(transaction, contents(30, 45), held).num_contents)
+        added.append(put_held(transaction, contents(30, 45), held).counts.num_contents)
     assert added == [10, 10, 0, 5]
     assert asked == [*looked_up, 10 if most > 1 else 15]

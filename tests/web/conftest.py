@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -89,21 +89,19 @@ def serving(url: str, options: ServeOptions) -> Iterator[Service]:
         thread.join(30)
 
 
-Serve = Callable[..., Service]
-
-
-@pytest.fixture
-def filled(url: str) -> str:
-    """The URL of an index: a and c have the same text, b is similar to them, d is not."""
+def fill(url: str) -> str:
     with Index.create(url) as index:
         index.add([Document(doc_id, text) for doc_id, text in zip("abcd", (TEN, ELEVEN, TEN, OTHER), strict=True)])
     return url
 
 
 @pytest.fixture
+def filled(url: str) -> str:
+    """The URL of an index: a and c have the same text, b is similar to them, d is not."""
+    return fill(url)
+
+
+@pytest.fixture
 def sqlite_url(tmp_path: Any) -> str:
     """The same index, in SQLite only."""
-    path = str(tmp_path / "index.db")
-    with Index.create(path) as index:
-        index.add([Document(doc_id, text) for doc_id, text in zip("abcd", (TEN, ELEVEN, TEN, OTHER), strict=True)])
-    return path
+    return fill(str(tmp_path / "index.db"))

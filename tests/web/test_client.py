@@ -176,7 +176,7 @@ def test_documents_are_changed_through_a_service(sqlite_url: str) -> None:
 def test_one_document_many_and_lone_surrogates_go_through_a_service(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "DOCUMENTS", 2)
+    monkeypatch.setattr(calls, "MAX_DOCUMENTS", 2)
     several = [Document(f"n{number}", f"only {number} here") for number in range(5)]
 
     async def visit(address: str) -> list[object]:

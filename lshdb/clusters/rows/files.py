@@ -15,10 +15,9 @@ from lshdb.clusters.rows.judging import Judging, Records
 from lshdb.clusters.rows.options import Deletion, DeletionReport
 from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, Dropped
-from lshdb.errors import UsageError
+from lshdb.errors import UsageError, reason_of
 from lshdb.model.values import Rejection
 from lshdb.readers import SourceFile, change_of, source_at
-from lshdb.readers.base import reason_of
 from lshdb.store.tables import locators
 from lshdb.store.tables.locators import KeptDocument
 from lshdb.store.transaction import Transaction

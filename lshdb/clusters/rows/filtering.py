@@ -35,12 +35,19 @@ from lshdb.clusters.rows.payloads import NamedRecords, payloads
 from lshdb.clusters.rows.repetitions import drop_repetitions
 from lshdb.clusters.rows.shards import Shard, Shards
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, REJECTED, UNKNOWN, Dropped, Verdicts, counted, wanted
-from lshdb.errors import NothingToRead, NotIngested, OutputFailed, RecordsUnknown, SourceUnreadable, UsageError
+from lshdb.errors import (
+    NothingToRead,
+    NotIngested,
+    OutputFailed,
+    RecordsUnknown,
+    SourceUnreadable,
+    UsageError,
+    reason_of,
+)
 from lshdb.model.progress import Progress
 from lshdb.model.values import Rejection
 from lshdb.passages.frequent import frequent_ngrams
 from lshdb.readers import ReadOptions, require_existing
-from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.streams import PositionedFile, StreamDamaged, open_regular
 from lshdb.store.store import Store
 from lshdb.store.tables import clusters

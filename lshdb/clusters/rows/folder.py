@@ -25,7 +25,7 @@ import msgspec
 
 from lshdb.clusters.rows.options import RecordCounts, Taken
 from lshdb.clusters.rows.shards import Shard
-from lshdb.errors import NotIngested, OutputExists, OutputFailed, OutputStopped
+from lshdb.errors import NotIngested, OutputExists, OutputFailed, OutputStopped, reason_of
 from lshdb.readers.bytes.streams import open_regular
 from lshdb.readers.naming import uri_path
 from lshdb.store.files import require_no_database
@@ -214,7 +214,7 @@ class OutFolder:
         except BlockingIOError:
             raise OutputFailed(path=self._path, reason="another lshdb filter is writing to this folder") from None
         except OSError as error:
-            raise OutputFailed(path=self._path, reason=error.strerror or str(error)) from None
+            raise OutputFailed(path=self._path, reason=reason_of(error)) from None
 
     @contextmanager
     def _stopping(self, shard: Shard) -> Iterator[None]:
@@ -225,7 +225,7 @@ class OutFolder:
                 self._drop_part()
             if not isinstance(error, OSError):
                 raise
-            raise OutputStopped(path=self._place(shard), reason=error.strerror or str(error)) from None
+            raise OutputStopped(path=self._place(shard), reason=reason_of(error)) from None
 
 
 def _name(shard: Shard) -> str:

@@ -15,9 +15,9 @@ from lshdb.clusters.rows.boilerplate import FrequentPassages, Tally
 from lshdb.clusters.rows.compression import usual_level
 from lshdb.clusters.rows.payloads import NamedRecords
 from lshdb.clusters.rows.verdicts import Verdicts
-from lshdb.errors import SourceUnreadable
+from lshdb.errors import SourceUnreadable, reason_of
+from lshdb.model.batches import in_batches
 from lshdb.readers import ReadOptions, SourceFile, reader_of
-from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.compression import Compression, compression_of
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES
 from lshdb.readers.bytes.streams import ByteStream, open_regular
@@ -55,19 +55,12 @@ class OpenedFile(Struct, frozen=True):
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the stream. Raises: SourceUnreadable."""
-        parts: list[bytes] = []
-        num_bytes = 0
+        # Pieces of decompressed data may be small.
+        pieces = iter(lambda: self.stream.read(READ_BYTES), b"")
         try:
-            # Pieces of decompressed data may be small.
-            while piece := self.stream.read(READ_BYTES):
-                parts.append(piece)
-                num_bytes += len(piece)
-                if num_bytes >= READ_BYTES:
-                    yield b"".join(parts)
-                    parts, num_bytes = [], 0
+            yield from map(b"".join, in_batches(pieces, len, READ_BYTES))
         except OSError as error:
             raise SourceUnreadable(path=self.file.path, reason=reason_of(error)) from None
-        yield b"".join(parts)
 
 
 class Task(Struct, frozen=True):

@@ -14,8 +14,9 @@ from typing import Final
 
 from lshdb.clusters.rows.shards import Shard
 from lshdb.clusters.rows.verdicts import DROPPED, KEPT, Verdicts
+from lshdb.model.batches import in_batches
 from lshdb.model.params import Params
-from lshdb.model.values import Document
+from lshdb.model.values import Document, num_characters
 from lshdb.readers import Deferred, Reading, ReadOptions, SourceFile, file_of, made, recorded
 from lshdb.sketch.normalization import digests, normalise
 from lshdb.sketch.sketch import fits, text_of
@@ -44,7 +45,8 @@ def drop_repetitions(
             continue
         options = recorded(source.options, read)
         lacking = islice(_documents(shard.file, options, about.is_unknown), num_lacking)
-        for some in _parts(document for document in lacking if fits(document, params)):
+        fitting = (document for document in lacking if fits(document, params))
+        for some in in_batches(fitting, num_characters, PART_CHARS, PART_DOCUMENTS):
             found = _repeated(snapshot, source.source_key, some, params)
             about.drop([document.locator for document, _ in found])
             numbers.update(source_key for _, source_key in found)
@@ -58,18 +60,6 @@ def _documents(file: SourceFile, options: ReadOptions, is_wanted: Callable[[str]
             item = made(step, options)
             if isinstance(item, Document):
                 yield item
-
-
-def _parts(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    held, num_chars = list[Document](), 0
-    for document in documents:
-        held.append(document)
-        num_chars += len(document.text)
-        if len(held) == PART_DOCUMENTS or num_chars >= PART_CHARS:
-            yield held
-            held, num_chars = [], 0
-    if held:
-        yield held
 
 
 def _repeated(

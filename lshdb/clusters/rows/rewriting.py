@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from lshdb.clusters.rows.boilerplate import Edits, FrequentPassages, Tally
 from lshdb.clusters.rows.verdicts import KEPT
+from lshdb.model.batches import in_batches
 from lshdb.readers import ReadOptions
 from lshdb.readers.fields import field
 
@@ -68,14 +69,8 @@ def rewritten(
 
     Args: fields_of: returns the text fields of a record.
     """
-    held, num_bytes = list[tuple[bytes, int]](), 0
-    for record in records:
-        held.append(record)
-        num_bytes += len(record[0])
-        if num_bytes >= HELD_BYTES:
-            yield from _rewritten(held, fields_of, passages, tally)
-            held, num_bytes = [], 0
-    yield from _rewritten(held, fields_of, passages, tally)
+    for some in in_batches(records, lambda one: len(one[0]), HELD_BYTES):
+        yield from _rewritten(some, fields_of, passages, tally)
 
 
 def _rewritten(

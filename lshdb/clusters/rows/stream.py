@@ -19,9 +19,9 @@ from lshdb.clusters.rows.compression import compressing, usual_level
 from lshdb.clusters.rows.lines import whole_lines
 from lshdb.clusters.rows.options import FilterOptions, FilterReport
 from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER, UNKNOWN, Dropped, counted, wanted
-from lshdb.errors import RecordsUnknown, SourceUnreadable
+from lshdb.errors import RecordsUnknown, SourceUnreadable, reason_of
+from lshdb.model.values import unstorable
 from lshdb.readers import STDIN_NAME
-from lshdb.readers.base import reason_of
 from lshdb.readers.bytes.compression import compression_of, decompress
 from lshdb.readers.bytes.sniffing import SNIFF_BYTES
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
@@ -103,12 +103,13 @@ class _Passing:
         )
 
     def _doc_id(self, line: bytes) -> str | None:
-        """Return the id of a record, as in the index; None if it has no id."""
+        """Return the id of a record, as in the index; None if it has none, or one that no index can hold."""
         try:
             found = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        return f"{self._options.read.id_prefix}{found.doc_id}"
+        doc_id = f"{self._options.read.id_prefix}{found.doc_id}"
+        return doc_id if unstorable(doc_id) is None else None
 
 
 def _blocks(stream: ByteStream) -> Iterator[bytes]:

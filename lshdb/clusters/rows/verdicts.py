@@ -6,8 +6,7 @@ of the index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -171,7 +170,7 @@ def named(
     """Return the verdicts about the records of a file by their locators. Args: as `numbered`."""
     found = dict.fromkeys(rejected, REJECTED)
     for source in sources:
-        for doc_keys, places in _blocks(locators.named_records(snapshot, source)):
+        for doc_keys, places in locators.named_records(snapshot, source):
             for place, verdict in zip(places, dropped.verdicts(doc_keys).tolist(), strict=True):
                 if found.get(place) != KEPT:
                     found[place] = verdict
@@ -220,16 +219,6 @@ def wanted(options: FilterOptions) -> NDArray[np.bool_]:
 def counted(found: NDArray[np.int64]) -> RecordCounts:
     """Return numbers of records by verdict, int64, shape (5,), with their names."""
     return RecordCounts(*(int(found[verdict]) for verdict in (KEPT, DROPPED, UNKNOWN, REJECTED, OTHER)))
-
-
-# The number of documents with locators that are held at a time.
-HELD_LOCATORS: Final = 50_000
-
-
-def _blocks(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
-    while block := list(islice(rows, HELD_LOCATORS)):
-        doc_keys, places = zip(*block, strict=True)
-        yield np.asarray(doc_keys, dtype=np.int64), places
 
 
 def _found(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from lshdb.clusters.rows.compression import compressing
 from lshdb.clusters.rows.opened import OpenedFile, Task
 from lshdb.clusters.rows.verdicts import NUM_VERDICTS, OTHER, REJECTED, UNKNOWN
-from lshdb.errors import SourceUnreadable
-from lshdb.readers.base import reason_of
+from lshdb.errors import SourceUnreadable, reason_of
 from lshdb.readers.bytes.streams import ByteStream, PositionedFile, StreamDamaged
 from lshdb.readers.warc.records import Damage, Framing, Record
 from lshdb.readers.warc.segments import Segment, segments

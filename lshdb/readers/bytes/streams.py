@@ -19,6 +19,8 @@ from typing import BinaryIO, Final, cast
 
 import xxhash
 
+from lshdb.errors import reason_of
+
 __all__ = [
     "BLOCK_BYTES",
     "ByteStream",
@@ -150,7 +152,7 @@ class PositionedFile(io.RawIOBase):
         try:
             block = os.pread(self._descriptor, left if num_bytes < 0 else min(num_bytes, left), self._position)
         except OSError as error:
-            raise StreamDamaged(error.strerror or str(error)) from None
+            raise StreamDamaged(reason_of(error)) from None
         self._position += len(block)
         return block
 

@@ -27,6 +27,7 @@ from typing import BinaryIO, Final, cast
 from msgspec.structs import replace
 from resiliparse.parse.encoding import map_encoding_to_html5
 
+from lshdb.errors import reason_of
 from lshdb.model.params import HtmlText
 from lshdb.model.values import Document
 from lshdb.readers.base import (
@@ -40,7 +41,6 @@ from lshdb.readers.base import (
     SourceFile,
     Unfit,
     megabytes,
-    reason_of,
     too_large,
 )
 from lshdb.readers.bytes.decoding import decode

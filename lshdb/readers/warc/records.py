@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from lshdb.readers.base import Unfit, reason_of
+from lshdb.errors import reason_of
+from lshdb.readers.base import Unfit
 from lshdb.readers.bytes.streams import BLOCK_BYTES, ByteStream
 from lshdb.readers.warc.segments import Segment, segments
 from lshdb.readers.warc.syntax import Fields, Syntax

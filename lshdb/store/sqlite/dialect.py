@@ -30,6 +30,7 @@ from lshdb.errors import (
     NotAnIndex,
     StoreError,
     StoreFailed,
+    reason_of,
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
 from lshdb.store.dialect import Columns, Dialect, Part, as_list, dangling, failed, one_line
@@ -114,7 +115,7 @@ class Sqlite(Dialect):
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            raise FileUnusable(url=str(path), reason=error.strerror or str(error)) from None
+            raise FileUnusable(url=str(path), reason=reason_of(error)) from None
         if stat.S_ISDIR(found.st_mode):
             raise FileUnusable(url=str(path), reason="it is a folder")
         return not stat.S_ISREG(found.st_mode) or found.st_size > 0

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, TextIO
 
-from lshdb.errors import AccessDenied, IndexBusy, StoreFailed
+from lshdb.errors import AccessDenied, IndexBusy, StoreFailed, reason_of
 from lshdb.store.dialect import INGEST
 
 __all__ = ["is_ingesting", "lock_path", "sole_work"]
@@ -40,9 +40,9 @@ def sole_work(index: Path, work: str, wait: bool) -> Iterator[None]:
             # The file stays when the lock is released.
             _lock(held.enter_context(_opened(path)), index, work, wait)
         except PermissionError as error:
-            raise AccessDenied(url=str(index), reason=f"{path}: {error.strerror}") from None
+            raise AccessDenied(url=str(index), reason=f"{path}: {reason_of(error)}") from None
         except OSError as error:
-            reason = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+            reason = "it is a symbolic link" if error.errno == errno.ELOOP else reason_of(error)
             raise StoreFailed(url=str(index), reason=f"{path}: {reason}") from None
         yield
 

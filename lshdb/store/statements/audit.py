@@ -6,7 +6,7 @@ from functools import cache
 
 from sqlalchemy import and_, bindparam, func, select
 
-from lshdb.store.given import given, given_member
+from lshdb.store.given import given, given_member, is_given
 from lshdb.store.schema import band_bucket, content, document, oversized_bucket, source
 from lshdb.store.statements.generations import in_use
 from lshdb.store.statements.statements import Rows, in_bucket
@@ -97,7 +97,7 @@ def audited_sources() -> Rows:
 
 @cache
 def sourced_documents() -> Rows:
-    """Select the documents of ``:collection_key`` that have one of the ids ``:doc_ids``, with the digest of their text.
+    """Select the documents of ``:collection_key`` that have one of the given ids, with the digest of their text.
 
     The digest of an empty document is NULL.
     """
@@ -105,8 +105,7 @@ def sourced_documents() -> Rows:
     joined = select(*columns, content.c.digest).outerjoin_from(
         document, content, content.c.content_key == document.c.content_key
     )
-    is_named = document.c.doc_id.in_(bindparam("doc_ids", expanding=True))
-    return joined.where(document.c.collection_key == bindparam("collection_key"), is_named)
+    return joined.where(document.c.collection_key == bindparam("collection_key"), is_given(document.c.doc_id))
 
 
 @cache

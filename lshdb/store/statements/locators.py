@@ -30,11 +30,9 @@ _SOURCE = ("uri", "size", "mtime_ns", "digest", "state", "position", "num_docume
 
 @cache
 def sources_at() -> Rows:
-    """Select the sources of the collection ``:collection`` that have one of the URIs ``:uris``."""
+    """Select the sources of the collection ``:collection`` that have one of the given URIs."""
     mine = source.c.collection_key == bound_key("collection")
-    return select(*(source.c[name] for name in _SOURCE)).where(
-        mine, source.c.uri.in_(bindparam("uris", expanding=True))
-    )
+    return select(*(source.c[name] for name in _SOURCE)).where(mine, is_given(source.c.uri))
 
 
 @cache
@@ -127,10 +125,9 @@ def kept_documents() -> Rows:
 
 @cache
 def named_documents() -> Rows:
-    """Select (doc_id, doc_key) of the documents of ``:collection`` that have one of the ids ``:doc_ids``."""
-    is_given = document.c.doc_id.in_(bindparam("doc_ids", expanding=True))
+    """Select (doc_id, doc_key) of the documents of ``:collection`` that have one of the given ids."""
     mine = document.c.collection_key == bound_key("collection")
-    return select(document.c.doc_id, document.c.doc_key).where(mine, is_given)
+    return select(document.c.doc_id, document.c.doc_key).where(mine, is_given(document.c.doc_id))
 
 
 @cache

@@ -11,8 +11,9 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from sqlalchemy import Row, Table, func, select
+from sqlalchemy import Row, func, select
 
+from lshdb.errors import DocumentUnknown
 from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import BandKeys, Rejection, VerifiedPairs
@@ -46,6 +47,7 @@ __all__ = [
     "pairs_between",
     "pairs_of_documents",
     "rejections",
+    "require_content",
     "runs",
     "settled",
 ]
@@ -202,6 +204,14 @@ def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[
     return (False, None) if row is None else (True, row.content_key)
 
 
+def require_content(transaction: Transaction, collection: str, doc_id: str, url: str) -> int | None:
+    """Return the content_key of a document; None if it is empty. Raises: DocumentUnknown: the index lacks it."""
+    is_there, content_key = content_of(transaction, collection, doc_id)
+    if not is_there:
+        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=url)
+    return content_key
+
+
 def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> list[tuple[str, float, bool, str]]:
     """Return (doc_id, similarity, exact, collection) of a content's documents and near-duplicates, best first."""
     statement = statements.neighbours()
@@ -239,14 +249,14 @@ def figures(transaction: Transaction) -> Figures:
     skipped = select(func.coalesce(func.sum(oversized_bucket.c.num_pairs), 0))
     num_frequent, num_skipped = fingerprints.frequent(transaction)
     return Figures(
-        num_documents=_count(transaction, document),
-        num_empty=_count(transaction, document, document.c.content_key.is_(None)),
+        num_documents=transaction.num_rows(document),
+        num_empty=transaction.num_rows(document, document.c.content_key.is_(None)),
         num_contents=identities.num_contents(transaction),
-        num_sources=_count(transaction, source),
-        num_unlinked=_count(transaction, unlinked),
-        num_pairs=_count(transaction, pair),
-        num_estimated_pairs=_count(transaction, pair, ~pair.c.exact),
-        num_hot_buckets=_count(transaction, oversized_bucket),
+        num_sources=transaction.num_rows(source),
+        num_unlinked=transaction.num_rows(unlinked),
+        num_pairs=transaction.num_rows(pair),
+        num_estimated_pairs=transaction.num_rows(pair, ~pair.c.exact),
+        num_hot_buckets=transaction.num_rows(oversized_bucket),
         num_skipped_pairs=int(transaction.execute(skipped).scalar_one()),
         num_frequent_fingerprints=num_frequent,
         num_skipped_containments=num_skipped,
@@ -293,10 +303,3 @@ def rejections(transaction: Transaction, run_key: int) -> Iterator[Rejection]:
 def _pair_rows(blocks: Iterable[list[Row[*tuple[Any, ...]]]]) -> Iterator[PairRow]:
     for block in blocks:
         yield from ((left, right, near, bool(exact), *names) for left, right, near, exact, *names in block)
-
-
-def _count(transaction: Transaction, table: Table, condition: object = None) -> int:
-    statement = select(func.count()).select_from(table)
-    if condition is not None:
-        statement = statement.where(condition)  # type: ignore[arg-type]
-    return int(transaction.execute(statement).scalar_one())

@@ -196,8 +196,7 @@ def missing_buckets(
 
 def num_band_rows(transaction: Transaction, band: int) -> int:
     """Return the number of rows of a band."""
-    statement = select(func.count()).select_from(band_bucket).where(in_use(), band_bucket.c.band == band)
-    return int(transaction.execute(statement).scalar_one())
+    return transaction.num_rows(band_bucket, in_use(), band_bucket.c.band == band)
 
 
 def band_rows(transaction: Transaction, band: int, rows: int) -> Iterator[NDArray[np.int64]]:

@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, u
 
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
 from lshdb.store.schema import content, content_text, document, new_digest, pair, unlinked
-from lshdb.store.staging import staged_document, staged_key
-from lshdb.store.tables import collections, fingerprints, identities
+from lshdb.store.staging import staged, staged_document, staged_key
+from lshdb.store.tables import collections, fingerprints, identities, runs
 from lshdb.store.tables.buckets import bucket_rows, delete_rows, joined, put_rows
 from lshdb.store.tables.claims import Place, claim
 from lshdb.store.tables.held_buckets import HeldBuckets
@@ -45,24 +45,9 @@ class PutOutcome(Struct, frozen=True):
         released: contents that documents no longer refer to, including texts that were replaced within the batch.
     """
 
-    num_added: int
-    num_updated: int
-    num_unchanged: int
-    num_contents: int
-    num_empty: int
+    counts: Counts
     conflicts: Conflicts
     released: NDArray[np.int64]
-
-    @property
-    def counts(self) -> Counts:
-        """The counts that are added to the run."""
-        return Counts(
-            num_added=self.num_added,
-            num_updated=self.num_updated,
-            num_unchanged=self.num_unchanged,
-            num_empty=self.num_empty,
-            num_contents=self.num_contents,
-        )
 
 
 def put(
@@ -84,7 +69,8 @@ def put(
     Raises: IdConflict: two sources bring one id, and `place` calls that an error.
     """
     content_keys, num_contents = _put_contents(transaction, sketches, held)
-    return replace(put_known(transaction, documents, content_keys, place), num_contents=num_contents)
+    outcome = put_known(transaction, documents, content_keys, place)
+    return replace(outcome, counts=outcome.counts + Counts(num_contents=num_contents))
 
 
 def put_known(
@@ -110,13 +96,15 @@ def put_known(
     released = {key for index, key in before.items() if key != content_keys[index]}
     released |= {content_keys[index] for index in set(range(len(documents))).difference(last.values())}
     num_stored = len(documents) - claimed.conflicts.num_left_out
-    return PutOutcome(
+    counts = Counts(
         num_added=len(fresh),
         num_updated=claimed.num_updated,
         num_unchanged=num_stored - len(fresh) - claimed.num_updated,
-        num_contents=0,
         num_empty=sum(key is None for key in content_keys),
-        conflicts=claimed.conflicts,
+    )
+    return PutOutcome(
+        counts,
+        claimed.conflicts,
         released=np.asarray(sorted(key for key in released if key is not None), dtype=np.int64),
     )
 
@@ -138,8 +126,7 @@ def confirm(transaction: Transaction, captures: Sequence[Document], place: Place
 
 def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int64]:
     """Delete documents. Returns: the contents that they referred to, int64, ascending."""
-    transaction.stage(staged_key, {"staged_key": doc_keys})
-    mine = document.c.doc_key.in_(select(staged_key.c.staged_key))
+    mine = document.c.doc_key.in_(staged(transaction, doc_keys))
     statement = select(document.c.content_key).where(mine, document.c.content_key.is_not(None)).distinct()
     released = sorted(transaction.execute(statement).scalars())
     transaction.execute(delete(document).where(mine))
@@ -177,8 +164,7 @@ def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[
 
 def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
     """Delete contents with their texts, pairs and buckets. Args: band_keys: their buckets, shape (n, bands)."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    mine = select(staged_key.c.staged_key)
+    mine = staged(transaction, content_keys)
     digests = identities.of_contents(transaction, content_keys)
     transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
     transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
@@ -297,7 +283,7 @@ def _update_documents(transaction: Transaction, place: Place, collection_key: in
             locator=staged_document.c.locator,
             content_key=staged_document.c.content_key,
             dated_at=staged_document.c.dated_at,
-            last_seen_run=_latest(place.run_key),
+            last_seen_run=runs.latest(document, place.run_key),
         )
         .where(_is_staged(collection_key))
     )
@@ -314,7 +300,7 @@ def _see_outdated(transaction: Transaction, place: Place, collection_key: int) -
     moved = case((is_same_text, staged_document.c.locator), else_=document.c.locator)
     statement = (
         update(document)
-        .values(locator=moved, last_seen_run=_latest(place.run_key))
+        .values(locator=moved, last_seen_run=runs.latest(document, place.run_key))
         .where(staged_document.c.dated_at < document.c.dated_at)
         .where(_is_staged(collection_key), document.c.source_key == staged_document.c.source_key)
     )
@@ -323,8 +309,3 @@ def _see_outdated(transaction: Transaction, place: Place, collection_key: int) -
 
 def _is_staged(collection_key: int) -> ColumnElement[bool]:
     return and_(document.c.collection_key == collection_key, document.c.doc_id == staged_document.c.doc_id)
-
-
-def _latest(run_key: int) -> ColumnElement[int]:
-    """Return the later of this run and the last that saw a document: overlapping runs may write in any order."""
-    return case((document.c.last_seen_run > run_key, document.c.last_seen_run), else_=run_key)

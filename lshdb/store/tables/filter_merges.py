@@ -27,7 +27,7 @@ from lshdb.store.tables.filters import LABELS, LAST_POSITION, label
 from lshdb.store.tables.generation_list import Generation, generations, used
 from lshdb.store.transaction import Transaction
 
-__all__ = ["FAN_OUT", "go_on"]
+__all__ = ["FAN_OUT", "advance"]
 
 # docs/design.md has the arithmetic.
 FAN_OUT: Final = 6
@@ -41,7 +41,7 @@ _LAST: Final = select(func.max(bucket_filter.c.part_key)).where(_OF_ONE)
 _SOME: Final = select(bucket_filter.c.part_key).where(_OF_ONE).order_by(bucket_filter.c.part_key).limit(STEP_PARTS)
 
 
-def go_on(transaction: Transaction, full: int, *, together: bool = False) -> bool:
+def advance(transaction: Transaction, full: int, *, together: bool = False) -> bool:
     """Delete some parts that no generation needs, or make some of the next filter.
 
     Args:

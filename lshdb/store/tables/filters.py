@@ -24,7 +24,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import bindparam, delete, func, select, update
 
-from lshdb.model.arrays import distinct, row_offsets
+from lshdb.model.arrays import are_first, distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.store.dialect import Columns
 from lshdb.store.returned import as_text, integers, joined
@@ -223,7 +223,7 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
     bits = label_bits(number)
     codes = entries >> LABEL_BITS - bits
     high = codes >> 8 * ENTRY_BYTES
-    ranges = np.append(np.flatnonzero(np.append(True, high[1:] != high[:-1])), len(codes))
+    ranges = np.append(np.flatnonzero(are_first(high)), len(codes))
     num_parts = -(-np.diff(ranges) // PART_ENTRIES)
     begins = np.repeat(ranges[:-1] - PART_ENTRIES * row_offsets(num_parts)[:-1], num_parts)
     begins += PART_ENTRIES * np.arange(len(begins))

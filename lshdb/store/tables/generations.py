@@ -98,7 +98,7 @@ def young(transaction: Transaction, num_rows: int) -> int:
 
 
 def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
-    """Go on with a filter, or else move up to STEP_ROWS rows to a larger generation.
+    """Continue a filter, or else move up to STEP_ROWS rows to a larger generation.
 
     Args: moves: False for filters only.
     Returns: whether there may be more to do.
@@ -108,7 +108,7 @@ def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
     if moves:
         _begin(transaction)
     # Filters first: they take a tenth of the time of a merge, and save more of a question's.
-    if filter_merges.go_on(transaction, YOUNG_ROWS):
+    if filter_merges.advance(transaction, YOUNG_ROWS):
         return True
     merges = defaultdict[int, list[Generation]](list)
     for one in generations(transaction):
@@ -127,8 +127,8 @@ def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
 
 
 def unite_filters(transaction: Transaction) -> bool:
-    """Go on to merge all filters into one. Returns: whether there may be more to do."""
-    return not lacks_key(transaction) and filter_merges.go_on(transaction, YOUNG_ROWS, together=True)
+    """Continue to merge all filters into one. Returns: whether there may be more to do."""
+    return not lacks_key(transaction) and filter_merges.advance(transaction, YOUNG_ROWS, together=True)
 
 
 def _begin(transaction: Transaction) -> None:

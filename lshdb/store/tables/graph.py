@@ -75,20 +75,19 @@ class StoredSignatures(Struct, frozen=True):
 
 def num_contents(transaction: Transaction) -> int:
     """Return the number of contents."""
-    return int(transaction.execute(select(func.count()).select_from(content)).scalar_one())
+    return transaction.num_rows(content)
 
 
 def num_pairs(transaction: Transaction, since: int = 0) -> int:
     """Return the number of pairs. Args: since: leave out pairs that runs before this one wrote."""
-    counted = select(func.count()).select_from(pair)
     # All of them are counted by an index, which is half as large as the table.
-    written = counted.where(func.coalesce(pair.c.run_key, since) >= since) if since else counted
-    return int(transaction.execute(written).scalar_one())
+    written = [func.coalesce(pair.c.run_key, since) >= since] if since else []
+    return transaction.num_rows(pair, *written)
 
 
 def num_unlinked(transaction: Transaction) -> int:
     """Return the number of contents whose pairs have not been computed yet."""
-    return int(transaction.execute(select(func.count()).select_from(unlinked)).scalar_one())
+    return transaction.num_rows(unlinked)
 
 
 def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray[np.int64]:

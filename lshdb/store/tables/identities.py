@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, select
 
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
@@ -72,8 +72,7 @@ def rows_by_key(digests: Mapping[int, bytes]) -> Columns:
 
 def num_contents(transaction: Transaction) -> int:
     """Return the number of contents. Their digests take a tenth of the bytes of the contents."""
-    statement = select(func.count()).select_from(band_bucket).where(in_use(), band_bucket.c.band == DIGEST_BAND)
-    return int(transaction.execute(statement).scalar_one())
+    return transaction.num_rows(band_bucket, in_use(), band_bucket.c.band == DIGEST_BAND)
 
 
 def content_with(transaction: Transaction, digest: bytes) -> int | None:

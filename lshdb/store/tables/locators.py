@@ -31,8 +31,8 @@ __all__ = [
     "whole_files",
 ]
 
-# The number of URIs or ids in a statement. Each is a parameter; SQLite accepts 32,766.
-GIVEN_NAMES = 1_000
+# Sources in a statement. Each is a parameter; SQLite accepts 32,766.
+GIVEN_SOURCES = 1_000
 
 # Of all readers, only that of WARC names the places of documents by offsets.
 _ANY_IN_ARCHIVE = select(exists().where(document.c.locator.like("offset %")))
@@ -94,9 +94,8 @@ def any_in_archive(transaction: Transaction) -> bool:
 
 def sources_at(transaction: Transaction, collection: str, uris: Sequence[str]) -> Iterator[IndexedSource]:
     """Yield the sources of a collection that have these URIs, in any order."""
-    for begin in range(0, len(uris), GIVEN_NAMES):
-        parameters = {"collection": collection, "uris": list(uris[begin : begin + GIVEN_NAMES])}
-        yield from (IndexedSource(*row) for row in transaction.execute(statements.sources_at(), parameters))
+    for part in transaction.parts(uris, collection=collection):
+        yield from (IndexedSource(*row) for row in transaction.execute(statements.sources_at(), part))
 
 
 def whole_files(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, int]:
@@ -114,17 +113,20 @@ def numbered_records(transaction: Transaction, found: IndexedSource, unit: str) 
     return transaction.stream_integers(statements.numbered_records(), parameters)
 
 
-def named_records(transaction: Transaction, found: IndexedSource) -> Iterator[tuple[int, str]]:
-    """Yield (doc_key, locator) of the documents that a source had when it was read last, unordered."""
+def named_records(
+    transaction: Transaction, found: IndexedSource
+) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
+    """Yield the keys, int64, and the locators of the documents that a source had when it was read last, unordered."""
     parameters = {"source_key": found.source_key, "since": found.reading_run}
     for block in transaction.stream(statements.named_records(), parameters):
-        yield from ((doc_key, locator) for doc_key, locator in block)
+        doc_keys, places = zip(*block, strict=True)
+        yield np.asarray(doc_keys, dtype=np.int64), places
 
 
 def rejected_records(transaction: Transaction, sources: Sequence[IndexedSource]) -> Iterator[tuple[str, str]]:
     """Yield (URI, locator) of the items of these sources that their last reading could not ingest."""
-    for begin in range(0, len(sources), GIVEN_NAMES):
-        some = sources[begin : begin + GIVEN_NAMES]
+    for begin in range(0, len(sources), GIVEN_SOURCES):
+        some = sources[begin : begin + GIVEN_SOURCES]
         parameters = {
             "since": min(one.reading_run for one in some),
             "source_keys": [one.source_key for one in some],
@@ -142,11 +144,9 @@ def rejected_before(transaction: Transaction, collection: str, run_key: int, sin
 
 def doc_keys(transaction: Transaction, collection: str, doc_ids: Sequence[str]) -> dict[str, int]:
     """Return doc_key by doc_id for the documents of a collection that have these ids."""
-    found: dict[str, int] = {}
-    for begin in range(0, len(doc_ids), GIVEN_NAMES):
-        parameters = {"collection": collection, "doc_ids": list(doc_ids[begin : begin + GIVEN_NAMES])}
-        found |= {row.doc_id: row.doc_key for row in transaction.execute(statements.named_documents(), parameters)}
-    return found
+    parts = transaction.parts(doc_ids, collection=collection)
+    rows = (row for part in parts for row in transaction.execute(statements.named_documents(), part))
+    return {row.doc_id: row.doc_key for row in rows}
 
 
 def documents_like(transaction: Transaction, source_key: int, doc_ids: Sequence[str]) -> dict[str, FiledDocument]:

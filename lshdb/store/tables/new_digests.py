@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, select, update
 
 from lshdb.model.choices import TableVersion
 from lshdb.store.schema import content, decision, index_params, new_digest
@@ -26,7 +26,7 @@ def without(transaction: Transaction, position: int, count: int) -> dict[int, by
 
 def num_left(transaction: Transaction) -> int:
     """Return the number of contents without a new digest."""
-    return int(transaction.execute(select(func.count()).select_from(content).where(_IS_LEFT)).scalar_one())
+    return transaction.num_rows(content, _IS_LEFT)
 
 
 def put(transaction: Transaction, digests: Mapping[int, bytes]) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from sqlalchemy import func, select
 
 from lshdb.store.schema import source
 from lshdb.store.statements import audit as statements
-from lshdb.store.tables.locators import GIVEN_NAMES, IndexedSource
+from lshdb.store.tables.locators import IndexedSource
 from lshdb.store.tables.sources import READING
 from lshdb.store.transaction import Transaction
 
@@ -63,13 +62,9 @@ def sources(transaction: Transaction, source_keys: NDArray[np.int64]) -> Iterato
 
 def documents(transaction: Transaction, collection_key: int, doc_ids: Sequence[str]) -> dict[str, SourcedDocument]:
     """Return the documents of a collection that have one of the ids, by id."""
-    found: dict[str, SourcedDocument] = {}
-    for begin in range(0, len(doc_ids), GIVEN_NAMES):
-        parameters = {"collection_key": collection_key, "doc_ids": list(doc_ids[begin : begin + GIVEN_NAMES])}
-        found |= {
-            row[0]: SourcedDocument(*row) for row in transaction.execute(statements.sourced_documents(), parameters)
-        }
-    return found
+    parts = transaction.parts(doc_ids, collection_key=collection_key)
+    rows = (row for part in parts for row in transaction.execute(statements.sourced_documents(), part))
+    return {row.doc_id: SourcedDocument(*row) for row in rows}
 
 
 def documents_of(transaction: Transaction, found: AuditedSource) -> NDArray[np.int64]:
@@ -80,5 +75,4 @@ def documents_of(transaction: Transaction, found: AuditedSource) -> NDArray[np.i
 
 def num_unread(transaction: Transaction) -> int:
     """Return the number of sources that were not read to their end."""
-    statement = select(func.count()).select_from(source).where(source.c.state == READING)
-    return int(transaction.execute(statement).scalar_one())
+    return transaction.num_rows(source, source.c.state == READING)

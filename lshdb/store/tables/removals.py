@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import and_, delete, func, select
 
 from lshdb.store.schema import document, removal, source
-from lshdb.store.staging import staged_key
+from lshdb.store.staging import staged
 from lshdb.store.transaction import Transaction
 
 __all__ = ["count", "num_since"]
@@ -18,8 +18,7 @@ def count(transaction: Transaction, doc_keys: Sequence[int], run_key: int) -> No
     numbers = _of_sources(transaction, doc_keys)
     if not numbers:
         return
-    transaction.stage(staged_key, {"staged_key": list(numbers)})
-    mine = and_(removal.c.run_key == run_key, removal.c.source_key.in_(select(staged_key.c.staged_key)))
+    mine = and_(removal.c.run_key == run_key, removal.c.source_key.in_(staged(transaction, list(numbers))))
     before = dict(
         tuple(row) for row in transaction.execute(select(removal.c.source_key, removal.c.num_documents).where(mine))
     )
@@ -42,11 +41,10 @@ def num_since(transaction: Transaction, source_key: int, run_key: int) -> int:
 
 def _of_sources(transaction: Transaction, doc_keys: Sequence[int]) -> dict[int, int]:
     """Return by source the number of the given documents that its last reading found."""
-    transaction.stage(staged_key, {"staged_key": doc_keys})
     statement = (
         select(document.c.source_key, func.count())
         .join_from(document, source, source.c.source_key == document.c.source_key)
-        .where(document.c.doc_key.in_(select(staged_key.c.staged_key)))
+        .where(document.c.doc_key.in_(staged(transaction, doc_keys)))
         .where(document.c.last_seen_run >= source.c.reading_run)
         .group_by(document.c.source_key)
         .order_by(document.c.source_key)

@@ -7,16 +7,16 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, case, delete, func, insert, select, update
 
 from lshdb.model.values import Counts, Rejection
 from lshdb.store.schema import rejected, run
-from lshdb.store.staging import staged_key
+from lshdb.store.staging import staged
 from lshdb.store.statements.clock import now
 from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
 
-__all__ = ["begin", "counts", "finish", "last_before", "record", "reject", "state", "take_back"]
+__all__ = ["begin", "counts", "finish", "last_before", "latest", "record", "reject", "state", "take_back"]
 
 # Statements that every small addition needs are made once: making one takes longer than running it.
 _COUNTS: Final = select(*(run.c[field.name] for field in fields(Counts))).where(run.c.run_key == bindparam("run"))
@@ -68,10 +68,14 @@ def finish(transaction: Transaction, run_key: int, state: str) -> None:
     transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=now()))
 
 
+def latest(table: Table, run_key: int) -> ColumnElement[int]:
+    """Return the later of this run and the last that saw a row: overlapping runs may write in any order."""
+    return case((table.c.last_seen_run > run_key, table.c.last_seen_run), else_=run_key)
+
+
 def take_back(transaction: Transaction, rejected_keys: Sequence[int]) -> int:
     """Delete records of items that could not be ingested. Returns: how many there were."""
-    transaction.stage(staged_key, {"staged_key": rejected_keys})
-    mine = rejected.c.rejected_key.in_(select(staged_key.c.staged_key))
+    mine = rejected.c.rejected_key.in_(staged(transaction, rejected_keys))
     return transaction.execute(delete(rejected).where(mine)).rowcount
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, bindparam, case, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, select, update
 
 from lshdb.model.reports import HalfRead
 from lshdb.store.given import is_given
 from lshdb.store.schema import document, removal, source
-from lshdb.store.staging import staged_key, staged_source
+from lshdb.store.staging import staged, staged_key, staged_source
 from lshdb.store.statements.collections import name_of
-from lshdb.store.tables import collections
+from lshdb.store.tables import collections, runs
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -106,10 +106,9 @@ def known(transaction: Transaction, collection: str, uris: Sequence[str]) -> Map
 def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]]:
     """Return the number of files that were not read to their end, and the first `count` of them."""
     is_reading = source.c.state == READING
-    number = transaction.execute(select(func.count()).select_from(source).where(is_reading)).scalar_one()
     statement = select(source.c.uri, name_of(source.c.collection_key), source.c.position).where(is_reading)
     rows = transaction.execute(statement.order_by(source.c.source_key).limit(count))
-    return int(number), [HalfRead(*row) for row in rows]
+    return transaction.num_rows(source, is_reading), [HalfRead(*row) for row in rows]
 
 
 def origins(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, Origin]:
@@ -126,8 +125,7 @@ def may_hold_qualified(transaction: Transaction, source_keys: Sequence[int]) -> 
 
     An id that only looks qualified costs time, but changes no answer.
     """
-    transaction.stage(staged_key, {"staged_key": source_keys})
-    mine = document.c.source_key.in_(select(staged_key.c.staged_key))
+    mine = document.c.source_key.in_(staged(transaction, source_keys))
     looks_qualified = document.c.doc_id.like("%@/%") | document.c.doc_id.like("%@-")
     return set(transaction.execute(select(document.c.source_key).where(mine, looks_qualified).distinct()).scalars())
 
@@ -137,13 +135,15 @@ def see(transaction: Transaction, collection: str, states: Sequence[SourceState]
     if not states:
         return
     _stage(transaction, states)
-    changes = {"size": staged_source.c.size, "mtime_ns": staged_source.c.mtime_ns, "last_seen_run": _latest(run_key)}
-    transaction.execute(update(source).values(changes).where(_same(collections.key_of(transaction, collection))))
+    changed = update(source).values(
+        size=staged_source.c.size, mtime_ns=staged_source.c.mtime_ns, last_seen_run=runs.latest(source, run_key)
+    )
+    transaction.execute(changed.where(_same(collections.key_of(transaction, collection))))
 
 
 def see_under(transaction: Transaction, collection: str, root: str, run_key: int) -> None:
     """Record all files at or under `root` as seen. If a root cannot be walked, its files must not count as gone."""
-    seen = update(source).values(last_seen_run=_latest(run_key)).where(_is_of(transaction, collection))
+    seen = update(source).values(last_seen_run=runs.latest(source, run_key)).where(_is_of(transaction, collection))
     # Two statements: for an UPDATE with an OR of the two conditions, SQLite scans all sources of the collection.
     transaction.execute(seen.where(_inside(root)))
     transaction.execute(seen.where(source.c.uri == root))
@@ -157,7 +157,7 @@ def put(transaction: Transaction, collection: str, states: Sequence[SourceState]
     if keys:
         changes = {name: staged_source.c[name] for name in _COLUMNS if name != "uri"}
         transaction.execute(
-            update(source).values(**changes, last_seen_run=_latest(run_key)).where(_same(collection_key))
+            update(source).values(**changes, last_seen_run=runs.latest(source, run_key)).where(_same(collection_key))
         )
     fresh = [state for state in states if state.uri not in keys]
     fresh_keys = transaction.allocate(source, len(fresh)).tolist()
@@ -181,24 +181,17 @@ def add_documents(transaction: Transaction, numbers: Mapping[int, int]) -> None:
 
 def gone(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
     """Return the keys of the sources at or under a root's URI that neither this run nor a later one has seen."""
-    statement = select(source.c.source_key).where(
-        _under(transaction, collection, root), source.c.last_seen_run < run_key
-    )
-    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+    return _keys_of(transaction, _under(transaction, collection, root), source.c.last_seen_run < run_key)
 
 
 def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]:
     """Return the keys of the sources that no run after `last_run` has seen."""
-    statement = select(source.c.source_key).where(_is_of(transaction, collection), source.c.last_seen_run <= last_run)
-    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+    return _keys_of(transaction, _is_of(transaction, collection), source.c.last_seen_run <= last_run)
 
 
 def seen(transaction: Transaction, collection: str, root: str, run_key: int) -> list[int]:
     """Return the keys of the sources at or under a root's URI that this run or a later one has seen."""
-    statement = select(source.c.source_key).where(
-        _under(transaction, collection, root), source.c.last_seen_run >= run_key
-    )
-    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+    return _keys_of(transaction, _under(transaction, collection, root), source.c.last_seen_run >= run_key)
 
 
 def vanished(transaction: Transaction, source_keys: Sequence[int], count: int) -> list[int]:
@@ -206,12 +199,11 @@ def vanished(transaction: Transaction, source_keys: Sequence[int], count: int) -
 
     Only of sources that were read to their end, and are neither damaged nor empty.
     """
-    transaction.stage(staged_key, {"staged_key": source_keys})
     # IN, not another join: SQLite then looks up the documents by source instead of scanning all of them.
     statement = (
         select(document.c.doc_key)
         .join_from(document, source, source.c.source_key == document.c.source_key)
-        .where(document.c.source_key.in_(select(staged_key.c.staged_key)))
+        .where(document.c.source_key.in_(staged(transaction, source_keys)))
         .where(document.c.last_seen_run < source.c.reading_run, _tells_what_is_gone())
         .limit(count)
     )
@@ -223,8 +215,7 @@ def spared(transaction: Transaction, source_keys: Sequence[int]) -> int:
 
     Only sources that were read to their end.
     """
-    transaction.stage(staged_key, {"staged_key": source_keys})
-    mine = source.c.source_key.in_(select(staged_key.c.staged_key))
+    mine = source.c.source_key.in_(staged(transaction, source_keys))
     older = select(document.c.doc_key).where(
         document.c.source_key == source.c.source_key, document.c.last_seen_run < source.c.reading_run
     )
@@ -234,22 +225,20 @@ def spared(transaction: Transaction, source_keys: Sequence[int]) -> int:
 
 def documents_of(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
     """Return the keys of the documents of these sources."""
-    transaction.stage(staged_key, {"staged_key": source_keys})
-    mine = document.c.source_key.in_(select(staged_key.c.staged_key))
+    mine = document.c.source_key.in_(staged(transaction, source_keys))
     return list(transaction.execute(select(document.c.doc_key).where(mine)).scalars())
 
 
 def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
     """Delete sources. They must not have documents any more."""
-    transaction.stage(staged_key, {"staged_key": source_keys})
-    transaction.execute(delete(removal).where(removal.c.source_key.in_(select(staged_key.c.staged_key))))
-    transaction.execute(delete(source).where(source.c.source_key.in_(select(staged_key.c.staged_key))))
+    mine = staged(transaction, source_keys)
+    transaction.execute(delete(removal).where(removal.c.source_key.in_(mine)))
+    transaction.execute(delete(source).where(source.c.source_key.in_(mine)))
 
 
 def forget(transaction: Transaction, source_keys: Sequence[int]) -> None:
     """Let the next ingest read sources from their beginning."""
-    transaction.stage(staged_key, {"staged_key": source_keys})
-    transaction.execute(_unread.where(source.c.source_key.in_(select(staged_key.c.staged_key))))
+    transaction.execute(_unread.where(source.c.source_key.in_(staged(transaction, source_keys))))
 
 
 def forget_all(transaction: Transaction, collection: str) -> None:
@@ -259,8 +248,7 @@ def forget_all(transaction: Transaction, collection: str) -> None:
 
 def holding(transaction: Transaction, doc_keys: Sequence[int]) -> dict[int, str]:
     """Return the URIs of the sources of documents, by their keys."""
-    transaction.stage(staged_key, {"staged_key": doc_keys})
-    mine = document.c.doc_key.in_(select(staged_key.c.staged_key))
+    mine = document.c.doc_key.in_(staged(transaction, doc_keys))
     statement = select(source.c.source_key, source.c.uri).join_from(
         document, source, source.c.source_key == document.c.source_key
     )
@@ -269,8 +257,12 @@ def holding(transaction: Transaction, doc_keys: Sequence[int]) -> dict[int, str]
 
 def all_of(transaction: Transaction, collection: str) -> list[int]:
     """Return the keys of all sources of a collection."""
-    statement = select(source.c.source_key).where(_is_of(transaction, collection))
-    return list(transaction.execute(statement.order_by(source.c.source_key)).scalars())
+    return _keys_of(transaction, _is_of(transaction, collection))
+
+
+def _keys_of(transaction: Transaction, *conditions: ColumnElement[bool]) -> list[int]:
+    statement = select(source.c.source_key).where(*conditions).order_by(source.c.source_key)
+    return list(transaction.execute(statement).scalars())
 
 
 def _stage(transaction: Transaction, states: Sequence[SourceState]) -> None:
@@ -298,11 +290,6 @@ def _is_of(transaction: Transaction, collection: str) -> ColumnElement[bool]:
 
 def _same(collection_key: int | None) -> ColumnElement[bool]:
     return and_(source.c.collection_key == collection_key, source.c.uri == staged_source.c.uri)
-
-
-def _latest(run_key: int) -> ColumnElement[int]:
-    """Return the later of this run and the last that saw a source, because overlapping runs may write in any order."""
-    return case((source.c.last_seen_run > run_key, source.c.last_seen_run), else_=run_key)
 
 
 def _under(transaction: Transaction, collection: str, root: str) -> ColumnElement[bool]:

@@ -10,11 +10,12 @@ from fastapi.responses import Response
 
 from lshdb.answers.explain import Explanation
 from lshdb.answers.worddiff import Hunk, WordDiff
-from lshdb.errors import DocumentUnknown, TextsNotKept
+from lshdb.errors import TextsNotKept
 from lshdb.index import Index
 from lshdb.model.decisions import Decision
 from lshdb.model.values import Document
 from lshdb.web.pages.sheet import Sheet, named, shown
+from lshdb.web.questions import stored_document
 from lshdb.web.texts import beginning_of
 
 __all__ = ["DocumentPages"]
@@ -85,12 +86,9 @@ class DocumentPages:
 def _stored(index: Index, doc_id: str, collection: str) -> Document:
     """Return a document, without its text if the index keeps none. Raises: DocumentUnknown."""
     try:
-        found = index.get(doc_id, collection)
+        return stored_document(index, doc_id, collection)
     except TextsNotKept:
         return Document(doc_id)
-    if found is None:
-        raise DocumentUnknown(doc_id=doc_id, collection=collection, url=index.url)
-    return found
 
 
 def _sides(found: WordDiff | None) -> tuple[list[Hunk], list[Hunk]]:

@@ -2,4 +2,5 @@ SELECT source.uri, source.size, source.mtime_ns, source.digest, source.state, so
 FROM source
 WHERE source.collection_key = (SELECT collection.collection_key
 FROM collection
-WHERE collection.name = ?) AND source.uri IN (__[POSTCOMPILE_uris])
+WHERE collection.name = ?) AND source.uri IN (SELECT given.value
+FROM json_each(?) AS given)
