@@ -5,6 +5,7 @@ The head of a request is its first line and its headers. The guard sees a reques
 
 from __future__ import annotations
 
+import re
 from asyncio import TimerHandle, Transport
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ __all__ = ["Connection"]
 
 # Bytes of a head, or of the trailer of a body. An address may have 16,000.
 MAX_HEAD: Final = 65_536
+
+# httptools takes a body that follows for one of HTTP/2. Java and curl ask in this way with their first request.
+UPGRADE: Final = re.compile(rb"\r\nupgrade:(?=[ \t]*h2c)", re.IGNORECASE)
 
 
 class Connection(HttpToolsProtocol):
@@ -42,6 +46,9 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if not self._num_bytes and self._awaiting_head is not None and not self._awaiting_head.cancelled():
+            head, end, body = data.partition(b"\r\n\r\n")
+            data = UPGRADE.sub(b"\r\nIgnored:", head) + end + body
         self._num_bytes += len(data)
         super().data_received(data)
         if self._num_bytes > MAX_HEAD:

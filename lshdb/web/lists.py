@@ -24,7 +24,7 @@ from lshdb.model.metrics import metrics
 from lshdb.model.reports import Pair, Stats
 from lshdb.web.desk import Desk
 from lshdb.web.kept import Kept
-from lshdb.web.problems import problem, status_of
+from lshdb.web.problems import logged_status, problem
 from lshdb.web.served import NDJSON
 from lshdb.web.texts import documents_like
 from lshdb.web.values import (
@@ -172,7 +172,7 @@ class Lists:
         try:
             await self._desk.ask(lambda index: index.runs(1))
         except LshdbError as error:
-            return problem(status_of(error), "the index does not answer")
+            return problem(logged_status(error), "the index does not answer")
         return json({"status": "ok"})
 
     def _stats(self, index: Index) -> Stats:

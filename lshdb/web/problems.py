@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -33,9 +34,11 @@ from lshdb.errors import (
 )
 from lshdb.web.served import NAMESPACE
 
-__all__ = ["HANDLERS", "MEDIA_TYPE", "of_error", "problem", "status_of"]
+__all__ = ["HANDLERS", "MEDIA_TYPE", "logged_status", "of_error", "problem"]
 
 MEDIA_TYPE: Final = "application/problem+json"
+
+_LOG: Final = logging.getLogger("uvicorn.error")
 
 # The first class that an error is an instance of decides.
 _STATUS: Final[tuple[tuple[type[LshdbError], HTTPStatus], ...]] = (
@@ -57,11 +60,14 @@ _STATUS: Final[tuple[tuple[type[LshdbError], HTTPStatus], ...]] = (
 )
 
 
-def status_of(error: LshdbError) -> HTTPStatus:
-    """Return the status of an error of lshdb."""
+def logged_status(error: LshdbError) -> HTTPStatus:
+    """Return the status of an error of lshdb. If it is a failure of the service, log the error in one line."""
     passing = isinstance(error, StoreError) and error.is_passing
     default = HTTPStatus.SERVICE_UNAVAILABLE if passing else HTTPStatus.INTERNAL_SERVER_ERROR
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), default)
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), default)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        _LOG.error(" ".join(str(error).split()))
+    return status
 
 
 def problem(status: int, detail: str, *, kind: str = "about:blank", title: str = "", **more: object) -> Response:
@@ -79,7 +85,7 @@ def of_error(error: LshdbError) -> Response:
     """Return an error of lshdb as a response."""
     name = type(error).__name__
     fields = {key: value for key, value in error.fields.items() if key != "url"}
-    return problem(status_of(error), str(error), kind=f"{NAMESPACE}{name}", title=name, fields=fields)
+    return problem(logged_status(error), str(error), kind=f"{NAMESPACE}{name}", title=name, fields=fields)
 
 
 async def _of_lshdb(_request: Request, error: Any) -> Response:

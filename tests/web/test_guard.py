@@ -11,7 +11,7 @@ from itertools import repeat
 
 import pytest
 
-from lshdb import Index, StoreUnreachable, UsageError
+from lshdb import Index, StoreError, StoreUnreachable, UsageError
 from lshdb.web.desk import LINES
 from lshdb.web.lists import NDJSON
 from lshdb.web.options import Limits, ServeOptions
@@ -102,12 +102,44 @@ def test_a_document_is_named_by_the_longest_id_of_an_index(sqlite_url: str) -> N
             assert service("GET", f"{path}{'x' * 2_600}").status == 404
 
 
+def test_a_failure_of_the_index_is_a_line_of_the_log_wherever_it_is_met(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(index: Index, *_: object) -> None:
+        raise StoreError(url=index.url, reason="disk full\nINFO: all is well")
+
+    with serving(sqlite_url, ServeOptions()) as service:
+        monkeypatch.setattr(Index, "runs", failing)
+        for path in ("/healthz", "/v1/runs", "/"):
+            assert service("GET", path).status == 500
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith("ERROR:")
+            assert line.endswith("disk full INFO: all is well")
+        assert service("GET", "/v1/documents/unknown").status == 404
+        assert not capsys.readouterr().err
+
+
 def chunked(service: Service, body: bytes) -> bytes:
     """Return the answer to a body whose length is not announced."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
         head = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         connection.sendall(head + f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
         return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def test_a_client_that_offers_http_2_is_answered_in_http_1_1(sqlite_url: str) -> None:
+    offer = (
+        b"Connection: Upgrade, HTTP2-Settings\r\nUPGRADE: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAA\r\n"
+    )
+    body = b'{"text": "\\r\\nUpgrade: h2c"}'
+    head = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + offer
+    with (
+        serving(sqlite_url, ServeOptions()) as service,
+        socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection,
+    ):
+        for _ in range(2):
+            connection.sendall(head + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("sent", [{"features": [1] * 1_000}, {str(number): 1 for number in range(1_000)}])

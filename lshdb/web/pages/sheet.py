@@ -17,7 +17,7 @@ from lshdb.model.values import MAX_NAME_BYTES
 from lshdb.web.desk import Desk
 from lshdb.web.forms import Forms
 from lshdb.web.kept import Kept
-from lshdb.web.problems import status_of
+from lshdb.web.problems import logged_status
 from lshdb.web.templating import assets, environment
 
 __all__ = ["Sheet", "named", "number", "shown"]
@@ -86,7 +86,7 @@ def shown(
         try:
             return await page(self, request)
         except LshdbError as error:
-            return self.sheet.problem(status_of(error), str(error))
+            return self.sheet.problem(logged_status(error), str(error))
         except HTTPException as error:
             return self.sheet.problem(error.status_code, str(error.detail))
 
