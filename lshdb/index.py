@@ -302,7 +302,7 @@ class Index:
         from lshdb.stages.load import load_documents, load_pairs
 
         work, started = WorkFolder(arguments.path(folder)), time.monotonic()
-        name = arguments.name("a collection", collection)
+        name = arguments.collection_name(collection)
         work.require("sketches", *(["contents", "occurrences", "pairs"] if pairs else []))
         with self._store.sole_work("a load", wait=False):
             if not self._store.replace_params(work.params):
@@ -322,7 +322,7 @@ class Index:
             Document. Documents of earlier transactions are kept.
         """
         runs = vars(self._small_runs) if isinstance(added, Document) else None
-        return self._add(arguments.documents(added), arguments.name("a collection", collection), link, runs)
+        return self._add(arguments.documents(added), arguments.collection_name(collection), link, runs)
 
     def buffered(
         self, size: int = 1_000, seconds: float = 5.0, collection: str = "default", *, link: bool = False
@@ -344,7 +344,7 @@ class Index:
 
         arguments.count("size", size)
         arguments.seconds(seconds, threading.TIMEOUT_MAX)
-        arguments.name("a collection", collection)
+        arguments.collection_name(collection)
         # A buffer has its own: it adds from any thread, one batch at a time.
         runs: _SmallRuns = {}
         return Buffer(lambda held: self._add(iter(held), collection, link, runs), self.params, size, seconds)
@@ -418,7 +418,7 @@ class Index:
             found = matches(transaction, added, least, self.params)
             return [match for match in found if (match.collection, match.id) not in left_out]
 
-        with self._adding(vars(self._small_runs), arguments.name("a collection", collection)) as run_key:
+        with self._adding(vars(self._small_runs), arguments.collection_name(collection)) as run_key:
             counts, met = add_document(self._store, added, run_key, collection, meet, only_new=only_new)
         if counts == Counts():
             return Arrival("refused", tuple(met))
@@ -439,7 +439,7 @@ class Index:
         from lshdb.readers import source_at
 
         number, sources, iterator = 0, set[str](), iter(dict.fromkeys(arguments.names(doc_ids)))
-        with recorded_run(self._store, "remove", arguments.name("a collection", collection)) as run_key:
+        with recorded_run(self._store, "remove", arguments.collection_name(collection)) as run_key:
             while batch := list(islice(iterator, ADDED_DOCUMENTS)):
                 removed = remove_documents(self._store, batch, run_key, collection, forget_sources=forget_sources)
                 number += removed.number
@@ -457,7 +457,7 @@ class Index:
         """
         from lshdb.ingest.removal import remove_collection
 
-        name = arguments.name("a collection", collection)
+        name = arguments.collection_name(collection)
         with self._store.sole_work("a removal", wait=False), recorded_run(self._store, "remove", name) as run_key:
             return remove_collection(self._store, name, run_key, ADDED_DOCUMENTS)
 
@@ -708,7 +708,7 @@ class Index:
         from lshdb.answers.contamination import nearest
         from lshdb.overlap.searching import require_apart
 
-        sides = [arguments.name("a collection", one) for one in (train, test)]
+        sides = [arguments.collection_name(one) for one in (train, test)]
         require_apart(sides[:1], sides[1:])
         least = self._checked(min_sim)
         self._complete(*sides)
@@ -726,7 +726,7 @@ class Index:
         from lshdb.answers.captures import captures
 
         least = self._asked(min_sim)
-        arguments.name("a collection", collection)
+        arguments.collection_name(collection)
         if address is not None:
             arguments.name("an address", address)
         return self._stream(lambda snapshot: captures(snapshot, address, collection, least, self.params, self.url))
@@ -1230,7 +1230,7 @@ class Index:
         """
         arguments.count("num_bins", num_bins)
         if within is not None:
-            arguments.name("a collection", within)
+            arguments.collection_name(within)
         bins, floor = [0] * num_bins, self.params.floor
         found = self._store.read(lambda snapshot: inspection.num_pairs_by_similarity(snapshot, within))
         for step, number in found.items():
@@ -1312,7 +1312,7 @@ class Index:
 
     def _require(self, *wanted: str | None) -> None:
         """Raises: CollectionUnknown: one of the collections, except for None, has no documents."""
-        if names := [arguments.name("a collection", one) for one in wanted if one is not None]:
+        if names := [arguments.collection_name(one) for one in wanted if one is not None]:
             self._store.read(lambda snapshot: collections.require(snapshot, self.url, *names))
 
     def _link(self, run_key: int | None) -> int:

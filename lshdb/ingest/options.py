@@ -98,7 +98,7 @@ class IngestOptions:
     def __post_init__(self) -> None:
         for name in ("include", "exclude_globs"):
             object.__setattr__(self, name, arguments.several(name, getattr(self, name)))
-        arguments.name("a collection", self.collection)
+        arguments.collection_name(self.collection)
         arguments.limit("limit", self.limit)
         if self.on_conflict is not None:
             check_choice("on_conflict", self.on_conflict, OnConflict)

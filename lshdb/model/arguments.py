@@ -22,6 +22,7 @@ __all__ = [
     "Paths",
     "Place",
     "Sides",
+    "collection_name",
     "count",
     "decision",
     "decisions",
@@ -88,20 +89,26 @@ def names(given: Names) -> Iterator[str]:
 
 
 def name(what: str, given: object) -> str:
-    """Return the name of a document or collection. Args: what: such as "an id". Raises: UsageError."""
+    """Return the name of a document or something else. Args: what: such as "an id". Raises: UsageError."""
     if not isinstance(given, str) or not given:
         raise UsageError(reason=f"{what} must be a non-empty string, not {_shown(given)}")
     if (character := unstorable(given)) is not None:
         raise UsageError(reason=f"{what} must not contain {character}, as {_shown(given)} does")
-    if (num_bytes := len(given.encode())) > MAX_NAME_BYTES:
-        raise UsageError(reason=f"{what} has at most {MAX_NAME_BYTES:,} bytes of UTF-8, not {num_bytes:,}")
     return given
+
+
+def collection_name(given: object) -> str:
+    """Return the name of a collection. Raises: UsageError: it is no name, or longer than a database can look up."""
+    found = name("a collection", given)
+    if (num_bytes := len(found.encode())) > MAX_NAME_BYTES:
+        raise UsageError(reason=f"a collection has at most {MAX_NAME_BYTES:,} bytes of UTF-8, not {num_bytes:,}")
+    return found
 
 
 def document_name(doc_id: object, collection: object) -> None:
     """Check the id of a document and the name of its collection. Raises: UsageError."""
     name("an id", doc_id)
-    name("a collection", collection)
+    collection_name(collection)
 
 
 def paths(given: Paths) -> list[str | Path]:
@@ -126,7 +133,7 @@ def sides(given: Sides) -> list[str | Path]:
     found = paths(given)
     if not found:
         raise UsageError(reason="a side names at least one collection or path")
-    return [one if isinstance(one, Path) else name("a collection", one) for one in found]
+    return [one if isinstance(one, Path) else collection_name(one) for one in found]
 
 
 def several(called: str, given: Iterable[str]) -> tuple[str, ...]:
