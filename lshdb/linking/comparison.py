@@ -122,14 +122,13 @@ class ShingledTexts:
         Args: keys: int64, ascending.
         """
         again = keys[np.isin(keys, list(self._kept))]
-        found, encoded = encoded_texts(self._transaction, np.setdiff1d(keys, again), self._spool)
+        found, encoded = encoded_texts(self._transaction, np.setdiff1d(keys, again, assume_unique=True), self._spool)
         sets = shingle_sets_utf8(encoded, self._params)
-        spans = list(zip(found.tolist(), sets.offsets[:-1].tolist(), sets.offsets[1:].tolist(), strict=True))
-        for key, begin, end in spans:
-            if end - begin >= LONG_SHINGLES:
-                self._keep(key, sets.hashes[begin:end])
+        for row in np.flatnonzero(sets.sizes >= LONG_SHINGLES).tolist():
+            self._keep(int(found[row]), sets.hashes[sets.offsets[row] : sets.offsets[row + 1]])
         if not len(again):
             return found, sets
+        spans = zip(found.tolist(), sets.offsets[:-1].tolist(), sets.offsets[1:].tolist(), strict=True)
         hashes = {key: sets.hashes[begin:end] for key, begin, end in spans}
         hashes |= {key: self._kept[key] for key in again.tolist()}
         found = np.asarray(sorted(hashes))
