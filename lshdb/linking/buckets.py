@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lshdb.model.arrays import are_first, places_within, slices_within
+from lshdb.model.arrays import places_within, runs_of, slices_within
 from lshdb.model.expansion import Expansion
 
 __all__ = ["Piece", "expand", "expand_piece", "pieces", "with_any"]
@@ -25,14 +25,8 @@ def with_any(rows: NDArray[np.int64], is_sought: NDArray[np.bool_]) -> NDArray[n
         rows: (bucket_hash, content_key) of whole buckets, int64, shape (n, 2), sorted.
         is_sought: bool, shape (n,).
     """
-    starts, sizes = _bucket_sizes(rows)
+    starts, sizes = runs_of(rows[:, 0])
     return np.repeat(np.logical_or.reduceat(is_sought, starts), sizes)
-
-
-def _bucket_sizes(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each bucket of sorted (bucket_hash, content_key) rows starts, and how many rows it has."""
-    starts = np.flatnonzero(are_first(rows[:, 0]))
-    return starts, np.diff(np.append(starts, len(rows)))
 
 
 class Piece(Struct, frozen=True):
@@ -52,7 +46,7 @@ class Piece(Struct, frozen=True):
 
     def sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where each bucket starts, and how many contents it has so far, int64, shape (b,)."""
-        starts, sizes = _bucket_sizes(self.rows)
+        starts, sizes = runs_of(self.rows[:, 0])
         if self.num_held:
             sizes[0] += self.num_before - self.num_held
         return starts, sizes
@@ -101,7 +95,7 @@ def expand_piece(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the candidate pairs of a piece that have a new content, and that no earlier piece has. As `expand`."""
     rows = piece.rows
-    starts, sizes = _bucket_sizes(rows)
+    starts, sizes = runs_of(rows[:, 0])
     first = np.repeat(starts, sizes)
     rank = np.arange(len(rows)) - first
     if piece.num_held:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets", "slices_within"]
+__all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets", "runs_of", "slices_within"]
 
 
 def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
@@ -28,6 +28,12 @@ def are_first(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     is_first = np.ones(len(columns[0]), dtype=np.bool_)
     is_first[1:] = reduce(np.logical_or, (one[1:] != one[:-1] for one in columns))
     return is_first
+
+
+def runs_of(ordered: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each run of equal values starts, and how many values it has, both int64."""
+    starts = np.flatnonzero(are_first(ordered))
+    return starts, np.diff(starts, append=len(ordered))
 
 
 def among(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lshdb.linking.comparison import text_groups
-from lshdb.model.arrays import among, are_first, distinct, places_within, slices_within
+from lshdb.model.arrays import among, are_first, distinct, places_within, runs_of, slices_within
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.sketch.normalization import normalise_utf8
@@ -77,7 +77,7 @@ def candidate_pairs(transaction: Transaction, params: Params) -> tuple[NDArray[n
             if sum(map(len, more)) > max(len(found), PART_PAIRS):
                 found, more = _few_of_each([found, *more]), []
     found = _few_of_each([found, *more])
-    candidates, are_certain = keys[_rows(distinct(found))], _run_lengths(found) > FEW
+    candidates, are_certain = keys[_rows(distinct(found))], runs_of(found)[1] > FEW
     are_certain[~are_certain] = _share_whole(transaction, candidates[~are_certain], params)
     return candidates[are_certain], num_skipped
 
@@ -128,7 +128,7 @@ class _Groups(Struct, frozen=True):
         hashes, rows = hashes[order], rows[order]
         is_other = are_first(hashes, rows)
         hashes, rows = hashes[is_other], rows[is_other]
-        return cls(hashes, rows, _run_lengths(hashes))
+        return cls(hashes, rows, runs_of(hashes)[1])
 
     def pairs(self, expansion: Expansion) -> Iterator[tuple[NDArray[np.uint64], NDArray[Any]]]:
         """Yield the pairs of each group, packed, and their hashes, in parts."""
@@ -155,9 +155,4 @@ def _rows(pairs: NDArray[np.uint64]) -> NDArray[np.int64]:
 def _few_of_each(parts: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return the pairs sorted, and each of them up to `FEW` + 1 times: enough to see that there are more than a few."""
     pairs = np.sort(np.concatenate(parts))
-    return pairs[places_within(_run_lengths(pairs)) <= FEW]
-
-
-def _run_lengths(ordered: NDArray[Any]) -> NDArray[np.int64]:
-    """Return how often each distinct value occurs."""
-    return np.diff(np.flatnonzero(are_first(ordered)), append=len(ordered))
+    return pairs[places_within(runs_of(pairs)[1]) <= FEW]

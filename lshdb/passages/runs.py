@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lshdb.model.arrays import are_first, places_within
+from lshdb.model.arrays import places_within, runs_of
 
 __all__ = ["shared_runs"]
 
@@ -34,10 +34,10 @@ def shared_runs(grams: NDArray[np.uint64], others: NDArray[np.uint64], num_words
         return np.empty((0, 2), np.int64)
     ordered = np.argsort(others, kind="stable")
     ascending = others[ordered]
-    starts = np.flatnonzero(are_first(ascending))
+    starts, sizes = runs_of(ascending)
     which = np.minimum(np.searchsorted(ascending[starts], grams), len(starts) - 1)
     first = starts[which]
-    counts = np.where(ascending[first] == grams, np.diff(starts, append=len(others))[which], 0)
+    counts = np.where(ascending[first] == grams, sizes[which], 0)
     counts = np.minimum(counts, MAX_OCCURRENCES)
     while counts.sum() > MAX_PLACES and counts.max() > 1:
         counts = np.minimum(counts, counts.max() // 2)
