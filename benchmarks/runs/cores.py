@@ -127,7 +127,7 @@ class Timed(Linking):
             super()._scan(keys, occurrences)
 
     def _compute(self, occurrences: Occurrences) -> int:
-        with timed() as self.ordering, closing(by_family(occurrences, self._computed)) as candidates:
+        with timed() as self.ordering, closing(by_family(occurrences, self._given)) as candidates:
             parts = list(candidates)
         found, self.comparing = list[VerifiedPairs](), list[float]()
         for part in parts:

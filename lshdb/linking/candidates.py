@@ -61,6 +61,7 @@ class Occurrences:
         self._dtype = NARROW if last_key < NARROW_KEYS else WIDE
         self._held: list[NDArray[Any]] = []
         self._num_held = 0
+        self._is_compact = True
         self._file: BinaryIO | None = None
         self._runs: list[tuple[int, int]] = []
         self.share = 0.0
@@ -77,6 +78,7 @@ class Occurrences:
         self.last_key = max(self.last_key, int(keys.max(initial=0)))
         self._held.append(_packed(keys, self._dtype))
         self._num_held += len(keys)
+        self._is_compact = False
         if self._num_held >= RUN_PAIRS:
             self.compact()
             # If most occurrences were repeats, there is room for more.
@@ -107,9 +109,10 @@ class Occurrences:
 
     def compact(self) -> None:
         """Remove repeats among the pairs that are in memory."""
-        if self._held:
+        if not self._is_compact:
             self._held = [distinct(np.concatenate(self._held))]
             self._num_held = len(self._held[0])
+            self._is_compact = True
 
     def _runs_so_far(self) -> list[NDArray[Any]]:
         """Return the sorted runs, and the pairs in memory: one more sorted run after `compact`."""

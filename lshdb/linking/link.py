@@ -9,7 +9,8 @@ the list of unlinked ones until all their pairs are stored. Pairs that were alre
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from functools import partial
 from threading import Lock
@@ -29,7 +30,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import BandKeys, CandidatePairs, VerifiedPairs
 from lshdb.sketch.banding import band_keys
 from lshdb.store.dialect import Part
-from lshdb.store.merging import unite_filters
+from lshdb.store.merging import hold_filters, unite_filters
 from lshdb.store.store import Store
 from lshdb.store.tables import bands, generations, graph, late_indexes, oversized, shared_buckets
 from lshdb.store.transaction import Transaction
@@ -61,6 +62,9 @@ STORED_PAIRS: Final = 2_000_000
 # times, and a small link, too, stores pairs while its threads compare others.
 STORED_SHARE: Final = 1 / 4
 FIRST_PAIRS: Final = 100_000
+# Once no pairs are left to compute but those under way, this part of it is enough. While the last pairs are stored, the
+# other threads have nothing to do.
+LAST_PART: Final = 1 / 4
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
 
@@ -88,6 +92,7 @@ class Linking:
         self._run_key = run_key
         self._progress = progress
         self._threads = min(num_cores(), MAX_THREADS)
+        self._share_given = 0.0
         self._adding = Lock()
 
     def link(self, *, wait: bool = True) -> int:
@@ -115,17 +120,21 @@ class Linking:
         with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
             if are_few := self._store.read(generations.num_contents) > SCANNED_CONTENTS * len(keys):
                 self._look_up(keys, occurrences)
+                num_pairs = self._compute(occurrences)
             else:
                 self._scan(keys, occurrences)
-            num_pairs = self._compute(occurrences)
+                # This thread alone orders the candidates.
+                with ThreadPoolExecutor(1, thread_name_prefix="lshdb-filters") as beside:
+                    uniting = beside.submit(unite_filters, self._store)
+                    num_pairs = self._compute(occurrences)
+                uniting.result()
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(late_indexes.FIRST_LINK)
         self._store.write(partial(_end, keys=keys, are_few=are_few))
         if are_many:
             self._store.sweep_unlinked()
         if not are_few:
-            # A tenth of the time of such a link, and the next questions find the filter in memory.
-            unite_filters(self._store)
+            hold_filters(self._store)
         self._progress.advanced("link", 1.0)
         return num_pairs
 
@@ -177,16 +186,17 @@ class Linking:
         """Store the candidates that reach the floor, and return the increase in the number of pairs."""
         num_pairs = 0
         with (
-            closing(by_family(occurrences, self._computed)) as candidates,
+            closing(by_family(occurrences, self._given)) as candidates,
             closing(calls_ahead(self._verified, candidates, self._threads, PARTS_AHEAD)) as parts,
         ):
-            for pairs in _together(parts):
+            for pairs in _together(parts, lambda: self._share_given == 1.0):
                 # `put_pairs` looks the contents up, each only once. Runs are never deleted.
                 put = partial(graph.put_pairs, pairs=pairs, run_key=self._run_key)
                 num_pairs += self._store.write(put, refers_safely=True)
         return num_pairs
 
-    def _computed(self, share: float) -> None:
+    def _given(self, share: float) -> None:
+        self._share_given = share
         self._progress.advanced("link", SEARCH_SHARE + (1 - SEARCH_SHARE) * share)
 
     def _verified(self, candidates: CandidatePairs) -> VerifiedPairs:
@@ -211,14 +221,19 @@ def _end(transaction: Transaction, keys: NDArray[np.int64], are_few: bool) -> No
         graph.analyse(transaction)
 
 
-def _together(parts: Iterator[VerifiedPairs]) -> Iterator[VerifiedPairs]:
-    """Combine the parts into larger and larger ones, up to STORED_PAIRS; fewer pairs if STORED_SECONDS have passed."""
+def _together(parts: Iterator[VerifiedPairs], are_last: Callable[[], bool] = lambda: False) -> Iterator[VerifiedPairs]:
+    """Combine the parts into larger and larger ones, up to STORED_PAIRS; fewer pairs if STORED_SECONDS have passed.
+
+    Args: are_last: whether only the parts under way are left.
+    """
     held: list[VerifiedPairs] = []
     num_held, num_stored, since = 0, 0, time.monotonic()
     for pairs in parts:
         held.append(pairs)
         num_held += len(pairs)
         enough = min(max(STORED_SHARE * num_stored, FIRST_PAIRS), STORED_PAIRS)
+        if are_last():
+            enough *= LAST_PART
         if num_held >= enough or time.monotonic() - since > STORED_SECONDS:
             yield VerifiedPairs.joined(held)
             held, num_held, num_stored, since = [], 0, num_stored + num_held, time.monotonic()

@@ -12,7 +12,7 @@ from typing import Final
 from lshdb.store.store import Store
 from lshdb.store.tables import filters, generation_list, generations
 
-__all__ = ["Merging", "merge", "unite_filters"]
+__all__ = ["Merging", "hold_filters", "merge", "unite_filters"]
 
 # A third more than the filters of new rows take in an index of ten million texts, so that no load waits long.
 FILTER_SHARE: Final = 1 / 8
@@ -37,14 +37,18 @@ def merge(store: Store, seconds: float = math.inf, *, moves: bool = True) -> flo
 
 
 def unite_filters(store: Store) -> None:
-    """Merge all filters into one, in 2 us for each content. A question then reads one part of it for each band.
-
-    The merge has displaced most of the new filter from the memory of the system. So it is read: 0.1 us for each
-    content, where a question would wait 1 ms for the disk. Twice, because the system first displaces what was read only
-    once. There is more room for it if this process gives back what it no longer needs.
-    """
+    """Merge all filters into one, in 1.5 us for each content. A question then reads one part of it for each band."""
     while store.write(generations.unite_filters):
         pass
+
+
+def hold_filters(store: Store) -> None:
+    """Make the system hold the filters in its memory, in 0.2 us for each content, at the end of work on a whole index.
+
+    Such work has displaced most of them, and a question would wait 1 ms for the disk. They are read twice, because the
+    system first displaces what was read only once. There is more room for them if this process gives back what it no
+    longer needs.
+    """
     store.empty_caches()
     _give_memory_back()
     for _ in range(2):

@@ -30,7 +30,7 @@ from lshdb.model.upkeep import BackupReport, CopiedTable, CopyReport, Upgrade, V
 from lshdb.store import upgrade
 from lshdb.store.dialect import Columns
 from lshdb.store.files import require_free
-from lshdb.store.merging import merge, unite_filters
+from lshdb.store.merging import hold_filters, merge, unite_filters
 from lshdb.store.schema import bucket_filter, content, content_text, fingerprint_block, metadata
 from lshdb.store.store import Store
 from lshdb.store.tables import fingerprints
@@ -85,6 +85,7 @@ def vacuum(store: Store, *, full: bool) -> VacuumReport:
         store.write(fingerprints.sweep)
         merge(store)
         unite_filters(store)
+        hold_filters(store)
         with store.whole() as engine:
             store.dialect.vacuum(engine, full=full)
         return VacuumReport(before, _size(store), time.monotonic() - started)

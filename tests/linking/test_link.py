@@ -97,6 +97,13 @@ def test_more_parts_are_stored_together_the_more_pairs_were_stored(monkeypatch: 
     assert [len(rights) for rights in together(*[1] * 19)] == [2, 2, 2, 3, 4, 4, 2]
 
 
+def test_fewer_parts_are_stored_together_when_only_the_last_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "STORED_PAIRS", 4)
+    are_last = iter([False] * 4 + [True] * 5)
+    last = link._together(iter(verified(*[1] * 9)), lambda: next(are_last))
+    assert [len(part) for part in last] == [4, 1, 1, 1, 1, 1]
+
+
 def test_parts_are_stored_together_after_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     # The clock is asked at the start, after each part, and when parts were stored.
     clock = iter([0.0, 30.0, 30.1, 100.0, 130.0, 130.5, 200.0])

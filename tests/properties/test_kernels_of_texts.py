@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import get_args
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -65,6 +66,7 @@ def test_normalising_a_normal_form_changes_nothing(batch: list[str]) -> None:
     st.booleans(),
     st.sampled_from(get_args(TableVersion)),
 )
+@example([" " * 200, ", a. " * 50, "\u4e2d" * 200, " \u4e2d\u4e2d a, \u4e2d" * 30], 1, False, "unicode14-2")
 def test_forms_with_the_same_words_have_the_same_shingles(
     batch: list[str], size: int, multiset: bool, version: TableVersion
 ) -> None:
@@ -89,6 +91,14 @@ def test_compiled_contextual_spans_of_long_clusters_equal_the_reference(batch: l
     utf8, offsets = encoded(batch)
     expected = reference.contextual_spans(utf8, offsets, TABLE)
     np.testing.assert_array_equal(kernels.contextual_spans(utf8, offsets, TABLE), expected)
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+def test_compiled_fold_makes_of_each_ascii_character_what_the_table_says(spaced: bool) -> None:
+    utf8, offsets = encoded(["".join(map(chr, range(128)))])
+    none, no_spans = encoded([]), np.empty((0, 2), np.int64)
+    compiled = kernels.fold(utf8, offsets, TABLE, no_spans, *none, spaced)
+    np.testing.assert_array_equal(compiled[0], reference.fold(utf8, offsets, TABLE, no_spans, *none, spaced)[0])
 
 
 @settings(max_examples=300, deadline=None)

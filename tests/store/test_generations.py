@@ -23,7 +23,7 @@ from lshdb.model.values import BandKeys
 from lshdb.sketch.banding import band_keys
 from lshdb.store import whole
 from lshdb.store.dialect import Columns
-from lshdb.store.merging import Merging, merge, unite_filters
+from lshdb.store.merging import Merging, hold_filters, merge, unite_filters
 from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
 from lshdb.store.store import Store
 from lshdb.store.tables import (
@@ -606,7 +606,7 @@ def test_all_filters_become_one_after_a_link_that_reads_all_rows(store: Store) -
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="other C libraries keep no freed memory, or cannot be asked"
 )
-def test_after_the_filters_were_united_the_process_gives_back_its_free_memory(store: Store) -> None:
+def test_a_process_that_holds_the_filters_gives_back_its_free_memory(store: Store) -> None:
     def memory() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
@@ -614,7 +614,7 @@ def test_after_the_filters_were_united_the_process_gives_back_its_free_memory(st
     blocks = [b"x" * 50_000 for _ in range(2_000)]
     last, before = blocks[-1], memory()
     blocks.clear()
-    unite_filters(store)
+    hold_filters(store)
     assert memory() < before - 50_000_000
     assert len(last) == 50_000
 
