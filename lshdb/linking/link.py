@@ -62,8 +62,7 @@ STORED_PAIRS: Final = 2_000_000
 # times, and a small link, too, stores pairs while its threads compare others.
 STORED_SHARE: Final = 1 / 4
 FIRST_PAIRS: Final = 100_000
-# Once no pairs are left to compute but those under way, this part of it is enough. While the last pairs are stored, the
-# other threads have nothing to do.
+# When the threads compute the last pairs, this part of it is enough: they have nothing to do while the rest is stored.
 LAST_PART: Final = 1 / 4
 # Upper bound on the computing time that is lost if the process is killed.
 STORED_SECONDS: Final = 30.0
@@ -224,7 +223,7 @@ def _end(transaction: Transaction, keys: NDArray[np.int64], are_few: bool) -> No
 def _together(parts: Iterator[VerifiedPairs], are_last: Callable[[], bool] = lambda: False) -> Iterator[VerifiedPairs]:
     """Combine the parts into larger and larger ones, up to STORED_PAIRS; fewer pairs if STORED_SECONDS have passed.
 
-    Args: are_last: whether only the parts under way are left.
+    Args: are_last: whether the last parts are being computed.
     """
     held: list[VerifiedPairs] = []
     num_held, num_stored, since = 0, 0, time.monotonic()

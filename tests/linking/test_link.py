@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from itertools import combinations
 
 import numpy as np
+import psycopg
 import pytest
 from sqlalchemy import column, func, select, table
 
@@ -120,6 +121,25 @@ def test_questions_do_not_pass_the_rows_of_linked_contents(
     added(url, at_a_time=30)
     with Store.open(url) as store, store.reading() as transaction:
         assert transaction.execute(select(func.pg_relation_size(unlinked.name))).scalar_one() == 0
+
+
+@pytest.mark.postgres
+def test_a_link_does_not_wait_long_to_remove_the_rows_of_linked_contents(
+    new_postgres_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "MANY_CONTENTS", 0)
+    monkeypatch.setattr("lshdb.store.postgres.dialect._SWEEP_PATIENCE", "50ms")
+    url = new_postgres_url()
+    Index.create(url, PARAMS).close()
+    with psycopg.connect(url) as other:
+        # As a vacuum does.
+        other.execute(f"LOCK TABLE {unlinked.name} IN SHARE UPDATE EXCLUSIVE MODE")
+        with Index.open(url) as index:
+            assert index.add([Document(name, " ".join(words)) for name, words in TEXTS.items()]).pairs_added > 0
+        with Store.open(url) as store:
+            store.sweep_unlinked()
+            with store.reading() as transaction:
+                assert transaction.execute(select(func.current_setting("lock_timeout"))).scalar_one() == "0"
 
 
 @pytest.mark.parametrize("is_small", [True, False], ids=["joined", "scanned"])

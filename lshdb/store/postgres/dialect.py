@@ -62,6 +62,8 @@ _COPY_TRAILER = b"\xff\xff"
 # Rows of a binary COPY that are made at a time: 150 kB of buckets, which fit the buffer of a socket.
 _BLOCK_ROWS = 4_000
 _DELETED_ROWS = 10_000
+# The server stops an autovacuum that somebody waits for, after a second; anyone else may hold a lock for long.
+_SWEEP_PATIENCE = "3s"
 # NumPy kind and size -> (COPY field, big-endian); a bool is one byte.
 _FIELDS = {"i2": ">i2", "i4": ">i4", "i8": ">i8", "f8": ">f8", "b1": "?"}
 
@@ -277,10 +279,14 @@ class Postgres(Dialect):
         raise UsageError(reason=f"lshdb backup copies SQLite files. For Postgres, run: pg_dump {shlex.join(what)}")
 
     def sweep_unlinked(self, engine: Engine) -> None:
-        # Autovacuum will do so within a minute. The server skips a locked table, or one of another role.
+        # Otherwise autovacuum will do so within a minute. The server skips a table of another role.
         with suppress(OperationalError), engine.connect() as connection:
             own = connection.execution_options(isolation_level="AUTOCOMMIT")
-            own.exec_driver_sql(f"VACUUM (SKIP_LOCKED) {unlinked.name}")
+            own.exec_driver_sql(f"SET lock_timeout = '{_SWEEP_PATIENCE}'")
+            try:
+                own.exec_driver_sql(f"VACUUM {unlinked.name}")
+            finally:
+                own.exec_driver_sql("RESET lock_timeout")
 
     def empty_caches(self, engine: Engine) -> None:
         """Do nothing: the server has them."""
