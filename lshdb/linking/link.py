@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
-from threading import Lock
+from threading import Event, Lock
 from typing import Final
 
 import numpy as np
@@ -122,11 +122,8 @@ class Linking:
                 num_pairs = self._compute(occurrences)
             else:
                 self._scan(keys, occurrences)
-                # This thread alone orders the candidates.
-                with ThreadPoolExecutor(1, thread_name_prefix="lshdb-filters") as beside:
-                    uniting = beside.submit(unite_filters, self._store)
+                with self._uniting_filters():
                     num_pairs = self._compute(occurrences)
-                uniting.result()
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(late_indexes.FIRST_LINK)
         self._store.write(partial(_end, keys=keys, are_few=are_few))
@@ -136,6 +133,19 @@ class Linking:
             hold_filters(self._store)
         self._progress.advanced("link", 1.0)
         return num_pairs
+
+    @contextmanager
+    def _uniting_filters(self) -> Iterator[None]:
+        """Merge the filters during the block, which begins with work for one thread: ordering the candidates."""
+        failed = Event()
+        with ThreadPoolExecutor(1, thread_name_prefix="lshdb-filters") as beside:
+            uniting = beside.submit(unite_filters, self._store, lambda: not failed.is_set())
+            try:
+                yield
+            except BaseException:
+                failed.set()
+                raise
+        uniting.result()
 
     def _ensure(self, parts: tuple[Part, ...]) -> None:
         late_indexes.ensure(self._store, parts, partial(self._progress.advanced, "index"))

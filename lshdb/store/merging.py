@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -36,9 +37,12 @@ def merge(store: Store, seconds: float = math.inf, *, moves: bool = True) -> flo
     return time.monotonic() - started
 
 
-def unite_filters(store: Store) -> None:
-    """Merge all filters into one, in 1.5 us for each content. A question then reads one part of it for each band."""
-    while store.write(generations.unite_filters):
+def unite_filters(store: Store, is_wanted: Callable[[], bool] = lambda: True) -> None:
+    """Merge all filters into one, in 1.5 us for each content. A question then reads one part of it for each band.
+
+    Args: is_wanted: is asked before each transaction.
+    """
+    while is_wanted() and store.write(generations.unite_filters):
         pass
 
 

@@ -18,6 +18,7 @@ from lshdb.model.progress import Progress
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.schema import oversized_bucket, pair, unlinked
 from lshdb.store.store import Store
+from lshdb.store.tables import generations
 from tests.expanding import index_with
 
 # Single words are shingles, and each minimum is a band, so that similar texts share a bucket.
@@ -121,6 +122,20 @@ def test_questions_do_not_pass_the_rows_of_linked_contents(
     added(url, at_a_time=30)
     with Store.open(url) as store, store.reading() as transaction:
         assert transaction.execute(select(func.pg_relation_size(unlinked.name))).scalar_one() == 0
+
+
+def test_a_link_that_is_interrupted_does_not_go_on_to_merge_filters(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    # Without an end.
+    monkeypatch.setattr(generations, "unite_filters", lambda _transaction: True)
+    monkeypatch.setattr(link.Linking, "_compute", interrupt)
+    with Index.create(url, PARAMS) as index:
+        index.add([Document(name, " ".join(words)) for name, words in TEXTS.items()], link=False)
+        with pytest.raises(KeyboardInterrupt):
+            index.link()
+        assert index.stats().figures.num_unlinked == len(TEXTS)
 
 
 @pytest.mark.postgres
