@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PairPlaces", "among", "are_first", "distinct", "places_within", "row_offsets", "runs_of", "slices_within"]
 
-# Keys of contents are dense: to mark them in a table of up to twice their size takes a tenth of the time of sorting.
+# Keys of contents are dense: to mark them in a table of up to twice their size takes 5 to 40 % of the time of sorting.
 DENSE_SPREAD: Final = 16
 
 

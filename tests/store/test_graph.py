@@ -332,6 +332,15 @@ def test_a_pair_that_is_stored_stays_as_it_is(store: Store) -> None:
     assert [tuple(row) for row in rows] == expected
 
 
+def test_pairs_that_are_stored_already_undo_nothing_of_their_transaction(store: Store) -> None:
+    add(store, crowd(3))
+    with store.writing() as transaction:
+        assert graph.put_pairs(transaction, verified((1, 2)), None) == 1
+        assert graph.put_pairs(transaction, verified((1, 2), (1, 3)), None) == 1
+        assert graph.put_pairs(transaction, verified((1, 2), (1, 3), (2, 3)), None) == 1
+    assert stored(store) == {(1, 2), (1, 3), (2, 3)}
+
+
 def test_no_pairs_to_store_is_nothing_to_do(store: Store) -> None:
     with store.writing() as transaction:
         assert graph.put_pairs(transaction, verified(), 1) == 0
