@@ -23,9 +23,9 @@ def distinct(values: NDArray[Any], *, in_runs: bool = False) -> NDArray[Any]:
     Args: in_runs: the array consists of a few sorted ones, which merge in a third of the time.
     """
     if values.dtype == np.int64 and values.size:
-        first = int(values.min())
-        if int(values.max()) - first < DENSE_SPREAD * values.size:
-            is_there = np.zeros(int(values.max()) - first + 1, np.bool_)
+        first, last = int(values.min()), int(values.max())
+        if last - first < DENSE_SPREAD * values.size:
+            is_there = np.zeros(last - first + 1, np.bool_)
             is_there[values - first] = True
             return np.flatnonzero(is_there) + first
     ordered = np.sort(values, axis=None, kind="stable" if in_runs else None)
