@@ -47,8 +47,10 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._num_bytes and self._awaiting_head is not None and not self._awaiting_head.cancelled():
-            head, end, body = data.partition(b"\r\n\r\n")
-            data = UPGRADE.sub(b"\r\nIgnored:", head) + end + body
+            end = data.find(b"\r\n\r\n")
+            head = data if end < 0 else data[:end]
+            if UPGRADE.search(head):
+                data = UPGRADE.sub(b"\r\nIgnored:", head) + data[len(head) :]
         self._num_bytes += len(data)
         super().data_received(data)
         if self._num_bytes > MAX_HEAD:

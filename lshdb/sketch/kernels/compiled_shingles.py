@@ -169,14 +169,6 @@ def _spread(token: np.uint64) -> np.uint64:
 
 
 @kernel
-def _spread_all(tokens: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread the bits of each token in place."""
-    for i in range(len(tokens)):
-        tokens[i] = _spread(tokens[i])
-    return tokens
-
-
-@kernel
 def _spread_open(tokens: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread the bits of each token in place, and return them without those whose state is 0: mostly empty ones."""
     count = ZERO
@@ -329,8 +321,8 @@ def keyed_chars(
     for text in range(len(offsets) - 1):
         start, count = offsets[text], offsets[text + 1] - offsets[text]
         for i in range(count):
-            tokens[i] = _step(ZERO, codepoints[start + i], secret[0], secret[1])
-        ends[text + 1] = ends[text] + _roll(_spread_all(tokens[:count]), size, hashes[ends[text] :])
+            tokens[i] = _spread(_step(ZERO, codepoints[start + i], secret[0], secret[1]))
+        ends[text + 1] = ends[text] + _roll(tokens[:count], size, hashes[ends[text] :])
     return hashes[: ends[-1]], ends
 
 

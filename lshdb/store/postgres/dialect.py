@@ -243,8 +243,8 @@ class Postgres(Dialect):
     def insert_absent(self, connection: Connection, table: Table, columns: Columns) -> int:
         if not self._has_met_rows:
             try:
-                # In half of the time. A savepoint: we are in a transaction.
-                with sessions.driver_of(connection).transaction():
+                # In half of the time.
+                with connection.begin_nested():
                     self.bulk_insert(connection, table, columns)
                 return len(next(iter(columns.values())))
             except psycopg.errors.UniqueViolation:
