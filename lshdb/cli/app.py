@@ -18,7 +18,7 @@ import typer
 
 from lshdb.cli.streams import guard
 from lshdb.cli.unfolding import unfolded
-from lshdb.cli.usage import Verb, Verbs
+from lshdb.cli.usage import SIGNALLED, Verb, Verbs
 from lshdb.store import interrupts
 
 __all__ = ["app", "main"]
@@ -141,6 +141,9 @@ def main() -> None:
     guard()
     try:
         app()
+    except KeyboardInterrupt:
+        # Before there was a verb that could say so.
+        sys.exit(SIGNALLED + interrupts.last())
     except Exception:
         traceback.print_exc()
         # Python would end with 1, which `query` uses for "found nothing".

@@ -20,7 +20,7 @@ from lshdb.cli.outlets import Event, Outlet, TextLines, outlets_of
 from lshdb.errors import LshdbError, OutputFailed, UsageError
 from lshdb.store import interrupts
 
-__all__ = ["Verb", "Verbs"]
+__all__ = ["SIGNALLED", "Verb", "Verbs"]
 
 # An option that more verbs than this share, such as --json, is not attributed to verbs.
 MAX_OWNERS: Final = 3

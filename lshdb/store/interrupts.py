@@ -3,6 +3,9 @@
 Both raise KeyboardInterrupt, wherever the main thread is. In a finalizer, or in a function called by C code such as a
 driver's callback for notices, the exception is printed and the program continues. So the handler also remembers the
 signal, and the next transaction raises the exception again. A second signal ends the process at once.
+
+While modules are imported, the exception waits: it would leave Python's lock of imports held, for which a thread that
+imports waits for ever, or become an ImportError of a module written in C.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from typing import Final
 
 __all__ = ["heard", "is_interruption", "last", "listen", "raise_missed"]
 
+# How long to wait before looking again whether modules are being imported.
+IMPORT_SECONDS: Final = 0.01
 # `timeout` sends its signal twice, to its child and to the child's process group. That is one wish to end.
 REPEAT_SECONDS: Final = 1.0
 
@@ -39,6 +44,8 @@ def listen(repeat_seconds: float = REPEAT_SECONDS) -> None:
 def raise_missed() -> None:
     """Raises: KeyboardInterrupt: there was one that nobody has `heard`. Only the main thread is ever interrupted."""
     if _came.is_set() and threading.current_thread() is threading.main_thread():
+        # The exception that waits for an import is this one.
+        signal.setitimer(signal.ITIMER_REAL, 0)
         raise KeyboardInterrupt
 
 
@@ -68,7 +75,26 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if _first is None:
         _first = signal.Signals(number), time.monotonic()
         _came.set()
-        signal.default_int_handler(number, frame)
-    if time.monotonic() - _first[1] >= _repeat_seconds:
+        _raise(number, frame)
+    elif time.monotonic() - _first[1] >= _repeat_seconds:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
+
+
+def _raise(_number: int, frame: FrameType | None) -> None:
+    """Raises: KeyboardInterrupt, if nobody has `heard` the signal meanwhile; after the imports that are under way."""
+    if not _came.is_set():
+        return
+    if _is_importing(frame):
+        signal.signal(signal.SIGALRM, _raise)
+        signal.setitimer(signal.ITIMER_REAL, IMPORT_SECONDS)
+    else:
+        raise KeyboardInterrupt
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

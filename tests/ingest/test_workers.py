@@ -200,6 +200,18 @@ def test_processes_that_nobody_uses_end_with_the_one_that_started_them() -> None
     assert not is_alive(int(done.stdout))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems start a process anew")
+@pytest.mark.parametrize(("before", "kind"), [("pass", "ForkProcess"), ("import numpy", "SpawnProcess")])
+def test_a_command_that_has_yet_to_begin_is_copied(before: str, kind: str) -> None:
+    # With the handlers of the command, which would print an exception.
+    begin = f"{before}; from lshdb.store import interrupts; interrupts.listen()"
+    start = "from lshdb.ingest import workers; workers.are_compiled = lambda: True; workers.start_early(2)"
+    end = "process = workers._early[0][0]; process.terminate(); process.join()"
+    code = f"{begin}; {start}; {end}; print(type(process).__name__, process.exitcode)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
+    assert (done.stdout, done.stderr) == (f"{kind} -15\n", "")
+
+
 def test_a_script_without_a_guard_does_not_run_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("from lshdb.ingest.workers import in_processes\nprint(list(in_processes(abs, [-1, -2], 2)))\n")

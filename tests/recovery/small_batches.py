@@ -67,10 +67,10 @@ def make_whole_slowly(work: Work, **how: Any) -> list[Chunk]:
     return list(make_slowly([work], *(how[name] for name in ("params", "options", "budgets"))))
 
 
-def serve_all(connections: list[Connection]) -> None:
+def serve_all(*connections: list[Connection]) -> None:
     """Announce that the process of the workers has started, and let them serve."""
     announce(SPAWNED)
-    serve_all_silently(connections)
+    serve_all_silently(*connections)
 
 
 @cache

@@ -131,6 +131,29 @@ main()
 """
 
 
+IN_AN_IMPORT = """
+import time
+from lshdb.store import interrupts
+
+interrupts.listen()
+try:
+    import interrupted
+    time.sleep(60)
+except KeyboardInterrupt:
+    print(interrupted.is_complete)
+"""
+
+
+def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
+    module = "import signal\nsignal.raise_signal(signal.SIGINT)\nis_complete = True\n"
+    (tmp_path / "interrupted.py").write_text(module)
+    (tmp_path / "script.py").write_text(IN_AN_IMPORT)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
 def test_an_interrupt_in_a_kernel_is_no_defect(tmp_path: Path) -> None:
     Index.create(str(tmp_path / "i.db")).close()
     done = subprocess.run(
