@@ -54,6 +54,7 @@ __all__ = [
     "low_bits",
     "new_number",
     "parts_in",
+    "places_of",
     "positions_of",
     "put",
     "read_all",
@@ -294,6 +295,14 @@ def unpacked(parts: Parts) -> NDArray[np.int64]:
     found = np.repeat(parts.ends >> low_bits(parts.number) << bits, np.diff(parts.bounds))
     found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - bits)
     return found << LABEL_BITS - label_bits(parts.number)
+
+
+def places_of(parts: Parts) -> NDArray[np.uint32]:
+    """Return the PLACE_BITS low bits of the position of each entry, uint32, shape (n,), ascending within a band."""
+    low = low_bits(parts.number)
+    found = np.repeat((parts.ends >> low << low).astype(np.uint32), np.diff(parts.bounds))
+    found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - low)
+    return found
 
 
 def rows_from(

@@ -53,9 +53,11 @@ class StoredDigests(Struct, frozen=True):
         """Read the filters of all digests, and the digests of generations without a filter."""
         known = generations(transaction)
         numbers = sorted({one.filter for one in known if one.filter is not None})
-        filtered = [map(filters.unpacked, filters.parts_in(transaction, number, _POSITIONS)) for number in numbers]
-        young = [filters.rows_in(transaction, one.number, _POSITIONS) for one in known if one.filter is None]
-        return cls(filters.scheme_of(transaction), tuple(map(_high_bits, filtered + young)))
+        filtered = [map(filters.places_of, filters.parts_in(transaction, number, _POSITIONS)) for number in numbers]
+        young = [
+            map(_places, filters.rows_in(transaction, one.number, _POSITIONS)) for one in known if one.filter is None
+        ]
+        return cls(filters.scheme_of(transaction), tuple(map(_joined, filtered + young)))
 
     def may_have(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which digests may be there, bool, shape (n,). Args: hashes: in DIGEST_BAND, int64, shape (n,)."""
@@ -67,7 +69,10 @@ class StoredDigests(Struct, frozen=True):
         return found
 
 
-def _high_bits(entries: Iterable[NDArray[np.int64]]) -> NDArray[np.uint32]:
-    """Return the low 32 bits of positions in _POSITIONS. Args: entries: whole positions with labels, ascending."""
-    blocks = [(some >> LABEL_BITS).astype(np.uint32) for some in entries]
+def _places(entries: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Return the low 32 bits of positions. Args: entries: whole positions with labels."""
+    return (entries >> LABEL_BITS).astype(np.uint32)
+
+
+def _joined(blocks: Iterable[NDArray[np.uint32]]) -> NDArray[np.uint32]:
     return np.concatenate([np.empty(0, dtype=np.uint32), *blocks])
