@@ -122,7 +122,7 @@ class Linking:
                 num_pairs = self._compute(occurrences)
             else:
                 self._scan(keys, occurrences)
-                with self._uniting_filters():
+                with self._preparing_questions():
                     num_pairs = self._compute(occurrences)
         # Before the contents are marked, so that a link that was killed is repeated.
         self._ensure(late_indexes.FIRST_LINK)
@@ -135,17 +135,22 @@ class Linking:
         return num_pairs
 
     @contextmanager
-    def _uniting_filters(self) -> Iterator[None]:
-        """Merge the filters during the block, which begins with work for one thread: ordering the candidates."""
+    def _preparing_questions(self) -> Iterator[None]:
+        """Do what questions need during the block, which begins with work for one thread: ordering the candidates."""
         failed = Event()
+
+        def prepare() -> None:
+            self._store.write(graph.analyse_contents)
+            unite_filters(self._store, lambda: not failed.is_set())
+
         with ThreadPoolExecutor(1, thread_name_prefix="lshdb-filters") as beside:
-            uniting = beside.submit(unite_filters, self._store, lambda: not failed.is_set())
+            preparing = beside.submit(prepare)
             try:
                 yield
             except BaseException:
                 failed.set()
                 raise
-        uniting.result()
+        preparing.result()
 
     def _ensure(self, parts: tuple[Part, ...]) -> None:
         late_indexes.ensure(self._store, parts, partial(self._progress.advanced, "index"))
@@ -227,7 +232,7 @@ class Linking:
 def _end(transaction: Transaction, keys: NDArray[np.int64], are_few: bool) -> None:
     graph.mark_linked(transaction, keys)
     if not are_few:
-        graph.analyse(transaction)
+        graph.analyse_pairs(transaction)
 
 
 def _together(parts: Iterator[VerifiedPairs], are_last: Callable[[], bool] = lambda: False) -> Iterator[VerifiedPairs]:

@@ -25,7 +25,8 @@ from lshdb.store.transaction import Transaction
 
 __all__ = [
     "StoredSignatures",
-    "analyse",
+    "analyse_contents",
+    "analyse_pairs",
     "candidates_at",
     "change_pairs",
     "contents_in",
@@ -235,7 +236,12 @@ def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> No
     transaction.execute(_MARK_LINKED)
 
 
-def analyse(transaction: Transaction) -> None:
-    """Give the planner statistics of the tables that a link of many contents has changed."""
-    for table in (content, document, pair):
+def analyse_contents(transaction: Transaction) -> None:
+    """Give the planner statistics of what an ingest has filled."""
+    for table in (content, document):
         transaction.dialect.analyse(transaction.connection, table)
+
+
+def analyse_pairs(transaction: Transaction) -> None:
+    """Give the planner statistics of what a link of many contents has filled."""
+    transaction.dialect.analyse(transaction.connection, pair)
