@@ -38,8 +38,8 @@ WAITING: Final = 32
 POLL_SECONDS: Final = 0.1
 # How long an interrupted caller waits for the thread, which may be making a chunk, or blocked in reading a file.
 STOP_SECONDS: Final = 10.0
-# Blocked while a process starts: it ignores the first, and is ended by the second.
-ENDING: Final = frozenset({signal.SIGINT, signal.SIGTERM})
+# Blocked while a process starts, because they raise an exception in the caller. Ctrl-C stays blocked in the process.
+INTERRUPTING: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGALRM})
 # Of the processes.
 NAME: Final = "lshdb-workers"
 # Loads the kernels when it is imported.
@@ -238,7 +238,7 @@ def _process(ends: list[tuple[Connection, Connection]]) -> BaseProcess:
         resource_tracker.ensure_running()
         spawning = multiprocessing.get_context("spawn")
         process = spawning.Process(target=_serve_all, args=(theirs, []), name=NAME, daemon=True)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
     try:
         with _without_main():
             process.start()
@@ -294,7 +294,7 @@ def _serve_all(connections: list[Connection], others: list[Connection]) -> None:
     """
     # The caller may have a handler of its own.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING - {signal.SIGINT})
     for other in others:
         other.close()
     # Hardly any of our objects form cycles. Python's usual search for them takes 7 % of the imports, and 10 % of the
