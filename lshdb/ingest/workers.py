@@ -227,7 +227,10 @@ def _started(workers: int) -> list[tuple[BaseProcess, list[Connection]]]:
 
 
 def _process(ends: list[tuple[Connection, Connection]]) -> BaseProcess:
-    """Return a new process that serves (ours, theirs), and never receives Ctrl-C, not even during its imports."""
+    """Return a new process that never receives Ctrl-C, not even during its imports.
+
+    Args: ends: of each connection that it serves, (the caller's, its own).
+    """
     ours, theirs = map(list, zip(*ends, strict=True))
     process: BaseProcess
     if _may_fork():
@@ -248,7 +251,7 @@ def _process(ends: list[tuple[Connection, Connection]]) -> BaseProcess:
 
 
 def _may_fork() -> bool:
-    """Return whether a copy of this process is a good worker, which saves 0.07 s: a command that has yet to begin.
+    """Return whether a copy of this process can be a worker, which starts 0.07 s sooner: a command that has just begun.
 
     Later, the copy would have the caller's connections to the database, and its locks, but not the threads that hold
     them.
