@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pickle import PicklingError
 from queue import Empty, SimpleQueue
@@ -25,6 +26,7 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 from lshdb.errors import LshdbError, WorkerLost
 from lshdb.model.calls import calls_ahead, num_cores
 from lshdb.sketch.compiled import are_compiled
+from lshdb.store import interrupts
 
 __all__ = ["WAITING", "Ahead", "are_started", "in_processes", "start_early"]
 
@@ -38,8 +40,6 @@ WAITING: Final = 32
 POLL_SECONDS: Final = 0.1
 # How long an interrupted caller waits for the thread, which may be making a chunk, or blocked in reading a file.
 STOP_SECONDS: Final = 10.0
-# Blocked while a process starts, because they raise an exception in the caller. Ctrl-C stays blocked in the process.
-INTERRUPTING: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGALRM})
 # Of the processes.
 NAME: Final = "lshdb-workers"
 # Loads the kernels when it is imported.
@@ -232,16 +232,14 @@ def _process(ends: list[tuple[Connection, Connection]]) -> BaseProcess:
     Args: ends: of each connection that it serves, (the caller's, its own).
     """
     ours, theirs = map(list, zip(*ends, strict=True))
-    process: BaseProcess
-    if _may_fork():
+    context: ForkContext | SpawnContext = multiprocessing.get_context("spawn")
+    if forks := _may_fork():
         context = multiprocessing.get_context("fork")
-        process = context.Process(target=_serve_all, args=(theirs, ours), name=NAME, daemon=True)
     else:
         # First, because starting the tracker together with the first process would unblock the signal.
         resource_tracker.ensure_running()
-        spawning = multiprocessing.get_context("spawn")
-        process = spawning.Process(target=_serve_all, args=(theirs, []), name=NAME, daemon=True)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
+    process = context.Process(target=_serve_all, args=(theirs, ours if forks else []), name=NAME, daemon=True)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, interrupts.SIGNALS)
     try:
         with _without_main():
             process.start()
@@ -297,7 +295,7 @@ def _serve_all(connections: list[Connection], others: list[Connection]) -> None:
     """
     # The caller may have a handler of its own.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING - {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     for other in others:
         other.close()
     # Hardly any of our objects form cycles. Python's usual search for them takes 7 % of the imports, and 10 % of the

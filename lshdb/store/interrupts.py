@@ -16,8 +16,10 @@ import time
 from types import FrameType
 from typing import Final
 
-__all__ = ["heard", "is_interruption", "last", "listen", "raise_missed"]
+__all__ = ["SIGNALS", "heard", "is_interruption", "last", "listen", "raise_missed"]
 
+# The signals that end a process in order.
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # How long to wait before looking again whether modules are being imported.
 IMPORT_SECONDS: Final = 0.01
 # `timeout` sends its signal twice, to its child and to the child's process group. That is one wish to end.
@@ -82,10 +84,13 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise(_number: int, frame: FrameType | None) -> None:
-    """Raises: KeyboardInterrupt, if nobody has `heard` the signal meanwhile; after the imports that are under way."""
+    """Raises: KeyboardInterrupt, if nobody has `heard` the signal meanwhile.
+
+    It waits for the imports that are under way, and while the signal is blocked, as when a process is started.
+    """
     if not _came.is_set():
         return
-    if _is_importing(frame):
+    if _is_importing(frame) or last() in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
         signal.signal(signal.SIGALRM, _raise)
         signal.setitimer(signal.ITIMER_REAL, IMPORT_SECONDS)
     else:

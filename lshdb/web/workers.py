@@ -14,13 +14,12 @@ from threading import Thread
 from typing import Final, NoReturn
 
 from lshdb.errors import WorkerLost
+from lshdb.store import interrupts
 
 __all__ = ["supervise"]
 
 # A process that ends sooner would end again at once.
 MIN_SECONDS: Final = 5.0
-# The signals that end a process in order.
-ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 def supervise(number: int, work: Callable[[], None], min_seconds: float = MIN_SECONDS) -> None:
@@ -72,7 +71,7 @@ def _end_with(reading: int) -> None:
 def _started(work: Callable[[], None]) -> int:
     """Return the id of a new process that does the work."""
     # A signal that came before the new process can end by it would run the handler of this process there, which raises.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, interrupts.SIGNALS)
     try:
         if pid := os.fork():
             return pid
@@ -84,7 +83,7 @@ def _started(work: Callable[[], None]) -> int:
 def _end_after(work: Callable[[], None], mask: set[int | signal.Signals]) -> NoReturn:
     """Do the work in a new process, and end it. Args: mask: the signals to block."""
     # The service handles signals itself. Before it does, and after it has ended, there is nothing to put in order.
-    for number in ENDING:
+    for number in interrupts.SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     status = 1

@@ -154,6 +154,34 @@ def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
+IN_A_START = """
+import signal, time
+from lshdb.store import interrupts
+
+interrupts.listen()
+try:
+    import interrupted
+    time.sleep(0.1)
+    print("started")
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_that_waited_for_an_import_waits_while_it_is_blocked(tmp_path: Path) -> None:
+    # The exception is due after the next statement, so the module blocks the signals before it ends.
+    block = "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})"
+    module = f"import signal\nsignal.raise_signal(signal.SIGINT)\n{block}\n"
+    (tmp_path / "interrupted.py").write_text(module)
+    (tmp_path / "script.py").write_text(IN_A_START)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started\ninterrupted\n", "")
+
+
 def test_an_interrupt_in_a_kernel_is_no_defect(tmp_path: Path) -> None:
     Index.create(str(tmp_path / "i.db")).close()
     done = subprocess.run(
