@@ -84,6 +84,7 @@ class Ingestion:
         self.rejected_before: list[Earlier] = []
         self.num_resumed = 0
         self._left = None if options.limit is None else Left(options.limit)
+        self._writer = Writer(store, run_key, options, self._wrote)
 
     def ingest(self, paths: Sequence[str | Path]) -> None:
         """Read the new and changed files under the paths.
@@ -167,7 +168,6 @@ class Ingestion:
         late_indexes.ensure(self._store, late_indexes.FIRST_INGEST, partial(self._progress.advanced, "index"))
 
     def _write_batches(self, batches: Batches, load_seconds: float) -> None:
-        writer = Writer(self._store, self._run_key, self._options, self._wrote)
         merging = Merging(self._store)
         is_first, started = True, time.monotonic()
         while (batch := batches.next()) is not None:
@@ -175,12 +175,12 @@ class Ingestion:
                 late_indexes.put_off(self._store, late_indexes.FIRST_INGEST)
                 is_first = False
             if load_seconds > 0:
-                writer.write_load(batch, batches.next, load_seconds, started)
+                self._writer.write_load(batch, batches.next, load_seconds, started)
             else:
-                writer.write(batch)
+                self._writer.write(batch)
             merging.advance()
             started = time.monotonic()
-        writer.settle()
+        self._writer.settle()
 
     def _load_seconds(self, paths: Sequence[str | Path]) -> float:
         """Return how long a transaction of several batches may take; 0 for one transaction per batch."""
@@ -205,8 +205,12 @@ class Ingestion:
             self._rejected_since = min([*since, *(state.reading_run for state in doubtful)], default=None)
             self._num_files += value.num_files
             self.num_unfollowed += len(value.unfollowed)
+            were_few = self._bytes_to_read < self._options.budgets.pool_bytes
             self._bytes_to_read += value.num_bytes
             self._progress.walked(self._num_files, self._bytes_to_read, ended=value.is_last)
+            # Worker processes start now, so the writer has time.
+            if were_few and self._bytes_to_read >= self._options.budgets.pool_bytes:
+                self._writer.prepare()
         else:
             self._num_read += len(value.documents)
             self._bytes_read += value.num_bytes

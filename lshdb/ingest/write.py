@@ -38,6 +38,7 @@ from lshdb.store.store import Store
 from lshdb.store.tables import documents, runs, sources
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.tables.sources import SourceState
+from lshdb.store.tables.stored_digests import StoredDigests
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Writer", "Written", "add_document", "add_documents"]
@@ -85,11 +86,18 @@ class Writer:
         # How many of their items this run has rejected.
         self._num_rejected: dict[str, int] = {}
         self._late = LateRevisits(run_key, options.budgets, self._place, store.params)
+        # The digests of the index after the last transaction.
+        self._stored: StoredDigests | None = None
+
+    def prepare(self) -> None:
+        """Read what many documents will need, while the first of them are made."""
+        count = self._options.budgets.batch_documents
+        self._stored = self._store.read(partial(StoredDigests.of, num_digests=count, known=self._stored))
 
     def write(self, batch: Batch) -> None:
         """Write one batch in one transaction. Repeat it if the database fails in passing."""
         self._learn(batch)
-        written = self._store.write(partial(self._put_alone, batch=batch), self._run_key)
+        written, self._stored = self._store.write(partial(self._put_alone, batch=batch), self._run_key)
         self._remember(written)
         self._written(written)
 
@@ -102,8 +110,8 @@ class Writer:
                 is written alone, because the write lock must not be held while waiting for another one.
         """
 
-        def write(transaction: Transaction) -> list[Written]:
-            done, held = list[Written](), HeldBuckets()
+        def write(transaction: Transaction) -> tuple[list[Written], StoredDigests | None]:
+            done, held = list[Written](), HeldBuckets(self._stored)
             batch: Batch | None = first
             while batch is not None:
                 self._learn(batch)
@@ -113,10 +121,10 @@ class Writer:
                 # Continue only if one more will fit, judging by the time of the previous ones.
                 fits = spent * (len(done) + 1) / len(done) < seconds
                 batch = more(seconds - spent) if fits else None
-            held.write(transaction)
-            return done
+            return done, held.write(transaction)
 
-        for written in self._store.write_once(write):
+        all_written, self._stored = self._store.write_once(write)
+        for written in all_written:
             self._written(written)
 
     def settle(self) -> None:
@@ -149,11 +157,10 @@ class Writer:
             else:
                 self._num_rejected[uri] = written.num_rejected.get(uri, 0)
 
-    def _put_alone(self, transaction: Transaction, batch: Batch) -> Written:
-        held = HeldBuckets()
+    def _put_alone(self, transaction: Transaction, batch: Batch) -> tuple[Written, StoredDigests | None]:
+        held = HeldBuckets(self._stored)
         written = self._put(transaction, batch, held)
-        held.write(transaction)
-        return written
+        return written, held.write(transaction)
 
     def _put(self, transaction: Transaction, batch: Batch, held: HeldBuckets) -> Written:
         """Write a batch, except for the buckets that are held. Changes only the database and `held`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sqlalchemy import select
 from lshdb import Document, Index, IngestOptions
 from lshdb.ingest.options import Budgets
 from lshdb.ingest.removal import retire
+from lshdb.ingest.write import Writer
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
@@ -232,3 +234,21 @@ def test_what_comes_from_another_program_is_committed_batch_by_batch(
         watcher, _ = load(url, folder, "-")
     assert watcher.seen == watcher.said
     assert len(set(watcher.seen)) > 1
+
+
+@pytest.mark.parametrize(("pool_bytes", "num_read"), [(1, 1), (10**9, 0)])
+def test_the_digests_are_read_while_the_first_of_many_documents_are_made(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, pool_bytes: int, num_read: int
+) -> None:
+    prepared, made = list[int](), list[int]()
+    monkeypatch.setattr(Writer, "prepare", lambda _writer: prepared.append(len(made)))
+    put = documents.put
+
+    def counted(*given: object) -> documents.PutOutcome:
+        made.append(1)
+        return put(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(documents, "put", counted)
+    with Index.create(url) as index:
+        index.ingest([folder], IngestOptions(workers=1, budgets=dataclasses.replace(SMALL, pool_bytes=pool_bytes)))
+    assert (prepared, len(made) > 0) == ([0] * num_read, True)

@@ -5,8 +5,7 @@ pages. The more contents are written together, the fewer pages each of them cost
 own. So it is with their digests, and with the fingerprints of their passages. A bucket takes 8 bytes of memory, a
 digest 24, a fingerprint 4.
 
-While they are held, no one else can add a digest to the index. So the high bits of its digests are held, too, if many
-are looked up.
+New digests are looked up among those of the index, whose high bits are held, too, if many are looked up.
 """
 
 from __future__ import annotations
@@ -23,20 +22,25 @@ from lshdb.store.dialect import Columns
 from lshdb.store.tables import filters, fingerprints, generations
 from lshdb.store.tables.buckets import bucket_rows, put_rows
 from lshdb.store.tables.graph import existing_between
-from lshdb.store.tables.stored_digests import StoredDigests, are_worth_reading
+from lshdb.store.tables.stored_digests import StoredDigests
 from lshdb.store.transaction import Transaction
 
 __all__ = ["HeldBuckets"]
 
 
 class HeldBuckets:
-    """Collects buckets, digests and fingerprints of contents and writes them together."""
+    """Collects buckets, digests and fingerprints of contents and writes them together, in one transaction.
 
-    def __init__(self) -> None:
+    Args: known: the digests that the index had earlier, as `write` returned them.
+    """
+
+    def __init__(self, known: StoredDigests | None = None) -> None:
         self._keys: list[NDArray[np.int64]] = []
         self._bands: list[Sequence[BandKeys]] = []
         self._digests: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
         self._prints: list[Fingerprints] = []
+        self._known = known
+        # All digests of the index, without those of the contents that are held.
         self._stored: StoredDigests | None = None
 
     def add(
@@ -79,15 +83,18 @@ class HeldBuckets:
 
         Args: hashes: in DIGEST_BAND, int64, shape (n,).
         """
-        if self._stored is None and are_worth_reading(transaction, len(hashes)):
-            self._stored = StoredDigests.read(transaction)
+        # Once in a transaction: until it ends, nobody else adds a content.
+        if self._stored is None:
+            self._stored = StoredDigests.of(transaction, len(hashes), self._known)
         return np.ones(len(hashes), dtype=np.bool_) if self._stored is None else self._stored.may_have(hashes)
 
-    def write(self, transaction: Transaction) -> None:
-        """Write the rows of the contents that still exist, and forget everything."""
-        self._stored = None
+    def write(self, transaction: Transaction) -> StoredDigests | None:
+        """Write the rows of the contents that still exist, and forget them.
+
+        Returns: the digests that the index has once the transaction is committed; None if they are not known.
+        """
         if not self._keys:
-            return
+            return self._stored or self._known
         keys = np.concatenate(self._keys)
         is_there = np.isin(keys, existing_between(transaction, int(keys[0]), int(keys[-1])), assume_unique=True)
         keys = keys[is_there]
@@ -111,4 +118,8 @@ class HeldBuckets:
                     filters.put(transaction, number, entries)
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
+        if self._stored is not None:
+            hashes = np.concatenate([digests for digests, _ in self._digests]).view(np.int64)
+            self._stored = self._stored.with_added(hashes, int(keys.max(initial=self._stored.last_key)))
         self._keys, self._bands, self._digests, self._prints = [], [], [], []
+        return self._stored
