@@ -1,12 +1,13 @@
 """Measure an index as it grows: rates, bytes by table, linking, queries, and adding 1 %.
 
-    python -m benchmarks.runs.growth URL_OR_PATH [--documents 1000000] [--workers 1]
-    python -m benchmarks.runs.growth postgres [--documents 1000000] [--workers 1]
+    python -m benchmarks.runs.growth URL_OR_PATH [--documents 1000000] [--workers 1] [--nights 1]
+    python -m benchmarks.runs.growth postgres [--documents 1000000] [--workers 1] [--nights 1]
 
 It ingests synthetic texts (`benchmarks.corpora.synthetic`) from ten JSONL files of equal size without linking, and
 10,000 more. Then it links, opens the index to read it and runs 2,000 queries with texts of the index (5 % of them have
-a near-duplicate) and 2,000 with new texts, and adds and links 1 % of new documents. The index must not exist before,
-and is kept. With `postgres`, it is in a server that is started for it, and deleted at the end.
+a near-duplicate) and 2,000 with new texts. Each night, it adds and links 1 % of new documents, and after several nights
+it runs the queries again. The index must not exist before, and is kept. With `postgres`, it is in a server that is
+started for it, and deleted at the end.
 
 The processor time of each part is that of this process, without a server's. The bytes that it reads from the disk and
 writes to it are those of this process, or for Postgres those of `pg_stat_io`, which may come from the page cache.
@@ -40,7 +41,10 @@ from lshdb.store.store import Store
 
 NUM_PARTS: Final = 10
 NUM_QUERIES: Final = 2_000
-OTHER_SEED: Final = 2
+FEW_SEED: Final = 3
+OTHER_SEED: Final = 4
+# Of the first night; the others follow.
+LAST_SEED: Final = 5
 FEW: Final = 10_000
 TABLES: Final = ("content", "content_text", "band_bucket", "bucket_filter", "document", "pair", "unlinked")
 MEGA: Final = 1e6
@@ -119,7 +123,20 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def measure(url: str, count: int, workers: int) -> None:
+def ask(url: str, count: int) -> None:
+    """Run the queries, and print their times."""
+    for kind, seed in (("known", synthetic.SEED), ("new", OTHER_SEED)):
+        before = traffic(url)
+        with Index.open(url, read_only=True) as answering:
+            measured = latencies(answering, synthetic.texts(count, seed), known=kind == "known")
+        p50, p99 = np.percentile(measured, (50, 99))
+        print(
+            f"{NUM_QUERIES:,} queries, {kind} texts: p50 {p50:.2f} ms, p99 {p99:.2f} ms,"
+            f" longest {measured.max():.1f} ms, {(traffic(url)[0] - before[0]) / MEGA:,.0f} MB read"
+        )
+
+
+def measure(url: str, count: int, workers: int, nights: int) -> None:
     """Build an index of `count` documents, and print the figures."""
     print(f"{machine()}\n{count:,} documents, {workers} workers\n", flush=True)
     with tempfile.TemporaryDirectory() as work, Index.create(url) as index:
@@ -128,7 +145,7 @@ def measure(url: str, count: int, workers: int) -> None:
         index.query(Document("nothing", "like this"))
         parts = ingested(index, url, write_parts(folder, count, synthetic.SEED, "text", NUM_PARTS), workers)
         print(f"  {FEW:,} more:")
-        ingested(index, url, write_parts(folder, FEW, OTHER_SEED + 1, "few", 1), workers)
+        ingested(index, url, write_parts(folder, FEW, FEW_SEED, "few", 1), workers)
         started = time.perf_counter()
         num_pairs = index.link()
         link = time.perf_counter() - started
@@ -137,26 +154,22 @@ def measure(url: str, count: int, workers: int) -> None:
         print(f"link: {link:.1f} s, {num_pairs:,} pairs; build: {build:.1f} s, {count / build:,.0f} documents/s")
         gc.collect()
         print(f"{memory() / MEGA:,.0f} MB of memory")
-        for kind, seed in (("known", synthetic.SEED), ("new", OTHER_SEED + 2)):
-            before = traffic(url)
-            with Index.open(url, read_only=True) as answering:
-                measured = latencies(answering, synthetic.texts(count, seed), known=kind == "known")
-            p50, p99 = np.percentile(measured, (50, 99))
-            longest = measured.max()
-            print(
-                f"{NUM_QUERIES:,} queries, {kind} texts: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {longest:.1f} ms,"
-                f" {(traffic(url)[0] - before[0]) / MEGA:,.0f} MB read"
-            )
+        ask(url, count)
         print("  1 % more:")
-        (added,) = ingested(index, url, write_parts(folder, count // 100, OTHER_SEED, "more", 1), workers)
-        started, before = time.perf_counter(), traffic(url)
-        index.link()
-        link = time.perf_counter() - started
-        read, written = ((now - then) / MEGA for now, then in zip(traffic(url), before, strict=True))
-        print(f"  link: {link:.2f} s, {read:,.0f} MB read, {written:,.0f} MB written")
-        print(f"adding 1 %: {added + link:.2f} s, {(added + link) / build:.1%} of the build")
+        for night in range(nights):
+            more = write_parts(folder, count // 100, LAST_SEED + night, f"more{night}", 1)
+            (added,) = ingested(index, url, more, workers)
+            started, before = time.perf_counter(), traffic(url)
+            index.link()
+            link = time.perf_counter() - started
+            read, written = ((now - then) / MEGA for now, then in zip(traffic(url), before, strict=True))
+            print(f"  link: {link:.2f} s, {read:,.0f} MB read, {written:,.0f} MB written")
+            print(f"adding 1 %: {added + link:.2f} s, {(added + link) / build:.1%} of the build", flush=True)
+        if nights > 1:
+            ask(url, count)
+    total = count + FEW + nights * (count // 100)
     for name, num_bytes in table_bytes(url).items():
-        print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / (count * 1.01 + FEW):>8,.0f} bytes per document")
+        print(f"  {name:14}{num_bytes / MEGA:>10,.1f} MB{num_bytes / total:>8,.0f} bytes per document")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -165,14 +178,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("url")
     parser.add_argument("--documents", type=int, default=1_000_000, metavar="N")
     parser.add_argument("--workers", type=int, default=1, metavar="N")
+    parser.add_argument("--nights", type=int, default=1, metavar="N")
     asked = parser.parse_args(arguments)
     # As the command line does.
     gc.set_threshold(100_000)
     if asked.url == "postgres":
         with server() as started, started.database() as url:
-            measure(url, asked.documents, asked.workers)
+            measure(url, asked.documents, asked.workers, asked.nights)
     else:
-        measure(asked.url, asked.documents, asked.workers)
+        measure(asked.url, asked.documents, asked.workers, asked.nights)
     return 0
 
 

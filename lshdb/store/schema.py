@@ -350,7 +350,7 @@ bucket_filter = Table(
         "entries",
         LargeBinary,
         nullable=False,
-        comment="3 bytes each, ascending: bits of a bucket hash, and if the filter is odd, 4 of a generation",
+        comment="3 bytes each, ascending: bits of a bucket hash, and if the filter is odd, 4 or 6 of a generation",
     ),
     PrimaryKeyConstraint("part_key"),
     CheckConstraint("length(entries) % 3 = 0", name="entries"),

@@ -206,13 +206,11 @@ def test_the_smallest_merge_goes_first(store: Store) -> None:
     assert sizes(store) == {0: 24, 1: 24, 2: 16, 5: 32}
 
 
-def test_no_more_generations_merge_at_once_than_a_statement_takes(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(generations, "MAX_SOURCES", 3)
-    add_each(store, alike(16))
-    store.write(generations.merge_some)
-    assert [merges_into for _, _, merges_into in known(store)] == [4, 4, 4, None, None]
+def test_no_more_generations_merge_at_once_than_may_and_the_smallest_do(store: Store) -> None:
+    add(store, alike(7))
+    add_each(store, alike(16, start=7))
+    store.write(partial(generations.merge_some, most_sources=3))
+    assert [merges_into for _, _, merges_into in known(store)] == [None, 5, 5, 5, None, None]
 
 
 def test_rows_stay_in_one_generation_until_the_key_of_the_buckets_is_there(
@@ -239,9 +237,9 @@ def test_merging_takes_a_share_of_the_time(
     monkeypatch.setattr("lshdb.store.merging.MANY_FILTERS", many_filters)
     now = 100
 
-    def step(_transaction: object, *, moves: bool) -> bool:
+    def step(_transaction: object, *, moves: bool, most_sources: int) -> bool:
         nonlocal now
-        assert moves == (many == 0)
+        assert (moves, most_sources) == (many == 0, generations.FAN_OUT)
         now += 1
         return True
 
@@ -507,9 +505,11 @@ def test_rows_are_deleted_where_they_are_and_looked_up_nearly_nowhere_else(
     assert 4 <= len(looked_up) <= 2 * 4
 
 
-@pytest.fixture(params=["in order", "one by one"])
+@pytest.fixture(params=["unpacked", "in order", "one by one"])
 def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Filters are read in order, or a part for each bucket, as few buckets would be in a large index."""
+    if request.param != "unpacked":
+        monkeypatch.setattr(lookups, "UNPACKED_A_SEARCH", 0)
     if request.param == "one by one":
         monkeypatch.setattr(lookups, "PARTS_A_LOOKUP", -1)
         monkeypatch.setattr(lookups, "LOOKUPS_AT_A_TIME", 5)
@@ -636,18 +636,19 @@ def test_a_part_has_all_entries_of_a_hash(store: Store, monkeypatch: pytest.Monk
 
 
 def test_a_part_of_a_filter_without_labels_covers_more_positions(store: Store) -> None:
-    entries = np.asarray([5, 1 << 20, 1 << 24]) << filters.LABEL_BITS
+    every = [5, 1 << 20, 1 << 24]
+    entries = np.asarray(every) << filters.LABEL_BITS
     with store.writing() as transaction:
-        for number, ends in ((6, [1 << 20, 1 << 24]), (7, [5, 1 << 20, 1 << 24])):
-            its_label = filters.label(3, number)
-            filters.put(transaction, number, entries | 3)
+        for number, ends in ((6, [1 << 20, 1 << 24]), (7, every), (filters.MANY_LABELS + 1, every)):
+            its_label = filters.label(13, number)
+            filters.put(transaction, number, entries | 13)
             parts = filters.read_parts(transaction, number, 0, 9)
             assert parts.ends.tolist() == ends
             assert filters.unpacked(parts).tolist() == (entries | its_label).tolist()
-    assert [filters.label(3 + 16, number) for number in (6, 7)] == [0, 3]
+    assert [filters.label(3 + 16, number) for number in (6, 7, filters.MANY_LABELS + 1)] == [0, 3, 19]
 
 
-@pytest.mark.parametrize("number", [6, 7])
+@pytest.mark.parametrize("number", [6, 7, filters.MANY_LABELS + 1])
 def test_the_parts_of_a_filter_end_at_the_last_position(store: Store, number: int) -> None:
     with store.writing() as transaction:
         filters.put(transaction, number, np.asarray([5, filters.LAST_POSITION]) << filters.LABEL_BITS)
@@ -665,11 +666,71 @@ def test_a_filter_for_several_generations_has_labels(store: Store) -> None:
     assert [number % 2 for number in stored(store)] == [1]
 
 
+def label_bits(store: Store) -> list[int]:
+    """Return how many bits the labels of each filter have."""
+    return [filters.label_bits(number) for number in sorted(stored(store))]
+
+
+@pytest.mark.usefixtures("ways")
+def test_a_filter_of_many_generations_tells_them_apart(store: Store) -> None:
+    for start in range(0, 68, 4):
+        add(store, alike(4, start))
+        merge(store, moves=False)
+    unite_filters(store)
+    assert label_bits(store) == [6]
+    asked = band_keys(sketches_of([(100, 65, 100)]).signatures, PARAMS.banding)
+    hashes = asked.keys[0].view(np.int64)
+    with store.reading() as transaction:
+        assert [(number, band) for number, band, _ in possible(transaction, asked)] == [(16, 1)]
+        assert lookups.places(transaction, np.asarray([[1, hashes[1]]])).tolist() == [[0, 16]]
+
+
+def test_a_filter_that_does_not_tell_its_generations_apart_does_not_learn_to(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generations, "FAN_OUT", 100)
+    # As before revision 0018.
+    with monkeypatch.context() as patch:
+        patch.setattr(filter_merges, "LABEL_BITS", filters.FEW_LABEL_BITS)
+        for start in range(0, 68, 4):
+            add(store, alike(4, start))
+        merge(store, moves=False)
+        unite_filters(store)
+    assert label_bits(store) == [4]
+    add(store, alike(4, start=68))
+    merge(store, moves=False)
+    unite_filters(store)
+    assert label_bits(store) == [4]
+    with store.reading() as transaction:
+        assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_filter_denies_a_row_however_generations_and_filters_merge(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    for start in range(0, 160, 4):
+        add(store, alike(4, start))
+        for _ in range(chance.randrange(5)):
+            moves = chance.random() < 0.2
+            store.write(partial(generations.merge_some, moves=moves, most_sources=chance.choice([2, 100])))
+        if chance.random() < 0.1:
+            unite_filters(store)
+        if start % 16 == 0:
+            with store.reading() as transaction:
+                assert not any(lookups.wrong(transaction, number) for number in generations.numbers(transaction))
+    assert len(known(store)) > 16
+
+
 def test_numbers_of_filters_follow_the_last_one_or_are_the_first_free() -> None:
     last = generation_list.LAST_NUMBER
-    assert [filters.new_number(set(), has_labels=has) for has in (False, True)] == [0, 1]
-    assert [filters.new_number({0, 3}, has_labels=has) for has in (False, True)] == [4, 5]
-    assert [filters.new_number({0, 1, 2, last}, has_labels=has) for has in (False, True)] == [4, 3]
+    many = filters.MANY_LABELS
+    for taken, expected in (
+        (set[int](), [0, 1, many + 1]),
+        ({0, 3}, [4, 5, many + 1]),
+        ({0, 1, 2, last}, [4, 3, many + 1]),
+        ({many - 2, many + 1}, [many + 2, 1, many + 3]),
+    ):
+        assert [filters.new_number(taken, bits) for bits in (0, 4, 6)] == expected
 
 
 def test_a_filter_knows_of_which_bands_there_are_no_rows(store: Store) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from lshdb.model.arrays import distinct
 from lshdb.store.schema import POSITION_BITS, band_bucket, bucket_filter, bucket_generation
 from lshdb.store.tables import filters
-from lshdb.store.tables.filters import LABELS, LAST_POSITION, label
+from lshdb.store.tables.filters import FEW_LABEL_BITS, LABEL_BITS, LABELS, LAST_POSITION, label, label_bits
 from lshdb.store.tables.generation_list import Generation, generations, used
 from lshdb.store.transaction import Transaction
 
@@ -60,7 +60,7 @@ def advance(transaction: Transaction, full: int, *, together: bool = False) -> b
     # One for all filters waits for those that have begun.
     can_begin = begun is None or not together
     if can_begin and (sharing := _sharing(known, full, fewer_than, together=together)):
-        begun = filters.new_number(stored | used(known), has_labels=len(sharing) > 1)
+        begun = filters.new_number(stored | used(known), _label_bits(known, sharing))
         _begin(transaction, known, sharing, full, begun)
         known = generations(transaction)
     if begun is None:
@@ -123,6 +123,24 @@ def _sharing(known: Sequence[Generation], full: int, fewer_than: float, *, toget
         if len(numbers) >= least and sum(rows[number] for number in numbers) < fewer_than:
             return [one.number for one in idle if one.filter in numbers]
     return []
+
+
+def _label_bits(known: Sequence[Generation], sharing: Sequence[int]) -> int:
+    """Return how many bits the labels of a filter for some generations have.
+
+    Few, if these tell the generations apart, or if the filters that it is made from do not: their entries would need
+    more than one label each.
+    """
+    if len(sharing) == 1:
+        return 0
+    if len({one % (1 << FEW_LABEL_BITS) for one in sharing}) == len(sharing):
+        return FEW_LABEL_BITS
+    labels = [
+        (one.filter, label(one.number, one.filter))
+        for one in known
+        if one.number in sharing and one.filter is not None and label_bits(one.filter) == FEW_LABEL_BITS
+    ]
+    return LABEL_BITS if len(set(labels)) == len(labels) else FEW_LABEL_BITS
 
 
 class _Inputs:

@@ -1,14 +1,17 @@
 """The filters of generations: they tell which generations may have a bucket, without reading the pages of its rows.
 
 A filter stands for all rows of one or more generations. The *position* of a bucket in it consists of its band and the
-high bits of its hash. An entry has the low 20 bits of a position, and in 4 bits the *label* of a generation that has
-the bucket: the low bits of its number. In the filter of a single generation, an entry has 24 bits of a position and no
-label. The number of a filter is odd if its entries have labels, and otherwise even. Entries are sorted, and divided
-into parts, one row of `bucket_filter` each. All positions of a part have the same high bits, which are in its key. So
-filters merge like sorted lists, without reading the buckets again (`filter_merges`). `lookups` finds buckets in them.
+high bits of its hash. An entry has 24 bits: the low bits of a position, and after them the *label* of a generation that
+has the bucket: the low bits of its number. The filter of a single generation needs no labels. Those of others have 4
+bits if these tell its generations apart, and otherwise 6. The number of the filter tells which.
 
-Without labels, a part covers 16 times as many positions. So a load of 120,000 texts has a filter of 5,400 parts instead
-of 86,000, all of which a merge reads and deletes.
+Entries are sorted, and divided into parts, one row of `bucket_filter` each. All positions of a part have the same high
+bits, which are in its key. So filters merge like sorted lists, without reading the buckets again (`filter_merges`).
+`lookups` finds buckets in them.
+
+The fewer bits a label has, the more positions a part covers. A load of 120,000 texts has a filter of 5,400 parts
+without labels, and of 86,000 with labels of 4 bits, all of which a merge reads and deletes. With millions of texts, the
+parts are full anyway.
 
 A filter has no false negatives: no row is added to a generation that has one, and it is used only when it is complete.
 A row that was deleted stays in the filter, which costs a read.
@@ -34,10 +37,12 @@ from lshdb.store.transaction import Transaction
 
 __all__ = [
     "ENTRY_BYTES",
+    "FEW_LABEL_BITS",
     "LABELS",
     "LABEL_BITS",
     "LAST_POSITION",
     "LEAST_HASH",
+    "MANY_LABELS",
     "PART_ENTRIES",
     "PLACE_BITS",
     "Parts",
@@ -54,7 +59,6 @@ __all__ = [
     "low_bits",
     "new_number",
     "parts_in",
-    "places_of",
     "positions_of",
     "put",
     "read_all",
@@ -72,8 +76,19 @@ PLACE_BITS: Final = 32
 LAST_POSITION: Final = (1 << POSITION_BITS) - 1
 ALL_POSITIONS: Final = range(LAST_POSITION + 1)
 ENTRY_BYTES: Final = 3
-LABEL_BITS: Final = 4
+# The most that an entry has. In memory, every label has so many.
+LABEL_BITS: Final = 6
 LABELS: Final = 1 << LABEL_BITS
+# Of a filter whose generations they tell apart.
+FEW_LABEL_BITS: Final = 4
+# The numbers of filters with labels are odd, and from this number on their labels have LABEL_BITS.
+MANY_LABELS: Final = 1 << 14
+# The numbers of filters by the bits of their labels, as `label_bits` tells.
+NUMBERS: Final = {
+    0: range(0, LAST_NUMBER + 1, 2),
+    FEW_LABEL_BITS: range(1, MANY_LABELS, 2),
+    LABEL_BITS: range(MANY_LABELS + 1, LAST_NUMBER + 1, 2),
+}
 # 2 kB, which Postgres keeps in the row.
 PART_ENTRIES: Final = 640
 # Read at once: up to 4 MB.
@@ -135,7 +150,9 @@ class Parts(Struct, frozen=True):
 
 def label_bits(number: int) -> int:
     """Return how many bits of an entry of a filter are a label."""
-    return LABEL_BITS if number & 1 else 0
+    if number & 1 == 0:
+        return 0
+    return FEW_LABEL_BITS if number < MANY_LABELS else LABEL_BITS
 
 
 def low_bits(number: int) -> int:
@@ -148,9 +165,9 @@ def label(generation: int, number: int) -> int:
     return generation & (1 << label_bits(number)) - 1
 
 
-def new_number(taken: set[int], *, has_labels: bool) -> int:
-    """Return a free number for a filter."""
-    return following(taken, range(int(has_labels), LAST_NUMBER + 1, 2))
+def new_number(taken: set[int], bits: int) -> int:
+    """Return a free number for a filter. Args: bits: of its labels."""
+    return following(taken, NUMBERS[bits])
 
 
 def stored(transaction: Transaction) -> set[int]:
@@ -169,7 +186,7 @@ def drop(transaction: Transaction, generation: int) -> None:
 
 def begin(transaction: Transaction, generation: int) -> int:
     """Give a generation an empty filter, and return its number. Its entries must follow in the same transaction."""
-    number = new_number(stored(transaction) | used(generations(transaction)), has_labels=False)
+    number = new_number(stored(transaction) | used(generations(transaction)), 0)
     _set(transaction, generation, filter=number)
     return number
 
@@ -222,7 +239,7 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
     if not len(entries):
         return
     bits = label_bits(number)
-    codes = entries >> LABEL_BITS - bits
+    codes = entries >> LABEL_BITS << bits | entries & (1 << bits) - 1
     high = codes >> 8 * ENTRY_BYTES
     ranges = np.append(np.flatnonzero(are_first(high)), len(codes))
     num_parts = -(-np.diff(ranges) // PART_ENTRIES)
@@ -291,18 +308,10 @@ def high_bits(packed: bytes) -> NDArray[np.uint32]:
 
 def unpacked(parts: Parts) -> NDArray[np.int64]:
     """Return the entries of parts as whole positions with labels, int64, shape (n,), ascending."""
-    bits = 8 * ENTRY_BYTES
-    found = np.repeat(parts.ends >> low_bits(parts.number) << bits, np.diff(parts.bounds))
-    found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - bits)
-    return found << LABEL_BITS - label_bits(parts.number)
-
-
-def places_of(parts: Parts) -> NDArray[np.uint32]:
-    """Return the PLACE_BITS low bits of the position of each entry, uint32, shape (n,), ascending within a band."""
-    low = low_bits(parts.number)
-    found = np.repeat((parts.ends >> low << low).astype(np.uint32), np.diff(parts.bounds))
-    found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - low)
-    return found
+    size, bits = 8 * ENTRY_BYTES, label_bits(parts.number)
+    found = np.repeat(parts.ends >> low_bits(parts.number) << size, np.diff(parts.bounds))
+    found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - size)
+    return found >> bits << LABEL_BITS | found & (1 << bits) - 1
 
 
 def rows_from(

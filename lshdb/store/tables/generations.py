@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = [
     "FAN_OUT",
+    "MOST_SOURCES",
     "YOUNG_ROWS",
     "fills_one",
     "lacks_key",
@@ -45,7 +46,7 @@ FAN_OUT: Final = 8
 STEP_ROWS: Final = 100_000
 LAST_HASH: Final = 2**63 - 1
 # A statement reads them all, and SQLite takes up to 500 SELECTs in one.
-MAX_SOURCES: Final = 100
+MOST_SOURCES: Final = 100
 
 _PLACE: Final = (band_bucket.c.band, band_bucket.c.bucket_hash)
 _PLACES: Final = select(*_PLACE).order_by(*_PLACE)
@@ -97,23 +98,24 @@ def young(transaction: Transaction, num_rows: int) -> int:
     return number
 
 
-def merge_some(transaction: Transaction, *, moves: bool = True) -> bool:
+def merge_some(transaction: Transaction, *, moves: bool = True, most_sources: int = MOST_SOURCES) -> bool:
     """Continue a filter, or else move up to STEP_ROWS rows to a larger generation.
 
-    Args: moves: False for filters only.
+    Args:
+        moves: False for filters only.
+        most_sources: generations that may merge at once, at least FAN_OUT. With many, each row moves only once. With
+            few, a merge soon ends; until then, the filters of its sources and of its target have the same buckets.
+
     Returns: whether there may be more to do.
     """
     if lacks_key(transaction):
         return False
     if moves:
-        _begin(transaction)
+        _begin(transaction, most_sources)
     # Filters first: they take a tenth of the time of a merge, and save more of a question's.
     if filter_merges.advance(transaction, YOUNG_ROWS):
         return True
-    merges = defaultdict[int, list[Generation]](list)
-    for one in generations(transaction):
-        if one.merges_into is not None:
-            merges[one.merges_into].append(one)
+    merges = _merges(generations(transaction))
     if not (merges and moves):
         return False
     # The smallest first, so that a long merge does not keep young generations from merging.
@@ -131,19 +133,33 @@ def unite_filters(transaction: Transaction) -> bool:
     return not lacks_key(transaction) and filter_merges.advance(transaction, YOUNG_ROWS, together=True)
 
 
-def _begin(transaction: Transaction) -> None:
-    """Start to merge the idle generations of a size class, if they are FAN_OUT or more."""
+def _begin(transaction: Transaction, most_sources: int) -> None:
+    """Start to merge the smallest idle generations of a size class, if it has FAN_OUT or more.
+
+    Merges that have begun go first, unless this one is smaller. The filters of their sources do not merge meanwhile.
+    """
     known = generations(transaction)
-    classes = defaultdict[int, list[int]](list)
-    for one in _idle(known):
+    fewer_than = min((sum(one.num_rows for one in sources) for sources in _merges(known).values()), default=math.inf)
+    classes = defaultdict[int, list[Generation]](list)
+    for one in sorted(_idle(known), key=lambda one: one.num_rows):
         if one.num_rows >= YOUNG_ROWS:
             # 0 for a generation that is just full, and 1 more for each FAN_OUT times that size.
-            classes[int(math.log(one.num_rows / YOUNG_ROWS, FAN_OUT))].append(one.number)
+            classes[int(math.log(one.num_rows / YOUNG_ROWS, FAN_OUT))].append(one)
     for sources in classes.values():
-        if len(sources) >= FAN_OUT:
-            mine = bucket_generation.c.generation.in_(sources[:MAX_SOURCES])
+        chosen = sources[:most_sources]
+        if len(sources) >= FAN_OUT and sum(one.num_rows for one in chosen) < fewer_than:
+            mine = bucket_generation.c.generation.in_([one.number for one in chosen])
             transaction.execute(update(bucket_generation).where(mine).values(merges_into=_create(transaction, known)))
             return
+
+
+def _merges(known: Sequence[Generation]) -> Mapping[int, Sequence[Generation]]:
+    """Return the sources of each merge, by its target."""
+    merges = defaultdict[int, list[Generation]](list)
+    for one in known:
+        if one.merges_into is not None:
+            merges[one.merges_into].append(one)
+    return merges
 
 
 def _next_step(transaction: Transaction, sources: Sequence[int], target: int) -> _Step | None:

@@ -23,6 +23,7 @@ from lshdb.store.statements import statements
 from lshdb.store.tables.filters import (
     ENTRY_BYTES,
     LABEL_BITS,
+    LABELS,
     LEAST_HASH,
     PART_ENTRIES,
     PLACE_BITS,
@@ -36,6 +37,7 @@ from lshdb.store.tables.filters import (
     positions_of,
     read_parts,
     rows_in,
+    unpacked,
 )
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Transaction
@@ -51,7 +53,9 @@ UNKNOWN: Final = -1
 ROWS_A_LOOKUP: Final = 6
 # Looking up a part takes about as long as reading this many in order: 1.5 us.
 PARTS_A_LOOKUP: Final = 1
-# Every 16th entry is unpacked, and a search for a position begins there.
+# Unpacking this many entries takes as long as searching for a position among packed ones.
+UNPACKED_A_SEARCH: Final = 16
+# Of more entries, every 16th is unpacked, and the search begins there.
 SAMPLE_STEP: Final = 16
 # Each takes 2 kB.
 LOOKUPS_AT_A_TIME: Final = 2_000
@@ -84,14 +88,17 @@ def possible(
     for some, mine in zip(sketched, hashes, strict=True):
         bands = np.arange(len(mine)) << PLACE_BITS
         positions += (positions_of(mine, some.first_band, scheme) + bands).tolist()
-    wanted = {bits: [_entry(position, bits) for position in positions] for bits in (0, LABEL_BITS)}
+    wanted = dict[int, list[bytes]]()
     members, labels = dict[int | None, list[int]](), dict[tuple[int, int], set[int]]()
     for place, number, entries, generation in transaction.rows(statements.filter_parts(), {"given": positions}):
         if place is None:
             members.setdefault(number, []).append(generation)
-        # Nearly all are ruled out here.
-        elif entries is not None and (mine := wanted[label_bits(number)][place])[:-1] in entries:
-            labels[place, number] = _labels(entries, mine, label_bits(number))
+        elif entries is not None:
+            if (bits := label_bits(number)) not in wanted:
+                wanted[bits] = [_entry(position, bits) for position in positions]
+            # Nearly all are ruled out here.
+            if (mine := wanted[bits][place])[:-1] in entries:
+                labels[place, number] = _labels(entries, mine, bits)
     young = [(generation, *bucket) for generation in members.get(None, ()) for bucket in buckets]
     return young, [
         (generation, *buckets[place])
@@ -271,17 +278,35 @@ def _in_filter(
     until = int(positions.max(initial=0))
     while begin < len(positions) and (parts := read_parts(transaction, number, int(positions[begin]), until=until)):
         after = int(np.searchsorted(positions, parts.ends[-1], side="right"))
-        asked = positions[begin:after]
-        part_of = np.searchsorted(parts.ends, asked)
-        may_be = np.flatnonzero(parts.ends[part_of] >> low_bits(number) == asked >> low_bits(number))
-        asked, part_of = asked[may_be], part_of[may_be]
-        entries = high_bits(parts.entries)
-        near = _near(parts, entries, asked, part_of)
-        found, its_labels = _matches(number, entries, asked, near, parts.bounds[part_of + 1])
-        rows.append(begin + may_be[found])
+        are_few = parts.bounds[-1] < UNPACKED_A_SEARCH * (after - begin)
+        found, its_labels = (_in_few if are_few else _in_many)(parts, positions[begin:after])
+        rows.append(begin + found)
         labels.append(its_labels)
         begin = after
     return np.concatenate(rows), np.concatenate(labels)
+
+
+def _in_few(parts: Parts, positions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what `_in_filter` does, of parts with few entries for each position: all of them are unpacked."""
+    # With one that no position has at the end.
+    codes = np.append(unpacked(parts), -1)
+    first = np.searchsorted(codes[:-1], positions << LABEL_BITS)
+    rows, labels, there = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], np.arange(len(positions))
+    while len(there := there[codes[first[there]] >> LABEL_BITS == positions[there]]):
+        rows.append(there)
+        labels.append(codes[first[there]] & LABELS - 1)
+        first[there] += 1
+    return np.concatenate(rows), np.concatenate(labels)
+
+
+def _in_many(parts: Parts, positions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what `_in_filter` does, of parts with many entries for each position."""
+    part_of, low = np.searchsorted(parts.ends, positions), low_bits(parts.number)
+    may_be = np.flatnonzero(parts.ends[part_of] >> low == positions >> low)
+    asked, part_of, entries = positions[may_be], part_of[may_be], high_bits(parts.entries)
+    near = _near(parts, entries, asked, part_of)
+    found, labels = _matches(parts.number, entries, asked, near, parts.bounds[part_of + 1])
+    return may_be[found], labels
 
 
 def _near(
@@ -290,8 +315,8 @@ def _near(
     """Return where the first entry of each position may be, as `_matches` takes it: between two that are unpacked."""
     bounds, low = parts.bounds, low_bits(parts.number)
     high = np.repeat(parts.ends >> low, np.diff(-(-bounds // SAMPLE_STEP)))
-    unpacked = high << low | entries[:-1:SAMPLE_STEP] >> np.uint32(32 - low)
-    place = SAMPLE_STEP * np.searchsorted(unpacked, positions)
+    sample = high << low | entries[:-1:SAMPLE_STEP] >> np.uint32(32 - low)
+    place = SAMPLE_STEP * np.searchsorted(sample, positions)
     return np.maximum(place - SAMPLE_STEP + 1, bounds[part_of]), np.minimum(place, bounds[part_of + 1])
 
 
