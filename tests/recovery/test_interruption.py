@@ -132,9 +132,10 @@ main()
 
 
 IN_AN_IMPORT = """
-import time
+import signal, time
 from lshdb.store import interrupts
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 interrupts.listen()
 try:
     import interrupted
@@ -158,6 +159,7 @@ IN_A_START = """
 import signal, time
 from lshdb.store import interrupts
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 interrupts.listen()
 try:
     import interrupted
