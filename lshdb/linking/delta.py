@@ -12,7 +12,7 @@ from lshdb.linking.buckets import expand
 from lshdb.linking.components import Rows
 from lshdb.model.arrays import are_first
 from lshdb.model.values import BandKeys
-from lshdb.store.tables import buckets
+from lshdb.store.tables import buckets, generations
 from lshdb.store.transaction import Transaction
 
 __all__ = ["Delta"]
@@ -34,8 +34,14 @@ class Delta(Struct, frozen=True):
         """Look up buckets of new contents. Args: keys: int64, shape (n,), ascending. band_keys: shape (n, bands)."""
         columns = buckets.bucket_rows(keys, band_keys)
         new = np.column_stack([np.asarray(values, dtype=np.int64) for values in columns.values()])
-        asked = new[are_first(new[:, 0], new[:, 1]), :2]
-        return cls(transaction, new, Rows(keys), buckets.shared_among(transaction, asked))
+        is_first, rows = are_first(new[:, 0], new[:, 1]), Rows(keys)
+        # What a load has put into a generation of its own is in memory.
+        filled = generations.filled_by(transaction, keys)
+        is_known = np.zeros(len(keys), dtype=np.bool_)
+        for some in filled.values():
+            is_known[some] = True
+        known = np.column_stack([np.cumsum(is_first) - 1, new[:, 2]])[is_known[rows.of(new[:, 2])]]
+        return cls(transaction, new, rows, buckets.shared_among(transaction, new[is_first, :2], known, filled))
 
     @property
     def hot(self) -> NDArray[np.int64]:
@@ -53,8 +59,8 @@ class Delta(Struct, frozen=True):
 
     def _rows(self) -> Iterator[NDArray[np.int64]]:
         """Yield (bucket, content_key) of whole buckets, and of hot ones what a new content is paired with."""
-        places = self.shared.places[~self._is_hot[self.shared.places[:, 0]]]
-        yield from buckets.members_at(self._transaction, self.shared.buckets, places)
+        places, known = (some[~self._is_hot[some[:, 0]]] for some in (self.shared.places, self.shared.known))
+        yield from buckets.members_at(self._transaction, self.shared.buckets, places, known)
         for band, bucket_hash, _ in self.hot.tolist():
             keys = self._paired(band, bucket_hash)
             yield np.column_stack([np.zeros_like(keys), keys])

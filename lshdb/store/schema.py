@@ -304,6 +304,13 @@ bucket_generation = Table(
     ),
     Column("filter", SmallInteger, nullable=True, comment="that in bucket_filter; NULL if it has none"),
     Column("next_filter", SmallInteger, nullable=True, comment="the one that replaces it when it is complete"),
+    Column(
+        "first_content_key",
+        BigInteger,
+        nullable=True,
+        comment="first content of a load whose rows are all here, and no others; NULL if it has other rows",
+    ),
+    Column("last_content_key", BigInteger, nullable=True, comment="the last content of that load"),
     PrimaryKeyConstraint("generation"),
     _counts("num_rows"),
     CheckConstraint("merges_into <> generation", name="merges_into"),

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select
+from numpy.typing import NDArray
+from sqlalchemy import select, update
 
 from lshdb import Document, Index, IngestOptions
 from lshdb.ingest.options import Budgets
 from lshdb.ingest.removal import retire
 from lshdb.ingest.write import Writer
+from lshdb.model.expansion import Expansion
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Figures
 from lshdb.model.values import Counts
 from lshdb.sketch.banding import band_keys
-from lshdb.store.schema import DIGEST_BAND, band_bucket
+from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, oversized_bucket
 from lshdb.store.store import Store
-from lshdb.store.tables import documents, generations, identities, lookups
+from lshdb.store.tables import bands, documents, generations, identities, lookups, repairs
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
 from tests.audit.test_planted import audited
-from tests.store.conftest import PARAMS, Minima, add, possible, sketches_of
+from tests.store.conftest import PARAMS, Minima, add, link, linked_pairs, possible, sketches_of
 from tests.store.test_late_indexes import WORDS, write
 
 
@@ -125,6 +128,111 @@ def test_a_content_that_goes_before_its_transaction_ends_leaves_no_bucket(store:
 def put_held(transaction: Transaction, contents: dict[str, Minima], held: HeldBuckets) -> documents.PutOutcome:
     batch, place = [Document(doc_id) for doc_id in contents], documents.Place(1, "default", {})
     return documents.put(transaction, batch, sketches_of(list(contents.values())), place, held)
+
+
+def put_load(store: Store, contents: dict[str, Minima]) -> None:
+    """Add contents as a load does."""
+    with store.writing() as transaction:
+        held = HeldBuckets()
+        put_held(transaction, contents, held)
+        held.write(transaction)
+
+
+def filled(store: Store, *content_keys: int) -> dict[int, slice]:
+    """Return the generations that these contents fill."""
+    with store.reading() as transaction:
+        return generations.filled_by(transaction, np.asarray(content_keys, dtype=np.int64))
+
+
+def test_a_load_that_fills_a_generation_is_told_by_its_contents(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 8)
+    put_load(store, {"a": (1, 2, 3)})
+    for first in (10, 20):
+        put_load(store, {f"d{number}": (number, number, number) for number in range(first, first + 2)})
+    assert filled(store, 1, 2, 3, 4, 5) == {1: slice(1, 3), 2: slice(3, 5)}
+    assert filled(store, 2, 3, 5, 6) == {1: slice(0, 2)}
+    assert filled(store, 1, 2, 4) == filled(store) == {}
+    with store.writing() as transaction:
+        transaction.execute(update(bucket_generation).where(bucket_generation.c.generation == 1).values(merges_into=0))
+    assert filled(store, 2, 3, 4, 5) == {2: slice(2, 4)}
+    with store.writing() as transaction:
+        retire(transaction, documents.remove(transaction, [4]), PARAMS)
+    assert filled(store, 2, 3, 5) == {}
+
+
+@pytest.mark.parametrize("way", ["bands", "repair"])
+def test_rows_that_are_written_later_may_be_in_any_generation(
+    store: Store, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 8)
+    put_load(store, {"a": (1, 2, 3), "b": (4, 2, 6)})
+    assert filled(store, 1, 2) == {0: slice(0, 2)}
+    with store.writing() as transaction:
+        if way == "bands":
+            bands.take_over(transaction, PARAMS.banding)
+        else:
+            repairs.add_buckets(transaction, np.asarray([[0, 5, 1]]))
+    assert filled(store, 1, 2) == {}
+
+
+@pytest.mark.parametrize("cap", [3, 1000], ids=["hot", "below the cap"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_link_finds_the_same_without_reading_what_a_load_has_written(
+    new_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, seed: int, cap: int
+) -> None:
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 16)
+    monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", 0)
+    found, filled_by, num_filled = [], generations.filled_by, 0
+
+    def counted(transaction: Transaction, content_keys: NDArray[np.int64]) -> dict[int, slice]:
+        nonlocal num_filled
+        filled = filled_by(transaction, content_keys)
+        num_filled += len(filled)
+        return filled
+
+    for filling in (counted, lambda *_: {}):
+        monkeypatch.setattr(generations, "filled_by", filling)
+        chance, store = random.Random(seed), new_store()
+        store.expansion = Expansion(cap, 1)
+        for begin in range(0, 60, 6):
+            size = chance.choice([2, 4, 6])
+            some: dict[str, Minima] = {
+                f"d{number:02}": tuple(chance.choices(range(12), k=3)) for number in range(begin, begin + size)
+            }
+            put_load(store, some)
+            if chance.random() < 0.3:
+                with store.writing() as transaction:
+                    retire(transaction, documents.remove(transaction, [chance.randrange(begin + 1)]), PARAMS)
+            if chance.random() < 0.5:
+                store.write(generations.merge_some)
+            if chance.random() < 0.7:
+                link(store)
+        link(store)
+        with store.reading() as transaction:
+            hot = transaction.execute(select(oversized_bucket).order_by(*oversized_bucket.primary_key.columns)).all()
+        found.append((linked_pairs(store), list(map(tuple, hot))))
+    assert num_filled > 5
+    assert found[0] == found[1]
+    assert found[0][0]
+    assert (len(found[0][1]) > 0) == (cap == 3)
+
+
+def test_a_link_reads_no_row_that_the_load_before_it_has_written(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "YOUNG_ROWS", 16)
+    monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", 0)
+    for first in range(3):
+        put_load(store, {f"{first}{number}": (number, 100 * first + number, 7 + first) for number in range(4)})
+        if first < 2:
+            link(store)
+    read, hashes_from = set[int](), lookups.hashes_from
+
+    def watched(transaction: Transaction, generation: int, *others: int) -> NDArray[np.int64]:
+        read.add(generation)
+        return hashes_from(transaction, generation, *others)
+
+    monkeypatch.setattr(lookups, "hashes_from", watched)
+    assert link(store) == 4 * 2 + 6
+    assert read == {0, 1}
 
 
 class Watcher(Progress):

@@ -81,6 +81,7 @@ def put(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: Ba
 def take_over(transaction: Transaction, banding: Banding) -> None:
     """Make the new bands the current ones. All pairs are deleted, and all contents are marked to be linked again."""
     transaction.execute(update(index_params).values(asdict(banding)))
+    generations.forget_loads(transaction)
     for table in (rebanding, pair, oversized_bucket, unlinked):
         transaction.execute(delete(table))
     transaction.execute(insert(unlinked).from_select(["content_key"], select(content.c.content_key)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
@@ -68,12 +68,25 @@ def members(transaction: Transaction, buckets: NDArray[np.int64]) -> Iterator[ND
 
 
 def members_at(
-    transaction: Transaction, buckets: NDArray[np.int64], places: NDArray[np.int64]
+    transaction: Transaction,
+    buckets: NDArray[np.int64],
+    places: NDArray[np.int64],
+    known: NDArray[np.int64] = _NO_PAIRS,
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield what `members` does, from the given places only. No bucket is in two blocks. Args: as of `contents_at`."""
+    """Yield what `members` does, from the given places only. No bucket is in two blocks.
+
+    Args:
+        buckets, places: as of `contents_at`.
+        known: members that are elsewhere, as rows of the blocks, sorted by bucket.
+    """
+    begin = 0
     for some in _parts_of(places):
-        rows = np.concatenate([_NO_PAIRS, *contents_at(transaction, buckets, some)])
+        end = int(np.searchsorted(known[:, 0], some[-1, 0], side="right"))
+        rows = np.concatenate([known[begin:end], *contents_at(transaction, buckets, some)])
         yield rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        begin = end
+    if begin < len(known):
+        yield known[begin:]
 
 
 def contents_at(
@@ -111,24 +124,42 @@ class SharedBuckets(Struct, frozen=True):
     Args:
         buckets: (band, bucket_hash, num_contents), int64, shape (m, 3), sorted.
         places: (row of `buckets`, generation), int64, shape (k, 2), sorted.
+        known: (row of `buckets`, content_key) of contents in other places, int64, shape (n, 2), sorted.
     """
 
     buckets: NDArray[np.int64]
     places: NDArray[np.int64]
+    known: NDArray[np.int64]
 
 
-def shared_among(transaction: Transaction, buckets: NDArray[np.int64]) -> SharedBuckets:
-    """Return those of the buckets that have two or more contents. Args: as of `members`."""
-    sized = lookups.sized_places(transaction, buckets)
+def shared_among(
+    transaction: Transaction,
+    buckets: NDArray[np.int64],
+    known: NDArray[np.int64] = _NO_PAIRS,
+    without: Collection[int] = (),
+) -> SharedBuckets:
+    """Return those of the buckets that have two or more contents.
+
+    Args:
+        buckets: as of `members`.
+        known: (row of `buckets`, content_key) of the rows of some generations, int64, shape (n, 2), sorted.
+        without: these generations.
+    """
+    sized = lookups.sized_places(transaction, buckets, without)
     places, sizes = sized[:, :2], sized[:, 2]
     is_unknown = sizes == lookups.UNKNOWN
     sizes[is_unknown] = _sizes(transaction, buckets, places[is_unknown])
     totals = np.bincount(places[:, 0], sizes, len(buckets)).astype(np.int64)
-    shared = np.flatnonzero(totals > 1)
-    having = places[(sizes > 0) & (totals[places[:, 0]] > 1)]
+    totals += np.bincount(known[:, 0], minlength=len(buckets))
+    # The row of each bucket among those that are shared.
+    is_shared = totals > 1
+    row = np.cumsum(is_shared) - 1
+    places = places[(sizes > 0) & is_shared[places[:, 0]]]
+    known = known[is_shared[known[:, 0]]]
     return SharedBuckets(
-        np.column_stack([buckets[shared], totals[shared]]),
-        np.column_stack([np.searchsorted(shared, having[:, 0]), having[:, 1]]),
+        np.column_stack([buckets[is_shared], totals[is_shared]]),
+        np.column_stack([row[places[:, 0]], places[:, 1]]),
+        np.column_stack([row[known[:, 0]], known[:, 1]]),
     )
 
 

@@ -28,6 +28,8 @@ class Generation(Struct, frozen=True):
     merges_into: int | None
     filter: int | None
     next_filter: int | None
+    first_content: int | None
+    last_content: int | None
 
 
 def generations(transaction: Transaction) -> list[Generation]:

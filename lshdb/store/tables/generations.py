@@ -16,7 +16,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
 
 from lshdb.store.schema import band_bucket, bucket_generation, index_params
@@ -29,8 +31,11 @@ __all__ = [
     "FAN_OUT",
     "MOST_SOURCES",
     "YOUNG_ROWS",
+    "filled_by",
     "fills_one",
+    "forget_loads",
     "lacks_key",
+    "mark_load",
     "merge_some",
     "num_contents",
     "numbers",
@@ -131,6 +136,36 @@ def merge_some(transaction: Transaction, *, moves: bool = True, most_sources: in
 def unite_filters(transaction: Transaction) -> bool:
     """Continue to merge all filters into one. Returns: whether there may be more to do."""
     return not lacks_key(transaction) and filter_merges.advance(transaction, YOUNG_ROWS, together=True)
+
+
+def mark_load(transaction: Transaction, number: int, content_keys: NDArray[np.int64]) -> None:
+    """Record that a generation has all rows of the contents of a load, and will have no others.
+
+    Args: content_keys: int64, ascending, not empty.
+    """
+    ends = {"first_content_key": int(content_keys[0]), "last_content_key": int(content_keys[-1])}
+    transaction.execute(update(bucket_generation).where(bucket_generation.c.generation == number).values(ends))
+
+
+def filled_by(transaction: Transaction, content_keys: NDArray[np.int64]) -> dict[int, slice]:
+    """Return the generations that have all rows of some of the contents, and no others: the contents of each.
+
+    Args: content_keys: int64, ascending.
+    """
+    bands: int = transaction.execute(_BANDS).scalar_one()
+    found = dict[int, slice]()
+    for one in generations(transaction):
+        if one.first_content is not None and one.last_content is not None and one.merges_into is None:
+            begin, end = np.searchsorted(content_keys, (one.first_content, one.last_content + 1)).tolist()
+            # Of all contents of the load, which may be fewer than there are keys between the first and the last.
+            if in_a_band(one.num_rows, bands) == end - begin:
+                found[one.number] = slice(begin, end)
+    return found
+
+
+def forget_loads(transaction: Transaction) -> None:
+    """Record that any generation may have rows of any content."""
+    transaction.execute(update(bucket_generation).values(first_content_key=None, last_content_key=None))
 
 
 def _begin(transaction: Transaction, most_sources: int) -> None:

@@ -100,7 +100,10 @@ class HeldBuckets:
         keys = keys[is_there]
         num_rows = len(self._bands[0]) * len(keys)
         generation, scheme = generations.young(transaction, num_rows), filters.scheme_of(transaction)
-        number = filters.begin(transaction, generation) if generations.fills_one(transaction, num_rows) else None
+        number = None
+        if generations.fills_one(transaction, num_rows):
+            generations.mark_load(transaction, generation, keys)
+            number = filters.begin(transaction, generation)
 
         def made(parts: Sequence[BandKeys]) -> tuple[Columns, NDArray[np.int64] | None]:
             """Return the rows of a band, and the entries that its filter has of them."""

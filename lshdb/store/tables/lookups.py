@@ -8,7 +8,7 @@ A *place* is a bucket in a generation. Nearly all places are ruled out here, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -115,16 +115,19 @@ class _Members:
         young: the generations without a filter.
         filtered: the generations that each filter stands for.
         scheme: of the index.
+
+    Args: without: generations to leave out.
     """
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, without: Collection[int]) -> None:
         self.young: dict[int, float] = {}
         self.filtered: dict[int, dict[int, float]] = {}
         # Without generations, there is nothing to look up.
         self.scheme: Scheme = "fss2"
         for number, generation, num_rows, bands, self.scheme in transaction.rows(_MEMBERS):
-            mine = self.young if number is None else self.filtered.setdefault(number, {})
-            mine[generation] = in_a_band(num_rows, bands)
+            if generation not in without:
+                mine = self.young if number is None else self.filtered.setdefault(number, {})
+                mine[generation] = in_a_band(num_rows, bands)
 
     def num_parts(self, number: int) -> float:
         """Return about how many parts a filter has of a band."""
@@ -179,20 +182,26 @@ def places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.i
     return _placed(transaction, buckets, rows_of_filtered=0)[:, :2]
 
 
-def sized_places(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
+def sized_places(
+    transaction: Transaction, buckets: NDArray[np.int64], without: Collection[int] = ()
+) -> NDArray[np.int64]:
     """Return what `places` does, each with the number of its contents, or UNKNOWN: int64, shape (k, 3).
 
     For buckets that exist, such as those of new contents: a generation that has many of them is read in order.
+
+    Args: without: generations to leave out.
     """
-    return _placed(transaction, buckets, rows_of_filtered=ROWS_A_LOOKUP)
+    return _placed(transaction, buckets, without, rows_of_filtered=ROWS_A_LOOKUP)
 
 
-def _placed(transaction: Transaction, buckets: NDArray[np.int64], *, rows_of_filtered: int) -> NDArray[np.int64]:
+def _placed(
+    transaction: Transaction, buckets: NDArray[np.int64], without: Collection[int] = (), *, rows_of_filtered: int
+) -> NDArray[np.int64]:
     """Return `sized_places`.
 
     Args: rows_of_filtered: a generation with a filter is read if it has fewer rows for each bucket that it may have.
     """
-    known, bands, found = _Members(transaction), list(_by_band(buckets)), _Places()
+    known, bands, found = _Members(transaction, without), list(_by_band(buckets)), _Places()
     for begin, band, hashes in bands:
         for generation, num_rows in known.young.items():
             rows = np.arange(begin, begin + len(hashes))

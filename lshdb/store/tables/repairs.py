@@ -16,7 +16,7 @@ from lshdb.store.schema import (
 )
 from lshdb.store.statements.audit import last_in_bucket
 from lshdb.store.statements.rules import OF_NO_DOCUMENT, Rule, breaches, deletion
-from lshdb.store.tables import audit, graph, late_indexes, oversized
+from lshdb.store.tables import audit, generations, graph, late_indexes, oversized
 from lshdb.store.tables.buckets import delete_rows, put_rows
 from lshdb.store.transaction import Transaction
 
@@ -96,6 +96,7 @@ def change_content(transaction: Transaction, key: int, digest: bytes, num_shingl
 
 def add_buckets(transaction: Transaction, rows: NDArray[np.int64]) -> None:
     """Add bucket rows. Args: rows: (band, bucket_hash, content_key), int64, shape (n, 3), sorted."""
+    generations.forget_loads(transaction)
     put_rows(transaction, _columns(rows))
 
 
