@@ -36,10 +36,7 @@ class Delta(Struct, frozen=True):
         new = np.column_stack([np.asarray(values, dtype=np.int64) for values in columns.values()])
         is_first, rows = are_first(new[:, 0], new[:, 1]), Rows(keys)
         # What a load has put into a generation of its own is in memory.
-        filled = generations.filled_by(transaction, keys)
-        is_known = np.zeros(len(keys), dtype=np.bool_)
-        for some in filled.values():
-            is_known[some] = True
+        filled, is_known = generations.filled_by(transaction, keys)
         known = np.column_stack([np.cumsum(is_first) - 1, new[:, 2]])[is_known[rows.of(new[:, 2])]]
         return cls(transaction, new, rows, buckets.shared_among(transaction, new[is_first, :2], known, filled))
 

@@ -138,10 +138,12 @@ def put_load(store: Store, contents: dict[str, Minima]) -> None:
         held.write(transaction)
 
 
-def filled(store: Store, *content_keys: int) -> dict[int, slice]:
-    """Return the generations that these contents fill."""
+def filled(store: Store, *content_keys: int) -> tuple[set[int], list[int]]:
+    """Return the generations that some of these contents fill, and these contents."""
+    keys = np.asarray(content_keys, dtype=np.int64)
     with store.reading() as transaction:
-        return generations.filled_by(transaction, np.asarray(content_keys, dtype=np.int64))
+        numbers, are_theirs = generations.filled_by(transaction, keys)
+    return numbers, keys[are_theirs].tolist()
 
 
 def test_a_load_that_fills_a_generation_is_told_by_its_contents(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,15 +151,15 @@ def test_a_load_that_fills_a_generation_is_told_by_its_contents(store: Store, mo
     put_load(store, {"a": (1, 2, 3)})
     for first in (10, 20):
         put_load(store, {f"d{number}": (number, number, number) for number in range(first, first + 2)})
-    assert filled(store, 1, 2, 3, 4, 5) == {1: slice(1, 3), 2: slice(3, 5)}
-    assert filled(store, 2, 3, 5, 6) == {1: slice(0, 2)}
-    assert filled(store, 1, 2, 4) == filled(store) == {}
+    assert filled(store, 1, 2, 3, 4, 5) == ({1, 2}, [2, 3, 4, 5])
+    assert filled(store, 2, 3, 5, 6) == ({1}, [2, 3])
+    assert filled(store, 1, 2, 4) == filled(store) == (set(), [])
     with store.writing() as transaction:
         transaction.execute(update(bucket_generation).where(bucket_generation.c.generation == 1).values(merges_into=0))
-    assert filled(store, 2, 3, 4, 5) == {2: slice(2, 4)}
+    assert filled(store, 2, 3, 4, 5) == ({2}, [4, 5])
     with store.writing() as transaction:
         retire(transaction, documents.remove(transaction, [4]), PARAMS)
-    assert filled(store, 2, 3, 5) == {}
+    assert filled(store, 2, 3, 5) == (set(), [])
 
 
 @pytest.mark.parametrize("way", ["bands", "repair"])
@@ -166,13 +168,13 @@ def test_rows_that_are_written_later_may_be_in_any_generation(
 ) -> None:
     monkeypatch.setattr(generations, "YOUNG_ROWS", 8)
     put_load(store, {"a": (1, 2, 3), "b": (4, 2, 6)})
-    assert filled(store, 1, 2) == {0: slice(0, 2)}
+    assert filled(store, 1, 2) == ({0}, [1, 2])
     with store.writing() as transaction:
         if way == "bands":
             bands.take_over(transaction, PARAMS.banding)
         else:
             repairs.add_buckets(transaction, np.asarray([[0, 5, 1]]))
-    assert filled(store, 1, 2) == {}
+    assert filled(store, 1, 2) == (set(), [])
 
 
 @pytest.mark.parametrize("cap", [3, 1000], ids=["hot", "below the cap"])
@@ -184,13 +186,13 @@ def test_a_link_finds_the_same_without_reading_what_a_load_has_written(
     monkeypatch.setattr("lshdb.linking.link.SCANNED_CONTENTS", 0)
     found, filled_by, num_filled = [], generations.filled_by, 0
 
-    def counted(transaction: Transaction, content_keys: NDArray[np.int64]) -> dict[int, slice]:
+    def counted(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[set[int], NDArray[np.bool_]]:
         nonlocal num_filled
-        filled = filled_by(transaction, content_keys)
-        num_filled += len(filled)
-        return filled
+        numbers, are_theirs = filled_by(transaction, content_keys)
+        num_filled += len(numbers)
+        return numbers, are_theirs
 
-    for filling in (counted, lambda *_: {}):
+    for filling in (counted, lambda _, keys: (set(), np.zeros(len(keys), np.bool_))):
         monkeypatch.setattr(generations, "filled_by", filling)
         chance, store = random.Random(seed), new_store()
         store.expansion = Expansion(cap, 1)

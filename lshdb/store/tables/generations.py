@@ -147,20 +147,22 @@ def mark_load(transaction: Transaction, number: int, content_keys: NDArray[np.in
     transaction.execute(update(bucket_generation).where(bucket_generation.c.generation == number).values(ends))
 
 
-def filled_by(transaction: Transaction, content_keys: NDArray[np.int64]) -> dict[int, slice]:
-    """Return the generations that have all rows of some of the contents, and no others: the contents of each.
+def filled_by(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[set[int], NDArray[np.bool_]]:
+    """Return the generations that have all rows of some of the contents, and no others, and which contents these are.
 
-    Args: content_keys: int64, ascending.
+    Args: content_keys: int64, shape (n,), ascending.
+    Returns: the numbers of the generations, and bool, shape (n,).
     """
     bands: int = transaction.execute(_BANDS).scalar_one()
-    found = dict[int, slice]()
+    filled, are_theirs = set[int](), np.zeros(len(content_keys), dtype=np.bool_)
     for one in generations(transaction):
         if one.first_content is not None and one.last_content is not None and one.merges_into is None:
             begin, end = np.searchsorted(content_keys, (one.first_content, one.last_content + 1)).tolist()
             # Of all contents of the load, which may be fewer than there are keys between the first and the last.
             if in_a_band(one.num_rows, bands) == end - begin:
-                found[one.number] = slice(begin, end)
-    return found
+                filled.add(one.number)
+                are_theirs[begin:end] = True
+    return filled, are_theirs
 
 
 def forget_loads(transaction: Transaction) -> None:
