@@ -159,7 +159,7 @@ def test_a_load_that_fills_a_generation_is_told_by_its_contents(store: Store, mo
     assert filled(store, 2, 3, 4, 5) == ({2}, [4, 5])
     with store.writing() as transaction:
         retire(transaction, documents.remove(transaction, [4]), PARAMS)
-    assert filled(store, 2, 3, 5) == (set(), [])
+    assert filled(store, 2, 3, 5) == filled(store, 2, 3, 4, 5) == (set(), [])
 
 
 @pytest.mark.parametrize("way", ["bands", "repair"])
@@ -213,7 +213,7 @@ def test_a_link_finds_the_same_without_reading_what_a_load_has_written(
         with store.reading() as transaction:
             hot = transaction.execute(select(oversized_bucket).order_by(*oversized_bucket.primary_key.columns)).all()
         found.append((linked_pairs(store), list(map(tuple, hot))))
-    assert num_filled > 5
+    assert num_filled > 3
     assert found[0] == found[1]
     assert found[0][0]
     assert (len(found[0][1]) > 0) == (cap == 3)

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys
 from lshdb.store.dialect import Columns
 from lshdb.store.schema import band_bucket
@@ -56,6 +57,7 @@ def delete_rows(transaction: Transaction, rows: Columns) -> None:
     buckets = np.column_stack([known["band"], known["bucket_hash"]]).astype(np.int64)
     row, generation = lookups.places(transaction, buckets).T
     there = {name: values[row] for name, values in known.items()}
+    generations.forget_loads(transaction, distinct(generation).tolist())
     transaction.delete(band_bucket, {"generation": generation, **there})
 
 

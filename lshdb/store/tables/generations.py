@@ -165,9 +165,11 @@ def filled_by(transaction: Transaction, content_keys: NDArray[np.int64]) -> tupl
     return filled, are_theirs
 
 
-def forget_loads(transaction: Transaction) -> None:
-    """Record that any generation may have rows of any content."""
-    transaction.execute(update(bucket_generation).values(first_content_key=None, last_content_key=None))
+def forget_loads(transaction: Transaction, numbers: Sequence[int] | None = None) -> None:
+    """Record that generations may have other rows than all those of a load. Args: numbers: None for all generations."""
+    theirs = true() if numbers is None else bucket_generation.c.generation.in_(numbers)
+    of_loads = and_(theirs, bucket_generation.c.first_content_key.is_not(None))
+    transaction.execute(update(bucket_generation).where(of_loads).values(first_content_key=None, last_content_key=None))
 
 
 def _begin(transaction: Transaction, most_sources: int) -> None:
