@@ -308,7 +308,7 @@ bucket_generation = Table(
         "first_content_key",
         BigInteger,
         nullable=True,
-        comment="first content of a load whose rows are all here, and no others; NULL if it has other rows",
+        comment="first content of a load whose rows are all here, and no others; otherwise NULL",
     ),
     Column("last_content_key", BigInteger, nullable=True, comment="the last content of that load"),
     PrimaryKeyConstraint("generation"),

@@ -7,7 +7,7 @@ revision = "0019"
 down_revision = "0018"
 
 COLUMNS = {
-    "first_content_key": "first content of a load whose rows are all here, and no others; NULL if it has other rows",
+    "first_content_key": "first content of a load whose rows are all here, and no others; otherwise NULL",
     "last_content_key": "the last content of that load",
 }
 

@@ -55,10 +55,7 @@ def test_held_buckets_are_those_that_are_written_at_once(new_store: Callable[[],
 
 def test_a_load_that_fills_a_generation_has_a_filter_at_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generations, "YOUNG_ROWS", 6)
-    with store.writing() as transaction:
-        held = HeldBuckets()
-        put_held(transaction, {"a": (1, 2, 3), "b": (4, 2, 6)}, held)
-        held.write(transaction)
+    put_load(store, {"a": (1, 2, 3), "b": (4, 2, 6)})
     with store.reading() as transaction:
         [own] = generations.numbers(transaction)
         assert not lookups.wrong(transaction, own)
@@ -101,10 +98,7 @@ def test_loads_that_share_a_generation_leave_it_without_a_filter(store: Store, m
     # As in Postgres during the first ingest.
     monkeypatch.setattr(generations, "lacks_key", lambda _transaction: True)
     for contents in ({"a": (1, 2, 3), "b": (4, 2, 6)}, {"c": (7, 8, 9), "d": (4, 8, 6)}):
-        with store.writing() as transaction:
-            held = HeldBuckets()
-            put_held(transaction, contents, held)
-            held.write(transaction)
+        put_load(store, contents)
     with store.reading() as transaction:
         assert generations.numbers(transaction) == [0]
         assert not lookups.wrong(transaction, 0)

@@ -24,7 +24,7 @@ from lshdb.model.arrays import distinct
 from lshdb.store.schema import POSITION_BITS, band_bucket, bucket_filter, bucket_generation
 from lshdb.store.tables import filters
 from lshdb.store.tables.filters import FEW_LABEL_BITS, LABEL_BITS, LABELS, LAST_POSITION, label, label_bits
-from lshdb.store.tables.generation_list import Generation, generations, used
+from lshdb.store.tables.generation_list import Generation, change, generations, num_rows_of, used
 from lshdb.store.transaction import Transaction
 
 __all__ = ["FAN_OUT", "advance"]
@@ -84,11 +84,10 @@ def _begin(
     transaction: Transaction, known: Sequence[Generation], sharing: Sequence[int], full: int, number: int
 ) -> None:
     """Begin a filter for some generations."""
-    if sum(one.num_rows for one in known if one.number in sharing and one.filter is None) > 2 * full:
+    if num_rows_of(one for one in known if one.number in sharing and one.filter is None) > 2 * full:
         # Otherwise, Postgres would read and sort the rest of a band for each of its slices.
         transaction.dialect.analyse(transaction.connection, band_bucket)
-    theirs = bucket_generation.c.generation.in_(sharing)
-    transaction.execute(update(bucket_generation).where(theirs).values(next_filter=number))
+    change(transaction, sharing, next_filter=number)
 
 
 def _range(number: int) -> dict[str, int]:

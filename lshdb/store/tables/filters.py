@@ -25,14 +25,14 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select
 
 from lshdb.model.arrays import are_first, distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.store.dialect import Columns
 from lshdb.store.returned import as_text, integers, joined
-from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, bucket_generation, index_params
-from lshdb.store.tables.generation_list import LAST_NUMBER, following, generations, used
+from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, index_params
+from lshdb.store.tables.generation_list import LAST_NUMBER, change, following, generations, used
 from lshdb.store.transaction import Transaction
 
 __all__ = [
@@ -181,19 +181,14 @@ def stored(transaction: Transaction) -> set[int]:
 
 def drop(transaction: Transaction, generation: int) -> None:
     """Leave a generation without a filter. The next merge deletes the parts, if no other generation needs them."""
-    _set(transaction, generation, filter=None, next_filter=None)
+    change(transaction, [generation], filter=None, next_filter=None)
 
 
 def begin(transaction: Transaction, generation: int) -> int:
     """Give a generation an empty filter, and return its number. Its entries must follow in the same transaction."""
     number = new_number(stored(transaction) | used(generations(transaction)), 0)
-    _set(transaction, generation, filter=number)
+    change(transaction, [generation], filter=number)
     return number
-
-
-def _set(transaction: Transaction, generation: int, **values: int | None) -> None:
-    mine = bucket_generation.c.generation == generation
-    transaction.execute(update(bucket_generation).where(mine).values(**values))
 
 
 def scheme_of(transaction: Transaction) -> Scheme:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import Final
 
 from msgspec import Struct
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select, update
 
 from lshdb.store.schema import bucket_generation
 from lshdb.store.transaction import Transaction
 
-__all__ = ["LAST_NUMBER", "Generation", "following", "generations", "in_a_band", "used"]
+__all__ = ["LAST_NUMBER", "Generation", "change", "following", "generations", "in_a_band", "num_rows_of", "used"]
 
 # Generations and filters have numbers of 15 bits.
 LAST_NUMBER: Final = 2**15 - 1
@@ -35,6 +35,17 @@ class Generation(Struct, frozen=True):
 def generations(transaction: Transaction) -> list[Generation]:
     """Return the generations, ascending."""
     return [Generation(*row) for row in transaction.rows(_ALL)]
+
+
+def change(transaction: Transaction, numbers: Collection[int], **values: int | ColumnElement[int] | None) -> None:
+    """Change columns of the generations with these numbers."""
+    theirs = bucket_generation.c.generation.in_(numbers)
+    transaction.execute(update(bucket_generation).where(theirs).values(values))
+
+
+def num_rows_of(some: Iterable[Generation]) -> int:
+    """Return how many rows were written to some generations."""
+    return sum(one.num_rows for one in some)
 
 
 def used(known: Iterable[Generation]) -> set[int]:
