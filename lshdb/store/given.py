@@ -31,7 +31,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_row", "is_given"]
+__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_place", "given_row", "is_given"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -103,10 +103,10 @@ def _of_array(element: _Unfolded, compiler: SQLCompiler, **options: Any) -> str:
     return f"(SELECT number - 1 AS key, {unfolded} FROM {rows})"  # noqa: S608
 
 
-def _unfolded(*names: str) -> TableValuedAlias:
-    rows = _Unfolded(bindparam("given", type_=_Rows()), *map(literal_column, names))
+def _unfolded(*names: str, bound: str = "given") -> TableValuedAlias:
+    rows = _Unfolded(bindparam(bound, type_=_Rows()), *map(literal_column, names))
     columns = (column(name, BigInteger) for name in ("key", *(names or ("value",))))
-    return rows.table_valued(*columns, name="given")
+    return rows.table_valued(*columns, name=bound)
 
 
 def is_given(name: ColumnElement[str]) -> ColumnElement[bool]:
@@ -120,3 +120,5 @@ given_pair = _unfolded("left_key", "right_key")
 given_bucket = _unfolded("band", "bucket_hash")
 given_row = _unfolded("generation", "band", "bucket_hash")
 given_member = _unfolded("band", "bucket_hash", "content_key")
+# Beside another list, as the value of ``:places``.
+given_place = _unfolded("generation", "band", "bucket_hash", bound="places")

@@ -29,7 +29,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from lshdb.store.given import given, given_bucket, given_row
+from lshdb.store.given import given, given_bucket, given_place, given_row
 from lshdb.store.returned import as_text
 from lshdb.store.schema import (
     POSITION_BITS,
@@ -146,9 +146,9 @@ def place_contents() -> Rows:
     return select(given_row.c.key, band_bucket.c.content_key).join_from(given_row, band_bucket, _is_place())
 
 
-def _is_place() -> ColumnElement[bool]:
+def _is_place(places: FromClause = given_row) -> ColumnElement[bool]:
     """Return the condition that a row of the table is in a given place."""
-    return and_(*(band_bucket.c[name] == given_row.c[name] for name in ("generation", "band", "bucket_hash")))
+    return and_(*(band_bucket.c[name] == places.c[name] for name in ("generation", "band", "bucket_hash")))
 
 
 def in_bucket() -> ColumnElement[bool]:
@@ -198,10 +198,11 @@ def contents_at() -> Rows:
 
 @cache
 def content_with_digest() -> Rows:
-    """Select the contents with the digest ``:digest`` in any of the places in ``:given``."""
-    found = content.c.content_key == band_bucket.c.content_key
-    placed = select(content.c.content_key).join_from(given_row, band_bucket, _is_place()).join(content, found)
-    return placed.where(content.c.digest == bindparam("digest"))
+    """Select the first content with the digest ``:digest`` in any of the ``:places``; NULL if there is none."""
+    first = func.min(content.c.content_key).label("content_key")
+    placed = select(first).join_from(given_place, band_bucket, _is_place(given_place))
+    found = placed.join(content, content.c.content_key == band_bucket.c.content_key)
+    return found.where(content.c.digest == bindparam("digest"))
 
 
 def _is_in_band(rows: FromClause) -> ColumnElement[bool]:
@@ -318,34 +319,32 @@ def neighbours() -> Rows:
 
     The columns are (doc_id, similarity, exact, collection).
     """
-    mates = _mates(_itself())
+    mates = _mates(_ASKED)
     documents = _documents_of(mates, document.c.doc_id, mates.c.similarity, mates.c.exact)
     return documents.order_by(mates.c.similarity.desc(), document.c.doc_key)
 
 
 @cache
 def settled_documents() -> Rows:
-    """Select the documents of ``:content_key`` and of its stored mates at ``:min_sim`` or more, by content and key.
+    """Select the documents of a content and of its stored mates at ``:min_sim`` or more, by content and document key.
 
-    The columns are (content_key, similarity, exact, doc_id, collection). The content itself is among them only if every
-    pair of it is stored: all contents are linked, and none of its buckets is oversized. ``:given`` lists its bucket
-    hashes in the order of the bands; ``:first_band`` is the number of the first band.
+    The content is that with the digest ``:digest`` in any of the ``:places``. The columns are (content_key, similarity,
+    exact, doc_id, collection). No rows if not every pair of it is stored: if a content is not linked, or if one of its
+    buckets is oversized. ``:given`` lists their hashes in the order of the bands; ``:first_band`` is the first band.
     """
     hot = and_(_is_in_band(oversized_bucket), oversized_bucket.c.bucket_hash == given.c.value)
     is_hot = select(given.c.key).join_from(given, oversized_bucket, hot).exists()
-    mates = _mates(_itself().where(~select(unlinked.c.content_key).exists(), ~is_hot))
+    found = content_with_digest().where(~select(unlinked.c.content_key).exists(), ~is_hot).cte("found")
+    mates = _mates(select(found.c.content_key).scalar_subquery())
     return _documents_of(mates, *mates.columns, document.c.doc_id).order_by(mates.c.content_key, document.c.doc_key)
 
 
-def _itself() -> Rows:
-    return select(_ASKED.label("content_key"), literal_column("1.0").label("similarity"), true().label("exact"))
-
-
-def _mates(itself: Rows) -> Subquery:
-    """Return (content_key, similarity, exact) of a content itself, if it is selected, and of its stored mates."""
+def _mates(asked: ColumnElement[int]) -> Subquery:
+    """Return (content_key, similarity, exact) of a content itself and of its stored mates."""
     least = pair.c.similarity >= bindparam("min_sim")
+    itself: Rows = select(asked.label("content_key"), literal_column("1.0").label("similarity"), true().label("exact"))
     stored = (
-        select(other, pair.c.similarity, pair.c.exact).where(mine == _ASKED, least)
+        select(other, pair.c.similarity, pair.c.exact).where(mine == asked, least)
         for mine, other in ((pair.c.left_key, pair.c.right_key), (pair.c.right_key, pair.c.left_key))
     )
     return union_all(itself, *stored).subquery("mates")

@@ -18,6 +18,7 @@ from lshdb.model.choices import PairOrder
 from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import BandKeys, Rejection, VerifiedPairs
 from lshdb.store.schema import (
+    DIGEST_BAND,
     document,
     oversized_bucket,
     pair,
@@ -227,15 +228,14 @@ def settled(
     A row is (content_key, similarity, exact, doc_id, collection). None if there is no such content, or if not every
     pair of it is stored.
 
-    Args: places: as of `identities.content_at`. band_keys: shape (1, bands).
+    Args: places: of the digest, and any others, as of `lookups.possible`. band_keys: shape (1, bands).
     """
-    if (content_key := identities.content_at(transaction, digest, places)) is None:
+    if not (mine := [place for place in places if place[1] == DIGEST_BAND]):
         return None
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
-    asked = {**hashes, "content_key": content_key, "min_sim": min_sim}
+    asked = {**hashes, "places": mine, "digest": digest, "min_sim": min_sim}
     found = transaction.rows(statements.settled_documents(), asked)
-    named = [(key, similarity, bool(exact), *names) for key, similarity, exact, *names in found]
-    return named if any(key == content_key for key, *_ in named) else None
+    return [(key, similarity, bool(exact), *names) for key, similarity, exact, *names in found] or None
 
 
 def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:

@@ -26,13 +26,11 @@ from lshdb.store.statements.generations import in_use
 from lshdb.store.tables import filters, generations, lookups, shared_buckets
 from lshdb.store.tables.buckets import bucket_rows, members, put_rows
 from lshdb.store.tables.held_buckets import HeldBuckets
-from lshdb.store.tables.lookups import BucketPlace
 from lshdb.store.transaction import Transaction
 
 __all__ = [
     "as_digests",
     "buckets_of",
-    "content_at",
     "content_with",
     "known",
     "num_contents",
@@ -78,15 +76,10 @@ def num_contents(transaction: Transaction) -> int:
 def content_with(transaction: Transaction, digest: bytes) -> int | None:
     """Return the key of the content with this digest, or None if there is none."""
     young, filtered = lookups.possible(transaction, filters.scheme_of(transaction), buckets_of(as_digests([digest])))
-    return content_at(transaction, digest, young + filtered)
-
-
-def content_at(transaction: Transaction, digest: bytes, places: Sequence[BucketPlace]) -> int | None:
-    """Return what `content_with` does. Args: places: of its digest, and any others, as of `lookups.possible`."""
-    if not (mine := [place for place in places if place[1] == DIGEST_BAND]):
+    if not (places := young + filtered):
         return None
-    found = transaction.rows(statements.content_with_digest(), {"given": mine, "digest": digest})
-    return min((int(key) for (key,) in found), default=None)
+    ((key,),) = transaction.rows(statements.content_with_digest(), {"places": places, "digest": digest})
+    return None if key is None else int(key)
 
 
 def known(transaction: Transaction, digests: NDArray[np.void], held: HeldBuckets | None = None) -> NDArray[np.int64]:
