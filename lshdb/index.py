@@ -965,8 +965,8 @@ class Index:
         from lshdb.answers.query import matches
 
         least = self._warned(self._asked(min_sim))
-        with self._store.reading() as snapshot:
-            return matches(snapshot, arguments.document(document), least, self.params)
+        asked = arguments.document(document)
+        return self._store.read_briefly(lambda snapshot: matches(snapshot, asked, least, self.params))
 
     def query_at_once(self, document: Document, min_sim: float | None = None) -> list[Match] | None:
         """Return what `query` returns if that takes a millisecond, otherwise None.

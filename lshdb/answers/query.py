@@ -38,7 +38,7 @@ from lshdb.sketch.normalization import digests
 from lshdb.sketch.sketch import shingle_sets_utf8, signed, text_of
 from lshdb.sketch.texts import encode
 from lshdb.store.tables import answers, graph, identities, lookups, measurements, oversized
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import Snapshot, Transaction
 
 __all__ = [
     "MAX_ASKED_TEXT",
@@ -89,18 +89,18 @@ def load_kernels(params: Params) -> None:
     jaccard_with_first(shingle_sets_utf8([b"a text", b"another text"], params))
 
 
-def matches(transaction: Transaction, document: Document, min_sim: float, params: Params) -> list[Match]:
+def matches(snapshot: Snapshot, document: Document, min_sim: float, params: Params) -> list[Match]:
     """Return every document at `min_sim` or more, the most similar first; an empty document has no matches.
 
     Raises: BadDocument: the document does not fit the index.
     """
-    found = matches_among(transaction, document, min_sim, params, None)
+    found = matches_among(snapshot, document, min_sim, params, None)
     assert found is not None
     return found
 
 
 def matches_among(
-    transaction: Transaction, document: Document, min_sim: float, params: Params, most: int | None
+    snapshot: Snapshot, document: Document, min_sim: float, params: Params, most: int | None
 ) -> list[Match] | None:
     """Return what `matches` returns, or None if more than `most` contents share a bucket with the document."""
     text = encode(text_of(document, params))
@@ -108,7 +108,7 @@ def matches_among(
     if not len(sets.hashes):
         return []
     keys = band_keys(signatures, params.banding)
-    is_local, asks_stored = transaction.dialect.is_local, params.keep_text and min_sim >= params.floor
+    is_local, asks_stored = snapshot.dialect.is_local, params.keep_text and min_sim >= params.floor
     # A text of the index has its pairs already.
     if asks_stored:
         digest = digests(forms, params.table_version)[0].tobytes()
@@ -116,18 +116,18 @@ def matches_among(
         # In SQLite, each part of a filter may have to be read from the disk. A server is asked for everything at once,
         # and for the digest only where a filter has it: another statement takes longer than young generations.
         asked = [its_bucket] if is_local else [keys, its_bucket]
-        young, filtered = lookups.possible(transaction, params.scheme, *asked)
+        young, filtered = lookups.possible(snapshot, params.scheme, *asked)
         places = young + filtered if is_local else filtered
-        if (known := answers.settled(transaction, digest, places, keys, min_sim)) is not None:
+        if (known := answers.settled(snapshot, digest, places, keys, min_sim)) is not None:
             if most is not None and len({key for key, *_ in known}) > most:
                 return None
             return nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
     if is_local or not asks_stored:
-        young, filtered = lookups.possible(transaction, params.scheme, keys)
-    candidates = graph.candidates_at(transaction, young + filtered, None if most is None else most + 1)
+        young, filtered = lookups.possible(snapshot, params.scheme, keys)
+    candidates = graph.candidates_at(snapshot, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:
         return None
-    return nearest(_compared(transaction, text, signatures, candidates, min_sim, params))
+    return nearest(_compared(snapshot, text, signatures, candidates, min_sim, params))
 
 
 def stored_matches(
@@ -164,7 +164,7 @@ def _oversized(transaction: Transaction, content_key: int, min_sim: float, param
 
 
 def _compared(
-    transaction: Transaction,
+    snapshot: Snapshot,
     text: bytes | None,
     signatures: Signatures,
     candidates: NDArray[np.int64],
@@ -175,18 +175,16 @@ def _compared(
 
     Args: text: of the content; None if it is not kept. signatures: its signature alone.
     """
-    similarity, exact = _similarities(transaction, text, signatures, candidates, params)
+    similarity, exact = _similarities(snapshot, text, signatures, candidates, params)
     near = similarity >= min_sim
     scores = zip(similarity[near].tolist(), exact[near].tolist(), strict=True)
-    return _named(transaction, dict(zip(candidates[near].tolist(), scores, strict=True)))
+    return _named(snapshot, dict(zip(candidates[near].tolist(), scores, strict=True)))
 
 
-def _named(transaction: Transaction, scores: Mapping[int, tuple[float, bool]]) -> list[Match]:
+def _named(snapshot: Snapshot, scores: Mapping[int, tuple[float, bool]]) -> list[Match]:
     """Return the documents of contents, by their keys. Args: scores: (similarity, exact) by content key."""
     keys = np.asarray(sorted(scores), dtype=np.int64)
-    return [
-        Match(doc_id, *scores[key], collection) for key, doc_id, collection in answers.documents_of(transaction, keys)
-    ]
+    return [Match(doc_id, *scores[key], collection) for key, doc_id, collection in answers.documents_of(snapshot, keys)]
 
 
 def only_document(path: str | Path, options: ReadOptions) -> Document:
@@ -217,7 +215,7 @@ def standard_input() -> ByteStream:
 
 
 def _similarities(
-    transaction: Transaction,
+    snapshot: Snapshot,
     text: bytes | None,
     signatures: Signatures,
     candidates: NDArray[np.int64],
@@ -227,13 +225,13 @@ def _similarities(
     similarity = np.full(len(candidates), np.nan)
     exact = np.zeros(len(candidates), dtype=np.bool_)
     if text is not None:
-        for keys, texts in text_groups(transaction, candidates):
+        for keys, texts in text_groups(snapshot, candidates):
             rows = np.searchsorted(candidates, keys)
             similarity[rows] = jaccard_with_first(shingle_sets_utf8([text, *texts], params))
             exact[rows] = True
     estimated = candidates[~exact]
     for begin in range(0, len(estimated), SIGNATURES_AT_A_TIME):
-        contents = contents_of(transaction, estimated[begin : begin + SIGNATURES_AT_A_TIME], params)
+        contents = contents_of(snapshot, estimated[begin : begin + SIGNATURES_AT_A_TIME], params)
         repeated = Signatures(np.repeat(signatures.minima, len(contents.keys), axis=0), params.scheme)
         similarity[np.searchsorted(candidates, contents.keys)] = estimate(repeated, contents.signatures)
     return similarity, exact

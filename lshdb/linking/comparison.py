@@ -23,7 +23,7 @@ from lshdb.sketch import kernels
 from lshdb.sketch.sketch import shingle_sets_utf8
 from lshdb.sketch.texts import unpack_utf8
 from lshdb.store.tables import graph
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import Snapshot, Transaction
 
 __all__ = ["Contents", "ShingledTexts", "compare", "contents_of", "encoded_texts", "promising", "text_groups"]
 
@@ -58,9 +58,9 @@ class Contents:
         return self._rows.of(keys)
 
 
-def contents_of(transaction: Transaction, keys: NDArray[np.int64], params: Params) -> Contents:
+def contents_of(snapshot: Snapshot, keys: NDArray[np.int64], params: Params) -> Contents:
     """Return those of the contents that still exist."""
-    stored = graph.signatures(transaction, distinct(keys))
+    stored = graph.signatures(snapshot, distinct(keys))
     return Contents(stored.keys, stored.num_shingles, Signatures.read(stored.signatures, params.permutations))
 
 
@@ -144,18 +144,18 @@ class ShingledTexts:
 
 
 def encoded_texts(
-    transaction: Transaction, keys: NDArray[np.int64], spool: Spool | None = None
+    snapshot: Snapshot, keys: NDArray[np.int64], spool: Spool | None = None
 ) -> tuple[NDArray[np.int64], list[bytes]]:
     """Return the contents whose text is known, ascending, and these texts as `texts.encode` made them."""
     found, encoded = [], []
-    for key, frame in graph.texts(transaction, keys) if spool is None else spool.texts(keys):
+    for key, frame in graph.texts(snapshot, keys) if spool is None else spool.texts(keys):
         found.append(key)
         encoded.append(unpack_utf8(frame))
     return np.asarray(found, dtype=np.int64), encoded
 
 
 def text_groups(
-    transaction: Transaction,
+    snapshot: Snapshot,
     keys: NDArray[np.int64],
     group_bytes: int = GROUP_BYTES,
     unpack: Callable[[bytes], bytes | None] = unpack_utf8,
@@ -164,7 +164,7 @@ def text_groups(
 
     Args: unpack: returns the text of a frame; None leaves the content out.
     """
-    unpacked = ((key, unpack(frame)) for key, frame in graph.texts(transaction, keys))
+    unpacked = ((key, unpack(frame)) for key, frame in graph.texts(snapshot, keys))
     texts = ((key, text) for key, text in unpacked if text is not None)
     for some in in_batches(texts, lambda one: len(one[1]), group_bytes):
         yield np.asarray([key for key, _ in some], dtype=np.int64), [text for _, text in some]

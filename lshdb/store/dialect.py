@@ -61,6 +61,9 @@ class Dialect(ABC):
     # How long an ingest may hold the write lock to write the buckets of several batches together.
     load_seconds: ClassVar[float] = 0.0
     growth: ClassVar[Growth] = Growth(1 / 40, 4.0)
+    # An expression that is equal in two statements only if they see the same state; NULL if that is unknown. None if a
+    # transaction costs next to nothing.
+    state: ClassVar[str | None] = None
 
     def normalised(self, url: URL) -> URL:
         """Return the URL as lshdb uses it: with its driver, and independent of the current folder."""

@@ -16,7 +16,19 @@ from threading import Thread
 from typing import Any, Final, TypeVar, get_type_hints
 from weakref import WeakSet
 
-from sqlalchemy import URL, Connection, Engine, create_engine, delete, exists, insert, literal_column, select, update
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Select,
+    create_engine,
+    delete,
+    exists,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from lshdb.errors import (
@@ -36,6 +48,7 @@ from lshdb.model.params import Params
 from lshdb.store import interrupts, upgrade
 from lshdb.store.dialect import Dialect, failed
 from lshdb.store.dialects import dialect_for
+from lshdb.store.glance import Glance, StateChanged
 from lshdb.store.retrying import Counted, once, persist
 from lshdb.store.returned import NotIntegers
 from lshdb.store.schema import (
@@ -48,7 +61,7 @@ from lshdb.store.schema import (
     removal,
     source,
 )
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import Snapshot, Transaction
 from lshdb.store.url import masked, parse, read_only
 
 __all__ = ["Store"]
@@ -209,6 +222,22 @@ class Store:
         Raises: StoreError: as `reading`, or the database does not come back.
         """
         return persist(partial(once, self.reading, function), self.noticed)
+
+    def read_briefly(self, function: Callable[[Snapshot], _Made]) -> _Made:
+        """Return what `function` returns about one state of the index, by a few short statements.
+
+        A server is asked without a transaction, unless the state changes meanwhile.
+
+        Args: function: it must be safe to call twice.
+        Raises: StoreError: as `reading`.
+        """
+        if self._state is not None:
+            interrupts.raise_missed()
+            with suppress(StateChanged), self._translated(), self._connected() as connection:
+                own = connection.execution_options(isolation_level="AUTOCOMMIT")
+                return function(Glance(own, self.dialect, self._state, []))
+        with self.reading() as transaction:
+            return function(transaction)
 
     def write(
         self, function: Callable[[Transaction], _Made], run_key: int | None = None, *, refers_safely: bool = False
@@ -415,7 +444,16 @@ class Store:
         except InvalidParams as error:
             raise IndexDamaged(url=self.url, reason=f"in the table index_params, {error}") from None
         self._stored_params = tuple(row)
+        self._state = self._selecting_state()
         return params
+
+    def _selecting_state(self) -> str | None:
+        """Return a query for the state of the index, which has a row while the parameters are these, or None."""
+        if self.dialect.state is None:
+            return None
+        are_same = (index_params.c[name] == value for name, value in zip(_NAMES, self._stored_params, strict=True))
+        state: Select[str] = select(literal_column(self.dialect.state).label("state")).where(_ONLY_ROW, *are_same)
+        return str(state.compile(dialect=self._engine.dialect, compile_kwargs={"literal_binds": True}))
 
     @contextmanager
     def _translated(self, outcome: str = "") -> Iterator[None]:

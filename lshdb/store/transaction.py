@@ -32,7 +32,7 @@ from lshdb.store.dialect import Columns, Dialect, as_list
 from lshdb.store.returned import rows_of_integers
 from lshdb.store.schema import key_counter
 
-__all__ = ["GIVEN_KEYS", "Transaction"]
+__all__ = ["GIVEN_KEYS", "Snapshot", "Transaction", "compiled"]
 
 FETCH_ROWS = 50_000
 # Measured from 1 to 20,000: SQLite takes as long as with a temporary table of the keys, Postgres half as long.
@@ -73,14 +73,44 @@ class _Compiled:
         return values if self._order is None else tuple([values[name] for name in self._order])
 
 
-_compiled = lru_cache(maxsize=256)(_Compiled)
+compiled = lru_cache(maxsize=256)(_Compiled)
 
 
-class Transaction(Struct, frozen=True):
-    """An open transaction on one connection; `Store.reading` and `Store.writing` make them."""
+class Snapshot(Struct, frozen=True):
+    """One state of the index, of which short statements are read; `Store.read_briefly` makes them."""
 
     connection: Connection
     dialect: Dialect
+
+    def rows(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a short statement as the driver has them. In SQLite, they are read when they are needed.
+
+        SQLAlchemy takes 50 µs for a statement, and this 10; a question has four. Args: statement: it is kept, because
+            it is compiled only once.
+        """
+        asked = compiled(statement, self.connection.dialect)
+        cursor = self.connection.connection.cursor()
+        cursor.execute(asked.text, asked.bound(parameters or {}))
+        rows: Iterator[tuple[Any, ...]] = iter(cursor)  # type: ignore[call-overload]
+        return rows
+
+    @staticmethod
+    def parts(
+        keys: NDArray[np.int64] | Sequence[str], count: int = GIVEN_KEYS, **others: object
+    ) -> Iterator[dict[str, object]]:
+        """Yield the parameters of a statement about given keys or names, for `count` of them at a time.
+
+        Args:
+            keys: int64, shape (n,) or (n, columns), or names.
+            others: the other parameters of the statement.
+        """
+        for begin in range(0, len(keys), count):
+            yield {**others, "given": as_list(keys[begin : begin + count])}
+
+
+class Transaction(Snapshot, frozen=True):
+    """An open transaction on one connection; `Store.reading` and `Store.writing` make them."""
+
     expansion: Expansion = EXPANSION
 
     def execute(
@@ -89,18 +119,6 @@ class Transaction(Struct, frozen=True):
         """Return the result of a statement that returns few rows or none."""
         # Without this option, SQLAlchemy drops the row count of an INSERT ... SELECT in psycopg.
         return self.connection.execute(statement, parameters or {}, execution_options={"preserve_rowcount": True})
-
-    def rows(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a short statement as the driver has them. In SQLite, they are read when they are needed.
-
-        SQLAlchemy takes 50 µs for a statement, and this 10; a question has four. Args: statement: it is kept, because
-            it is compiled only once.
-        """
-        compiled = _compiled(statement, self.connection.dialect)
-        cursor = self.connection.connection.cursor()
-        cursor.execute(compiled.text, compiled.bound(parameters or {}))
-        rows: Iterator[tuple[Any, ...]] = iter(cursor)  # type: ignore[call-overload]
-        return rows
 
     def stream(
         self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS
@@ -150,19 +168,6 @@ class Transaction(Struct, frozen=True):
         """
         for part in self.parts(keys, count):
             yield self.execute(statement, part).all()
-
-    @staticmethod
-    def parts(
-        keys: NDArray[np.int64] | Sequence[str], count: int = GIVEN_KEYS, **others: object
-    ) -> Iterator[dict[str, object]]:
-        """Yield the parameters of a statement about given keys or names, for `count` of them at a time.
-
-        Args:
-            keys: int64, shape (n,) or (n, columns), or names.
-            others: the other parameters of the statement.
-        """
-        for begin in range(0, len(keys), count):
-            yield {**others, "given": as_list(keys[begin : begin + count])}
 
     def num_rows(self, table: Table, *conditions: ColumnElement[bool]) -> int:
         """Return the number of rows of a table for which all conditions hold."""

@@ -105,6 +105,8 @@ class Postgres(Dialect):
     # 120,000 documents, whose buckets fill a generation: they are appended to the table, in the order of its key, in
     # 20 us a document. In a young generation they would take 40, and its filter is made from its rows.
     growth: ClassVar[Growth] = Growth(1 / 5, 6.0)
+    # The transactions whose effects are visible. A standby does not list those that have not ended.
+    state: ClassVar[str | None] = "CASE WHEN NOT pg_is_in_recovery() THEN CAST(txid_current_snapshot() AS text) END"
 
     def __init__(self, url: URL) -> None:
         self._schema = namespace.named_by(url)

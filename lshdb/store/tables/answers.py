@@ -33,7 +33,7 @@ from lshdb.store.statements.statements import Rows
 from lshdb.store.tables import fingerprints, identities
 from lshdb.store.tables.buckets import signed_hashes
 from lshdb.store.tables.lookups import BucketPlace
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import Snapshot, Transaction
 
 __all__ = [
     "Chosen",
@@ -192,10 +192,10 @@ _SORTED_BY: Final[dict[PairOrder, Callable[[PairRow], Any]]] = {
 }
 
 
-def documents_of(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
+def documents_of(snapshot: Snapshot, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:
     """Yield (content_key, doc_id, collection) of the contents' documents, ordered by content key and document key."""
-    for part in transaction.parts(content_keys):
-        yield from transaction.rows(statements.content_documents(), part)
+    for part in snapshot.parts(content_keys):
+        yield from snapshot.rows(statements.content_documents(), part)
 
 
 def content_of(transaction: Transaction, collection: str, doc_id: str) -> tuple[bool, int | None]:
@@ -221,7 +221,7 @@ def neighbours(transaction: Transaction, content_key: int, min_sim: float) -> li
 
 
 def settled(
-    transaction: Transaction, digest: bytes, places: Sequence[BucketPlace], band_keys: BandKeys, min_sim: float
+    snapshot: Snapshot, digest: bytes, places: Sequence[BucketPlace], band_keys: BandKeys, min_sim: float
 ) -> list[tuple[int, float, bool, str, str]] | None:
     """Return the documents of the content with a digest and of its stored mates, by content and document key.
 
@@ -234,7 +234,7 @@ def settled(
         return None
     hashes = {"given": signed_hashes(band_keys)[:, 0].tolist(), "first_band": band_keys.first_band}
     asked = {**hashes, "places": mine, "digest": digest, "min_sim": min_sim}
-    found = transaction.rows(statements.settled_documents(), asked)
+    found = snapshot.rows(statements.settled_documents(), asked)
     return [(key, similarity, bool(exact), *names) for key, similarity, exact, *names in found] or None
 
 

@@ -21,7 +21,7 @@ from lshdb.store.statements import statements
 from lshdb.store.tables import lookups
 from lshdb.store.tables.buckets import buckets_of, contents_at
 from lshdb.store.tables.lookups import BucketPlace
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import Snapshot, Transaction
 
 __all__ = [
     "StoredSignatures",
@@ -98,11 +98,9 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
     return transaction.integers(statement, None if count is None else {"count": count})[:, 0]
 
 
-def candidates_at(
-    transaction: Transaction, places: Sequence[BucketPlace], most: int | None = None
-) -> NDArray[np.int64]:
+def candidates_at(snapshot: Snapshot, places: Sequence[BucketPlace], most: int | None = None) -> NDArray[np.int64]:
     """Return the contents in any of the places, int64, ascending. Args: most: any this many of them are enough."""
-    found = islice(transaction.rows(statements.contents_at(), {"given": places}) if places else (), most)
+    found = islice(snapshot.rows(statements.contents_at(), {"given": places}) if places else (), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
     return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))
 
@@ -121,10 +119,10 @@ def contents_in(transaction: Transaction, band_keys: BandKeys) -> Iterator[NDArr
         yield block
 
 
-def signatures(transaction: Transaction, content_keys: NDArray[np.int64]) -> StoredSignatures:
+def signatures(snapshot: Snapshot, content_keys: NDArray[np.int64]) -> StoredSignatures:
     """Return the given contents that exist."""
-    parts = transaction.parts(content_keys)
-    return stored_signatures([row for part in parts for row in transaction.rows(statements.signatures(), part)])
+    parts = snapshot.parts(content_keys)
+    return stored_signatures([row for part in parts for row in snapshot.rows(statements.signatures(), part)])
 
 
 def stored_signatures(rows: Sequence[Sequence[Any]]) -> StoredSignatures:
@@ -133,10 +131,10 @@ def stored_signatures(rows: Sequence[Sequence[Any]]) -> StoredSignatures:
     return StoredSignatures(np.asarray(keys, np.int64), np.asarray(num_shingles, np.int64), b"".join(signatures))
 
 
-def texts(transaction: Transaction, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:
+def texts(snapshot: Snapshot, content_keys: NDArray[np.int64]) -> Iterator[tuple[int, bytes]]:
     """Yield (content_key, zstd frame) of the contents whose text is kept, ascending."""
-    for part in transaction.parts(content_keys, 1_000):
-        yield from transaction.rows(statements.kept_texts(), part)
+    for part in snapshot.parts(content_keys, 1_000):
+        yield from snapshot.rows(statements.kept_texts(), part)
 
 
 def pair_page(transaction: Transaction, after: tuple[int, int], count: int, since: int = 0) -> VerifiedPairs:

@@ -40,7 +40,7 @@ from lshdb.store.tables.filters import (
     unpacked,
 )
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
-from lshdb.store.transaction import Transaction
+from lshdb.store.transaction import Snapshot, Transaction
 
 __all__ = ["UNKNOWN", "BucketPlace", "places", "possible", "sized_places", "wrong"]
 
@@ -69,42 +69,38 @@ _MEMBERS: Final = select(
 ).order_by(bucket_generation.c.generation)
 
 
-def possible(
-    transaction: Transaction, scheme: Scheme, *sketched: BandKeys
-) -> tuple[list[BucketPlace], list[BucketPlace]]:
+def possible(snapshot: Snapshot, scheme: Scheme, *sketched: BandKeys) -> tuple[list[BucketPlace], list[BucketPlace]]:
     """Return where the buckets of one sketch may be: in generations without a filter, and in others by their filters.
 
     Args:
         scheme: of the index.
         sketched: buckets of the same sketch, each shape (1, bands).
     """
-    hashes = [some.keys[0].view(np.int64) for some in sketched]
-    buckets = [
-        (some.first_band + number, value)
-        for some, mine in zip(sketched, hashes, strict=True)
-        for number, value in enumerate(mine.tolist())
-    ]
-    positions: list[int] = []
-    for some, mine in zip(sketched, hashes, strict=True):
-        bands = np.arange(len(mine)) << PLACE_BITS
-        positions += (positions_of(mine, some.first_band, scheme) + bands).tolist()
-    wanted = dict[int, list[bytes]]()
-    members, labels = dict[int | None, list[int]](), dict[tuple[int, int], set[int]]()
-    for place, number, entries, generation in transaction.rows(statements.filter_parts(), {"given": positions}):
+    buckets, positions = list[tuple[int, int]](), list[int]()
+    for some in sketched:
+        hashes = some.keys[0].view(np.int64)
+        buckets += enumerate(hashes.tolist(), start=some.first_band)
+        bands = np.arange(len(hashes)) << PLACE_BITS
+        positions += (positions_of(hashes, some.first_band, scheme) + bands).tolist()
+    members, wanted = dict[int | None, list[int]](), dict[int, list[tuple[bytes, int]]]()
+    found: list[tuple[int, int, set[int]]] = []
+    for place, number, entries, generation in snapshot.rows(statements.filter_parts(), {"given": positions}):
         if place is None:
             members.setdefault(number, []).append(generation)
         elif entries is not None:
-            if (bits := label_bits(number)) not in wanted:
-                wanted[bits] = [_entry(position, bits) for position in positions]
+            if number not in wanted:
+                wanted[number] = [_entry(position, label_bits(number)) for position in positions]
+            high, last = wanted[number][place]
             # Nearly all are ruled out here.
-            if (mine := wanted[bits][place])[:-1] in entries:
-                labels[place, number] = _labels(entries, mine, bits)
+            if high in entries:
+                found.append((place, number, _labels(entries, high, last, label_bits(number))))
     young = [(generation, *bucket) for generation in members.get(None, ()) for bucket in buckets]
+    labelled = {number: [(label(one, number), one) for one in members[number]] for number in wanted}
     return young, [
         (generation, *buckets[place])
-        for (place, number), its_labels in labels.items()
-        for generation in members[number]
-        if label(generation, number) in its_labels
+        for place, number, labels in found
+        for its_label, generation in labelled[number]
+        if its_label in labels
     ]
 
 
@@ -158,19 +154,20 @@ class _Places:
         return np.column_stack([*np.divmod(codes[order], LAST_NUMBER + 1), np.concatenate(self._sizes)[order]])
 
 
-def _entry(position: int, bits: int) -> bytes:
-    """Return the entry of a position with the label 0, which has this many bits."""
-    return (position << bits & (1 << 8 * ENTRY_BYTES) - 1).to_bytes(ENTRY_BYTES, "big")
+def _entry(position: int, bits: int) -> tuple[bytes, int]:
+    """Return the high bytes and the last byte of the entry of a position with the label 0, which has this many bits."""
+    high, last = divmod(position << bits & (1 << 8 * ENTRY_BYTES) - 1, 256)
+    return high.to_bytes(ENTRY_BYTES - 1, "big"), last
 
 
-def _labels(entries: bytes, wanted: bytes, bits: int) -> set[int]:
+def _labels(entries: bytes, high: bytes, last: int, bits: int) -> set[int]:
     """Return the labels, which have this many bits, of the entries of a part that are like this one."""
-    labels, place = set[int](), -1
+    labels, mask, place = set[int](), -(1 << bits), entries.find(high)
     # Only the last byte has bits of the label.
-    while (place := entries.find(wanted[:-1], place + 1)) >= 0:
-        last = entries[place + ENTRY_BYTES - 1] if place % ENTRY_BYTES == 0 else -1
-        if last & -(1 << bits) == wanted[-1]:
-            labels.add(last & (1 << bits) - 1)
+    while place >= 0:
+        if place % ENTRY_BYTES == 0 and (its_last := entries[place + ENTRY_BYTES - 1]) & mask == last:
+            labels.add(its_last ^ last)
+        place = entries.find(high, place + 1)
     return labels
 
 

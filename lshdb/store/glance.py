@@ -1,0 +1,53 @@
+"""Short statements outside a transaction that have seen the same state of the index.
+
+On a server, BEGIN and COMMIT take a quarter of a question. A single statement needs neither, because it sees one state
+by itself. Of several, each reports which state it has seen, and a difference makes the caller start over in a
+transaction (`Store.read_briefly`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Executable
+
+from lshdb.store.transaction import Snapshot, compiled
+
+__all__ = ["Glance", "StateChanged"]
+
+
+class StateChanged(Exception):
+    """Two statements did not see the same state, or perhaps did not."""
+
+
+class Glance(Snapshot, frozen=True):
+    """The state of the index that the first statement sees. The connection commits each statement.
+
+    Args:
+        state: a query for `Dialect.state`, which has no row if the parameters of the index have changed.
+        seen: the states that statements have seen.
+    """
+
+    state: str
+    seen: list[str | None]
+
+    def rows(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> Iterator[tuple[Any, ...]]:
+        """Return what a transaction would yield. Raises: StateChanged."""
+        asked = compiled(statement, self.connection.dialect)
+        cursor = self.connection.connection.cursor()
+        # A join without a condition is a loop, so the rows stay in their order.
+        cursor.execute(
+            f"SELECT state.state, found.* FROM ({self.state}) AS state"  # noqa: S608
+            f" LEFT JOIN (SELECT true AS is_row, asked.* FROM ({asked.text}) AS asked) AS found ON true",
+            asked.bound(parameters or {}),
+        )
+        found = cursor.fetchall()
+        self._require_same([row[0] for row in found[:1]])
+        return (row[2:] for row in found if row[1])
+
+    def _require_same(self, state: list[str | None]) -> None:
+        """Args: state: what a statement has seen; empty if the parameters have changed."""
+        self.seen.extend(state)
+        if not state or (len(self.seen) > 1 and (state[0] is None or state[0] != self.seen[0])):
+            raise StateChanged

@@ -1,0 +1,103 @@
+"""Short statements without a transaction that see one state of the index, as `Store.read_briefly` asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import pytest
+from psycopg.pq import TransactionStatus
+from sqlalchemy import null, select
+
+from lshdb.errors import IndexRebanded
+from lshdb.model.params import Params
+from lshdb.store.glance import Glance
+from lshdb.store.postgres.dialect import Postgres
+from lshdb.store.schema import run
+from lshdb.store.store import Store
+from lshdb.store.tables import runs
+from lshdb.store.transaction import Snapshot
+from tests.store.conftest import PARAMS
+
+pytestmark = pytest.mark.postgres
+
+LATEST_FIRST = select(run.c.run_key).order_by(run.c.run_key.desc())
+NO_RUN = LATEST_FIRST.where(run.c.run_key < 0)
+NOTHING_KNOWN = select(null())
+NINE = [(number,) for number in range(9, 0, -1)]
+TEN = [(10,), *NINE]
+
+
+class Reading:
+    """Reads the runs twice, and notes each time in what. Args: between: is called between the first two statements."""
+
+    def __init__(self, between: Callable[[], object] = lambda: None) -> None:
+        self.snapshots: list[type[Snapshot]] = []
+        self._between = between
+
+    def __call__(self, snapshot: Snapshot) -> list[list[tuple[int, ...]]]:
+        """Return the runs, as two statements see them."""
+        self.snapshots.append(type(snapshot))
+        first = list(snapshot.rows(LATEST_FIRST))
+        if len(self.snapshots) == 1:
+            self._between()
+        return [first, list(snapshot.rows(LATEST_FIRST))]
+
+
+def begin_run(store: Store) -> None:
+    with store.writing() as transaction:
+        runs.begin(transaction, "add", "default", "test")
+
+
+def test_statements_about_one_state_need_no_transaction(postgres_store: Store) -> None:
+    def rows(snapshot: Snapshot) -> list[list[tuple[object, ...]]]:
+        assert isinstance(snapshot, Glance)
+        found = [list(snapshot.rows(statement)) for statement in (LATEST_FIRST, NO_RUN, NOTHING_KNOWN)]
+        driver = snapshot.connection.connection.driver_connection
+        assert driver is not None
+        assert driver.info.transaction_status == TransactionStatus.IDLE
+        return found
+
+    assert postgres_store.read_briefly(rows) == [NINE, [], [(None,)]]
+    with postgres_store.writing() as transaction:
+        # The connection, which is the same, does not commit each statement any more.
+        runs.begin(transaction, "add", "default", "test")
+        assert postgres_store.read_briefly(Reading()) == [NINE, NINE]
+
+
+def test_a_commit_between_two_statements_makes_it_start_over_in_a_transaction(postgres_store: Store) -> None:
+    reading = Reading(lambda: begin_run(postgres_store))
+    assert postgres_store.read_briefly(reading) == [TEN, TEN]
+    assert [one is Glance for one in reading.snapshots] == [True, False]
+
+
+def test_a_transaction_that_does_not_end_between_two_statements_changes_nothing(postgres_store: Store) -> None:
+    with ExitStack() as open_ones:
+        writing = open_ones.enter_context(postgres_store.writing())
+        runs.begin(writing, "add", "default", "test")
+        reading = Reading()
+        assert postgres_store.read_briefly(reading) == [NINE, NINE]
+        assert reading.snapshots == [Glance]
+        assert postgres_store.read_briefly(Reading(open_ones.close)) == [TEN, TEN]
+
+
+def test_on_a_standby_a_second_statement_needs_a_transaction(
+    postgres_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not list the transactions that have not ended, so the states are unknown."""
+    monkeypatch.setattr(Postgres, "state", "CAST(NULL AS text)")
+    postgres_store.reload()
+    reading = Reading()
+    assert postgres_store.read_briefly(reading) == [NINE, NINE]
+    assert [one is Glance for one in reading.snapshots] == [True, False]
+    assert postgres_store.read_briefly(lambda snapshot: (type(snapshot), list(snapshot.rows(NO_RUN)))) == (Glance, [])
+
+
+def test_a_question_of_an_index_with_other_parameters_is_refused(postgres_store: Store) -> None:
+    with Store.open(postgres_store._address.render_as_string(hide_password=False)) as other:
+        assert other.replace_params(Params(shingle="set", bands=4, rows=1, floor=0.1, min_sim=0.1, keep_text=False))
+    with pytest.raises(IndexRebanded):
+        postgres_store.read_briefly(Reading())
+    postgres_store.reload()
+    assert postgres_store.params != PARAMS
+    assert postgres_store.read_briefly(Reading()) == [NINE, NINE]
