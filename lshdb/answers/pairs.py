@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lshdb.model.params import Params
-from lshdb.model.passages import Contained
 from lshdb.model.progress import Progress
 from lshdb.model.reports import Pair
 from lshdb.model.values import VerifiedPairs
 from lshdb.store.tables import answers
 from lshdb.store.tables.answers import Chosen, PairRow
 from lshdb.store.transaction import Transaction
+
+if TYPE_CHECKING:
+    from lshdb.model.passages import Contained
 
 __all__ = ["Listed", "contained_pairs", "pairs"]
 
@@ -64,6 +67,7 @@ def contained_pairs(
 ) -> Iterator[Contained]:
     """Yield the chosen pairs of a small document and a large one that contains it. Copies of one text are no pair."""
     from lshdb.answers.sorting import in_order
+    from lshdb.model.passages import Contained
     from lshdb.passages.containment import contained_contents
 
     parts = contained_contents(snapshot, chosen.min_sim, params, progress)

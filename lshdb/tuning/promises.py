@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lshdb.errors import PromiseUnreachable
 from lshdb.model.banding import DEFAULT_RECALL, Similarities, typical
 from lshdb.model.choices import MINIMUM_BYTES
 from lshdb.model.params import Params
 from lshdb.model.reports import Measurement
-from lshdb.model.upkeep import Outlook
 from lshdb.store.store import Store
 from lshdb.store.tables import identities, measurements
 from lshdb.store.transaction import Transaction
 from lshdb.tuning.choice import choose
+
+if TYPE_CHECKING:
+    from lshdb.model.upkeep import Outlook
 
 __all__ = ["outlook_of", "rebanded", "shortfall"]
 
 
 def outlook_of(store: Store) -> Outlook:
     """Return the figures about the texts of an index that tuning needs."""
+    from lshdb.model.upkeep import Outlook
+
     similarities, measured = store.read(_measured)
     sizes = replace(store.dialect.sizes, minimum=MINIMUM_BYTES[store.params.scheme])
     return Outlook(store.params, similarities, measured, sizes)
