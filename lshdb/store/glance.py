@@ -8,6 +8,7 @@ transaction (`Store.read_briefly`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Executable
@@ -42,12 +43,14 @@ class Glance(Snapshot, frozen=True):
             f" LEFT JOIN (SELECT true AS is_row, asked.* FROM ({asked.text}) AS asked) AS found ON true",
             asked.bound(parameters or {}),
         )
-        found = cursor.fetchall()
-        self._require_same([row[0] for row in found[:1]])
-        return (row[2:] for row in found if row[1])
+        if (first := cursor.fetchone()) is None:
+            # The parameters have changed.
+            raise StateChanged
+        self._require_same(first[0])
+        # One by one, because they may be many.
+        return (row[2:] for row in chain([first], iter(cursor)) if row[1])  # type: ignore[call-overload]
 
-    def _require_same(self, state: list[str | None]) -> None:
-        """Args: state: what a statement has seen; empty if the parameters have changed."""
-        self.seen.extend(state)
-        if not state or (len(self.seen) > 1 and (state[0] is None or state[0] != self.seen[0])):
+    def _require_same(self, state: str | None) -> None:
+        self.seen.append(state)
+        if len(self.seen) > 1 and (state is None or state != self.seen[0]):
             raise StateChanged

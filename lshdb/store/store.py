@@ -235,7 +235,12 @@ class Store:
             interrupts.raise_missed()
             with suppress(StateChanged), self._translated(), self._connected() as connection:
                 own = connection.execution_options(isolation_level="AUTOCOMMIT")
-                return function(Glance(own, self.dialect, self._state, []))
+                try:
+                    return function(Glance(own, self.dialect, self._state, []))
+                except self.dialect.driver_error:
+                    # SQLAlchemy does not know that the connection may be lost.
+                    own.invalidate()
+                    raise
         with self.reading() as transaction:
             return function(transaction)
 

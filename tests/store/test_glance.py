@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from contextlib import ExitStack
 
 import pytest
 from psycopg.pq import TransactionStatus
-from sqlalchemy import null, select
+from sqlalchemy import func, null, select
 
-from lshdb.errors import IndexRebanded
+from lshdb.errors import IndexRebanded, StoreUnreachable
 from lshdb.model.params import Params
 from lshdb.store.glance import Glance
 from lshdb.store.postgres.dialect import Postgres
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.postgres
 LATEST_FIRST = select(run.c.run_key).order_by(run.c.run_key.desc())
 NO_RUN = LATEST_FIRST.where(run.c.run_key < 0)
 NOTHING_KNOWN = select(null())
+MANY = select(func.generate_series(1, 50_000))
 NINE = [(number,) for number in range(9, 0, -1)]
 TEN = [(10,), *NINE]
 
@@ -65,6 +67,21 @@ def test_statements_about_one_state_need_no_transaction(postgres_store: Store) -
         assert postgres_store.read_briefly(Reading()) == [NINE, NINE]
 
 
+def test_many_rows_are_not_held_as_objects(postgres_store: Store) -> None:
+    """An oversized bucket has any number of contents."""
+
+    def count(snapshot: Snapshot) -> tuple[int, int]:
+        tracemalloc.start()
+        num_rows = sum(1 for _ in snapshot.rows(MANY))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return num_rows, peak
+
+    num_rows, peak = postgres_store.read_briefly(count)
+    assert num_rows == 50_000
+    assert peak < 1_000_000
+
+
 def test_a_commit_between_two_statements_makes_it_start_over_in_a_transaction(postgres_store: Store) -> None:
     reading = Reading(lambda: begin_run(postgres_store))
     assert postgres_store.read_briefly(reading) == [TEN, TEN]
@@ -79,6 +96,21 @@ def test_a_transaction_that_does_not_end_between_two_statements_changes_nothing(
         assert postgres_store.read_briefly(reading) == [NINE, NINE]
         assert reading.snapshots == [Glance]
         assert postgres_store.read_briefly(Reading(open_ones.close)) == [TEN, TEN]
+
+
+def test_a_session_that_ends_between_two_statements_is_replaced(
+    postgres_store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    def end_session(snapshot: Snapshot) -> None:
+        ((own,),) = snapshot.rows(select(func.pg_backend_pid()))
+        with postgres_store.writing() as other:
+            other.execute(select(func.pg_terminate_backend(own)))
+        list(snapshot.rows(LATEST_FIRST))
+
+    with pytest.raises(StoreUnreachable):
+        postgres_store.read_briefly(end_session)
+    assert caplog.messages == []
+    assert postgres_store.read_briefly(Reading()) == [NINE, NINE]
 
 
 def test_on_a_standby_a_second_statement_needs_a_transaction(
