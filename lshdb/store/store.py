@@ -71,6 +71,9 @@ _Made = TypeVar("_Made")
 # How long to wait for another process that computes pairs. Those of a million documents take minutes.
 LINK_SECONDS: Final = 6 * 3600.0
 
+# How long to ask in transactions after the state has changed between two statements.
+CALM_SECONDS: Final = 1.0
+
 # What a failure of a writing transaction does.
 ROLLED_BACK: Final = " The last batch was rolled back; everything committed before it is kept."
 
@@ -91,6 +94,8 @@ class Store:
     def __init__(self, url: URL) -> None:
         self.url = masked(url)
         self._is_closed = False
+        # When to ask without a transaction again.
+        self._calm_from = 0.0
         # Answers that are not read to their end.
         self._streams: WeakSet[Generator[Any, None, None]] = WeakSet()
         self._address = dialect_for(url).normalised(url)
@@ -226,12 +231,13 @@ class Store:
     def read_briefly(self, function: Callable[[Snapshot], _Made]) -> _Made:
         """Return what `function` returns about one state of the index, by a few short statements.
 
-        A server is asked without a transaction, unless the state changes meanwhile.
+        A server is asked without a transaction. If the state changes meanwhile, it is asked again in one, and so is
+        every question within the next second: on a busy server, the state would change each time.
 
         Args: function: it must be safe to call twice.
         Raises: StoreError: as `reading`.
         """
-        if self._state is not None:
+        if self._state is not None and time.monotonic() >= self._calm_from:
             interrupts.raise_missed()
             with suppress(StateChanged), self._translated(), self._connected() as connection:
                 own = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -241,6 +247,7 @@ class Store:
                     # SQLAlchemy does not know that the connection may be lost.
                     own.invalidate()
                     raise
+            self._calm_from = time.monotonic() + CALM_SECONDS
         with self.reading() as transaction:
             return function(transaction)
 

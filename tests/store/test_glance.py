@@ -17,7 +17,7 @@ from lshdb.store.postgres.dialect import Postgres
 from lshdb.store.schema import run
 from lshdb.store.store import Store
 from lshdb.store.tables import runs
-from lshdb.store.transaction import Snapshot
+from lshdb.store.transaction import Snapshot, Transaction
 from tests.store.conftest import PARAMS
 
 pytestmark = pytest.mark.postgres
@@ -85,7 +85,18 @@ def test_many_rows_are_not_held_as_objects(postgres_store: Store) -> None:
 def test_a_commit_between_two_statements_makes_it_start_over_in_a_transaction(postgres_store: Store) -> None:
     reading = Reading(lambda: begin_run(postgres_store))
     assert postgres_store.read_briefly(reading) == [TEN, TEN]
-    assert [one is Glance for one in reading.snapshots] == [True, False]
+    assert reading.snapshots == [Glance, Transaction]
+
+
+def test_after_a_change_questions_are_asked_in_transactions_for_a_while(
+    postgres_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seconds, expected in ((0.0, Glance), (60.0, Transaction)):
+        monkeypatch.setattr("lshdb.store.store.CALM_SECONDS", seconds)
+        postgres_store.read_briefly(Reading(lambda: begin_run(postgres_store)))
+        reading = Reading()
+        postgres_store.read_briefly(reading)
+        assert reading.snapshots == [expected]
 
 
 def test_a_transaction_that_does_not_end_between_two_statements_changes_nothing(postgres_store: Store) -> None:
@@ -119,10 +130,10 @@ def test_on_a_standby_a_second_statement_needs_a_transaction(
     """It does not list the transactions that have not ended, so the states are unknown."""
     monkeypatch.setattr(Postgres, "state", "CAST(NULL AS text)")
     postgres_store.reload()
+    assert postgres_store.read_briefly(lambda snapshot: (type(snapshot), list(snapshot.rows(NO_RUN)))) == (Glance, [])
     reading = Reading()
     assert postgres_store.read_briefly(reading) == [NINE, NINE]
-    assert [one is Glance for one in reading.snapshots] == [True, False]
-    assert postgres_store.read_briefly(lambda snapshot: (type(snapshot), list(snapshot.rows(NO_RUN)))) == (Glance, [])
+    assert reading.snapshots == [Glance, Transaction]
 
 
 def test_a_question_of_an_index_with_other_parameters_is_refused(postgres_store: Store) -> None:
