@@ -1,8 +1,8 @@
 """Short statements outside a transaction that have seen the same state of the index.
 
-On a server, BEGIN and COMMIT take a quarter of a question. A single statement needs neither, because it sees one state
-by itself. Of several, each reports which state it has seen, and a difference makes the caller start over in a
-transaction (`Store.read_briefly`).
+On a server, BEGIN and COMMIT take a quarter of a question. A single statement does not need them, because it sees one
+state anyway. If there are several, each reports which state it has seen, and a difference makes the caller start over
+in a transaction (`Store.read_briefly`).
 """
 
 from __future__ import annotations
