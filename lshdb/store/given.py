@@ -31,7 +31,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_place", "given_row", "is_given"]
+__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_place", "is_given"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -118,7 +118,6 @@ def is_given(name: ColumnElement[str]) -> ColumnElement[bool]:
 given = _unfolded()
 given_pair = _unfolded("left_key", "right_key")
 given_bucket = _unfolded("band", "bucket_hash")
-given_row = _unfolded("generation", "band", "bucket_hash")
 given_member = _unfolded("band", "bucket_hash", "content_key")
-# Beside another list, as the value of ``:places``.
+# The value of ``:places``, beside which there may be another list.
 given_place = _unfolded("generation", "band", "bucket_hash", bound="places")

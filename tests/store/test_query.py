@@ -136,5 +136,5 @@ def test_a_query_takes_few_statements_and_no_temporary_table(url: str) -> None:
         assert query.matches(transaction, Document("asked", ASKED), 0.8, store.params) == EXPECTED
     # SQLite finds the text by its digest, and its stored pairs. No generation has a filter, so Postgres looks up the
     # contents of its buckets, their texts, and their documents.
-    assert len(statements) == (2 if store.dialect.is_local else 4)
-    assert all(statement.startswith(("SELECT", "WITH")) for statement in statements)
+    expected = ["SELECT", "WITH"] if store.dialect.is_local else ["SELECT"] * 4
+    assert [statement.split()[0] for statement in statements] == expected

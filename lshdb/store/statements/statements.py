@@ -29,7 +29,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from lshdb.store.given import given, given_bucket, given_place, given_row
+from lshdb.store.given import given, given_bucket, given_place
 from lshdb.store.returned import as_text
 from lshdb.store.schema import (
     POSITION_BITS,
@@ -131,24 +131,24 @@ def bucket_members() -> Rows:
 
 @cache
 def place_sizes() -> Rows:
-    """Select (position, num_contents) of the places in ``:given``, (generation, band, bucket_hash).
+    """Select (position, num_contents) of the ``:places``, (generation, band, bucket_hash).
 
     Each place is counted in a subquery, because Postgres joins many places with the whole table if it has no
     statistics.
     """
     size = select(func.count()).select_from(band_bucket).where(_is_place())
-    return select(given_row.c.key, size.correlate(given_row).scalar_subquery())
+    return select(given_place.c.key, size.correlate(given_place).scalar_subquery())
 
 
 @cache
 def place_contents() -> Rows:
-    """Select (position, content_key) of the contents in the places in ``:given``, (generation, band, bucket_hash)."""
-    return select(given_row.c.key, band_bucket.c.content_key).join_from(given_row, band_bucket, _is_place())
+    """Select (position, content_key) of the contents in the ``:places``, (generation, band, bucket_hash)."""
+    return select(given_place.c.key, band_bucket.c.content_key).join_from(given_place, band_bucket, _is_place())
 
 
-def _is_place(places: FromClause = given_row) -> ColumnElement[bool]:
+def _is_place() -> ColumnElement[bool]:
     """Return the condition that a row of the table is in a given place."""
-    return and_(*(band_bucket.c[name] == places.c[name] for name in ("generation", "band", "bucket_hash")))
+    return and_(*(band_bucket.c[name] == given_place.c[name] for name in ("generation", "band", "bucket_hash")))
 
 
 def in_bucket() -> ColumnElement[bool]:
@@ -192,15 +192,15 @@ def _entries_from(part_key: ColumnElement[Any], *correlated: FromClause) -> Colu
 
 @cache
 def contents_at() -> Rows:
-    """Select the contents in any of the places in ``:given``, without duplicates."""
-    return select(band_bucket.c.content_key).join_from(given_row, band_bucket, _is_place()).distinct()
+    """Select the contents in any of the ``:places``, without duplicates."""
+    return select(band_bucket.c.content_key).join_from(given_place, band_bucket, _is_place()).distinct()
 
 
 @cache
 def content_with_digest() -> Rows:
     """Select the first content with the digest ``:digest`` in any of the ``:places``; NULL if there is none."""
     first = func.min(content.c.content_key).label("content_key")
-    placed = select(first).join_from(given_place, band_bucket, _is_place(given_place))
+    placed = select(first).join_from(given_place, band_bucket, _is_place())
     found = placed.join(content, content.c.content_key == band_bucket.c.content_key)
     return found.where(content.c.digest == bindparam("digest"))
 

@@ -99,7 +99,7 @@ def contents_at(
     Args: places: (row of `buckets`, generation), int64, shape (k, 2), sorted; see `lookups.places`.
     """
     for some in _parts_of(places):
-        asked = {"given": _given(buckets, some)}
+        asked = {"places": _given(buckets, some)}
         for block in transaction.stream_integers(statements.place_contents(), asked):
             block[:, 0] = some[block[:, 0], 0]
             yield block
@@ -169,7 +169,7 @@ def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray
     """Return how many contents each place has, int64, shape (k,)."""
     sizes = np.zeros(len(places), dtype=np.int64)
     for begin in range(0, len(places), GIVEN_KEYS):
-        asked = {"given": _given(buckets, places[begin : begin + GIVEN_KEYS])}
+        asked = {"places": _given(buckets, places[begin : begin + GIVEN_KEYS])}
         found = transaction.integers(statements.place_sizes(), asked)
         sizes[begin + found[:, 0]] = found[:, 1]
     return sizes

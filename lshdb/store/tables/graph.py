@@ -100,7 +100,7 @@ def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray
 
 def candidates_at(snapshot: Snapshot, places: Sequence[BucketPlace], most: int | None = None) -> NDArray[np.int64]:
     """Return the contents in any of the places, int64, ascending. Args: most: any this many of them are enough."""
-    found = islice(snapshot.rows(statements.contents_at(), {"given": places}) if places else (), most)
+    found = islice(snapshot.rows(statements.contents_at(), {"places": places}) if places else (), most)
     # One by one, because an oversized bucket holds many: as a list, each would take 60 bytes instead of 8.
     return np.sort(np.fromiter((key for (key,) in found), dtype=np.int64))
 

@@ -162,12 +162,11 @@ def _entry(position: int, bits: int) -> tuple[bytes, int]:
 
 def _labels(entries: bytes, high: bytes, last: int, bits: int) -> set[int]:
     """Return the labels, which have this many bits, of the entries of a part that are like this one."""
-    labels, mask, place = set[int](), -(1 << bits), entries.find(high)
+    labels, mask, place = set[int](), -(1 << bits), -1
     # Only the last byte has bits of the label.
-    while place >= 0:
+    while (place := entries.find(high, place + 1)) >= 0:
         if place % ENTRY_BYTES == 0 and (its_last := entries[place + ENTRY_BYTES - 1]) & mask == last:
             labels.add(its_last ^ last)
-        place = entries.find(high, place + 1)
     return labels
 
 

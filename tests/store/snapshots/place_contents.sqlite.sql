@@ -1,2 +1,2 @@
-SELECT given."key", band_bucket.content_key
-FROM (SELECT key, json_extract(value, '$[0]') AS generation, json_extract(value, '$[1]') AS band, json_extract(value, '$[2]') AS bucket_hash FROM json_each(?)) AS given JOIN band_bucket ON band_bucket.generation = given.generation AND band_bucket.band = given.band AND band_bucket.bucket_hash = given.bucket_hash
+SELECT places."key", band_bucket.content_key
+FROM (SELECT key, json_extract(value, '$[0]') AS generation, json_extract(value, '$[1]') AS band, json_extract(value, '$[2]') AS bucket_hash FROM json_each(?)) AS places JOIN band_bucket ON band_bucket.generation = places.generation AND band_bucket.band = places.band AND band_bucket.bucket_hash = places.bucket_hash
