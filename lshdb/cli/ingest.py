@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from lshdb.cli import options
+from lshdb.cli.dupes import dupes
 from lshdb.cli.memory import share_one_arena
 from lshdb.cli.options import Making, Reading, age, ensure_index, settings_of
-from lshdb.cli.render import counted, print_report
+from lshdb.cli.render import Output, counted, print_note, print_report
 from lshdb.cli.verdict import allowance, rejections, verdict, warnings, without_text
 from lshdb.errors import UsageError
 from lshdb.model.choices import OnConflict
@@ -30,7 +31,7 @@ MAX_NAMED: Final = 3
 EPILOG = """[bold]Examples[/bold]\n
   lshdb ingest ./crawl\n
   lshdb --quiet ingest --prune /srv/crawl  # every night from cron\n
-  lshdb ingest --text-field body news.jsonl.zst\n
+  lshdb ingest --dupes --text-field body news.jsonl.zst\n
   lshdb --db postgresql://me@host/crawl ingest --include '*.warc.gz' ./warcs\n
   find . -name '*.html' -mtime -1 | lshdb ingest --from-file -\n
   lshdb ingest --shingle set features.sets"""
@@ -88,11 +89,16 @@ def ingest(
         typer.Option(min=1, help="Read only the first documents, to try a corpus. The next run continues."),
     ] = None,
     json: options.Json = False,
+    then_dupes: Annotated[
+        bool, typer.Option("--dupes", help="Then print the pairs, as lshdb dupes does; the report goes to stderr.")
+    ] = False,
 ) -> None:
     """Add or refresh documents from files and folders.
 
     Unchanged files are not read again. The options to create an index apply to the first ingest.
     """
+    if json and then_dupes:
+        raise UsageError(reason="use either --json, or --dupes")
     # With a limit, this process reads alone.
     _start_workers(paths or [], workers if limit is None else 1)
     from lshdb.ingest.options import Budgets, IngestOptions
@@ -117,7 +123,9 @@ def ingest(
     share_one_arena()
     with ensure_index(context, making) as index:
         report = index.ingest(wanted, ways, link=not no_link, wait=wait)
-    show(context, report, json)
+    show(context, report, json, on_stderr=then_dupes)
+    if then_dupes:
+        dupes(context, output=Output())
     if (error := verdict(report, ", ".join(map(str, wanted[:MAX_NAMED])), index.url, allowed)) is not None:
         raise error
 
@@ -145,7 +153,7 @@ def _paths(named: list[Path], from_file: Path | None) -> list[Path]:
     return [*named, *map(Path, found)]
 
 
-def show(context: typer.Context, report: IngestReport, json: bool) -> None:
+def show(context: typer.Context, report: IngestReport, json: bool, *, on_stderr: bool = False) -> None:
     """Print the report of an ingest, and its warnings."""
     from lshdb.cli.display import display_of
 
@@ -153,7 +161,9 @@ def show(context: typer.Context, report: IngestReport, json: bool) -> None:
     for warning in warnings(report, quiet=quiet):
         display.warned(warning)
     display.summarised(summary)
-    if json or not quiet:
+    if on_stderr and not quiet:
+        print_note(summary)
+    elif json or not quiet:
         print_report(report, summary, as_json=json)
 
 

@@ -18,6 +18,7 @@ import typer.main
 from sqlalchemy import func, select, update
 
 from lshdb.cli.app import app
+from lshdb.errors import SourceRejected
 from lshdb.index import Index
 from lshdb.model.params import Params
 from lshdb.store.schema import band_bucket, content, document, pair, run, unlinked
@@ -151,6 +152,17 @@ def test_quiet_says_nothing_unless_data_is_lost(lshdb: Run, url: str, crawl: Pat
     ended = lshdb(url, "--quiet", "ingest", crawl)
     assert (ended.code, ended.out) == (0, "")
     assert ended.err == "warning  1 rejected (not JSON: 1); lshdb stats --rejected 2 lists them\n"
+
+
+def test_ingest_prints_the_pairs_that_dupes_prints(lshdb: Run, url: str, crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("not json\n")
+    ended = lshdb(url, "ingest", "--dupes", "--base", crawl, crawl, tmp_path / "bad.jsonl")
+    assert (ended.code, ended.out) == (SourceRejected.exit_code, lshdb(url, "dupes").out)
+    assert len(ended.rows) == 2
+    assert "run 1: 5 added, 1 of them empty, 1 rejected" in ended.err
+    again = lshdb(url, "--quiet", "ingest", "--dupes", "--base", crawl, crawl)
+    assert (again.code, again.out, again.err) == (0, ended.out, "")
+    assert lshdb(url, "ingest", "--dupes", "--json", crawl).code == 2
 
 
 def test_an_index_in_the_folder_that_is_ingested_is_no_document(lshdb: Run, crawl: Path) -> None:
