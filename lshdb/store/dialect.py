@@ -137,6 +137,11 @@ class Dialect(ABC):
     def files(self, url: URL) -> frozenset[Path]:
         """Return the files of the index itself, which are not documents."""
 
+    def execute_all(self, connection: Connection, statements: Sequence[str]) -> None:
+        """Execute statements without parameters and results."""
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
     @abstractmethod
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         """Insert rows in the fastest way that the database offers."""

@@ -121,12 +121,9 @@ class Store:
         Raises: IndexMissing, NotAnIndex, IndexOutdated, IndexTooNew, StoreUnreachable, AccessDenied.
         """
         store = cls(read_only(parse(location)) if reads_only else parse(location))
-        try:
+        with store._or_closed():
             store._require_current()
             store.params = store._load_params()
-        except BaseException:
-            store.close()
-            raise
         return store
 
     @classmethod
@@ -136,11 +133,13 @@ class Store:
         Args: version: the version of lshdb, stored in the index.
         Raises: IndexExists: there is one already; and as `open`.
         """
-        with cls.at(location) as store:
+        store = cls.at(location)
+        with store._or_closed():
             if store.exists():
                 raise IndexExists(url=store.url)
             store._create(params, version)
-        return cls.open(location)
+            store.params = store._load_params()
+        return store
 
     @classmethod
     def ensure(cls, location: str, params: Params, version: str) -> Store:
@@ -416,6 +415,14 @@ class Store:
                 raise IndexExists(url=self.url)
             upgrade.create(transaction.connection, self.dialect)
             yield transaction
+
+    @contextmanager
+    def _or_closed(self) -> Iterator[None]:
+        """Close the store if an exception is raised."""
+        with ExitStack() as failed:
+            failed.push(self)
+            yield
+            failed.pop_all()
 
     def _create(self, params: Params, version: str) -> None:
         values = asdict(params) | {"params_key": 1, "recall": params.recall, "lshdb_version": version}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -19,12 +20,14 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
+    create_mock_engine,
     event,
     insert,
     inspect,
     select,
 )
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import ExecutableDDLElement
 
 from lshdb.errors import IndexOutdated, IndexTooNew
 from lshdb.store import views
@@ -64,10 +67,24 @@ def current(connection: Connection) -> str | None:
 def create(connection: Connection, dialect: Dialect) -> None:
     """Create the tables and views of a new index, inside the current transaction of `connection`."""
     dialect.settle(connection)
-    for tables in (metadata, _REVISION.metadata):
-        tables.create_all(connection, checkfirst=False)
-    views.create(connection)
+    tables = _tables(connection.engine.url.drivername)
+    dialect.execute_all(connection, [*tables, *views.definitions(connection.dialect.name)])
     connection.execute(insert(_REVISION).values(version_num=REVISIONS[-1]))
+
+
+@cache
+def _tables(driver: str) -> tuple[str, ...]:
+    """Return the statements that create the tables. Args: driver: ``sqlite``, or ``postgresql+psycopg``."""
+    found: list[str] = []
+
+    def define(statement: ExecutableDDLElement, *_: object) -> None:
+        found.append(str(statement.compile(dialect=engine.dialect)))
+
+    # With parameters of this style, no % is doubled.
+    engine = create_mock_engine(f"{driver}://", define, paramstyle="named")
+    for tables in (metadata, _REVISION.metadata):
+        tables.create_all(engine, checkfirst=False)
+    return tuple(found)
 
 
 def known(connection: Connection, found: str | None, url: str) -> str:

@@ -6,11 +6,10 @@ grow.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
-from sqlalchemy import Connection, inspect, text
-
-__all__ = ["VIEWS", "create"]
+__all__ = ["VIEWS", "definitions"]
 
 # Name -> (comment, SELECT). The text is the same for both databases.
 VIEWS: Final = {
@@ -61,11 +60,12 @@ VIEWS: Final = {
 }
 
 
-def create(connection: Connection) -> None:
-    """Create the views that are missing."""
-    there = set(inspect(connection).get_view_names())
+def definitions(dialect: str, there: Collection[str] = ()) -> list[str]:
+    """Return the statements that create the views that are not there. Args: dialect: ``sqlite`` or ``postgresql``."""
+    found: list[str] = []
     for name, (comment, select) in VIEWS.items():
         if name not in there:
-            connection.execute(text(f"CREATE VIEW {name} AS{select}"))
-            if connection.dialect.name == "postgresql":
-                connection.execute(text(f"COMMENT ON VIEW {name} IS '{comment}'"))
+            found.append(f"CREATE VIEW {name} AS{select}")
+            if dialect == "postgresql":
+                found.append(f"COMMENT ON VIEW {name} IS '{comment}'")
+    return found

@@ -271,7 +271,8 @@ def test_vacuum_leaves_sqlite_without_statistics_which_make_its_plans_worse(inde
 @pytest.mark.sqlite
 @pytest.mark.parametrize("is_cleared", [False, True])
 def test_a_log_is_copied_into_the_file_while_the_index_is_used(tmp_path: Path, is_cleared: bool) -> None:
-    with Index.create(str(tmp_path / "index.db")) as index:
+    Index.create(str(tmp_path / "index.db")).close()
+    with Index.open(str(tmp_path / "index.db")) as index:
         index.add(Document("a", WORDS), link=False)
         with index._store.clearing_log() if is_cleared else nullcontext(), index._store.reading():
             assert len(index) == 1

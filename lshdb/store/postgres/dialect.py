@@ -228,6 +228,11 @@ class Postgres(Dialect):
     def files(self, url: URL) -> frozenset[Path]:
         return frozenset()
 
+    def execute_all(self, connection: Connection, statements: Sequence[str]) -> None:
+        """Execute statements without parameters and results, in one round trip."""
+        # A query for results in binary form cannot hold several statements.
+        sessions.driver_of(connection).cursor().execute(";\n".join(statements).encode(), binary=False)
+
     def bulk_insert(self, connection: Connection, table: Table, columns: Columns) -> None:
         statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
             sql.Identifier(table.name), sql.SQL(", ").join(sql.Identifier(table.c[name].name) for name in columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, inspect, select, update
 
 from lshdb.model.params import Params
 from lshdb.store import views
@@ -47,7 +47,9 @@ def make_indexes(transaction: Transaction) -> None:
 
 def make_views(transaction: Transaction) -> None:
     """Create the views that are missing."""
-    views.create(transaction.connection)
+    connection = transaction.connection
+    missing = views.definitions(connection.dialect.name, there=inspect(connection).get_view_names())
+    transaction.dialect.execute_all(connection, missing)
 
 
 def delete_breaches(transaction: Transaction, rule: Rule, parameters: dict[str, object], count: int) -> int:
