@@ -5,7 +5,7 @@ Limitation: queries fail if a table or column is missing, so call `schema_faults
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from lshdb.model.choices import FaultKind
 from lshdb.model.expansion import Expansion
 from lshdb.model.params import Params
 from lshdb.model.values import BandKeys
+from lshdb.store.dialect import Dialect
 from lshdb.store.schema import (
     UNENFORCED,
     band_bucket,
@@ -86,38 +87,44 @@ class Missing(Struct, frozen=True):
 def schema_faults(transaction: Transaction) -> list[Missing]:
     """Return the declared parts of the schema that the database lacks."""
     live = inspect(transaction.connection)
-    names = set(live.get_table_names())
-    late = {part.name for part in (*FIRST_INGEST, *FIRST_LINK)} if transaction.dialect.puts_off else set()
-    unenforced = frozenset[Constraint]() if transaction.dialect.enforces_all else UNENFORCED
+    names, seen = set(live.get_table_names()), set(live.get_view_names())
     missing = [Missing("table-missing", name, name, is_fatal=True) for name in metadata.tables if name not in names]
-    for table in metadata.sorted_tables:
-        if table.name in names:
-            missing += _missing_of(live, table, late, unenforced)
-    seen = set(live.get_view_names())
+    tables = [table for table in metadata.sorted_tables if table.name in names]
+    missing += _missing_of(live, tables, transaction.dialect)
     return missing + [Missing("view-missing", name, name, is_repairable=True) for name in VIEWS if name not in seen]
 
 
-def _missing_of(
-    live: Inspector, table: Table, late: Container[object], unenforced: Set[Constraint]
-) -> Iterator[Missing]:
-    columns = {column["name"] for column in live.get_columns(table.name)}
-    for column in table.columns:
-        if column.name not in columns:
-            yield Missing("column-missing", table.name, column.name, is_fatal=True)
-    key = [column.name for column in table.primary_key.columns]
-    if live.get_pk_constraint(table.name)["constrained_columns"] != key:
-        name = str(table.primary_key.name)
-        yield Missing("key-missing", table.name, name, is_repairable=name in late)
-    there = {one["name"] for one in live.get_unique_constraints(table.name)}
-    there |= {one["name"] for one in live.get_foreign_keys(table.name)}
-    there |= {one["name"] for one in live.get_check_constraints(table.name)}
-    for name in sorted(str(constraint.name) for constraint in table.constraints - {table.primary_key} - unenforced):
-        if name not in there:
-            yield Missing("constraint-missing", table.name, name)
-    indexes = {index["name"] for index in live.get_indexes(table.name)}
-    for index in sorted(table.indexes, key=lambda one: str(one.name)):
-        if index.name not in indexes:
-            yield Missing("index-missing", table.name, str(index.name), is_repairable=True)
+def _missing_of(live: Inspector, tables: Sequence[Table], dialect: Dialect) -> Iterator[Missing]:
+    """Yield what tables lack."""
+    late = {part.name for part in (*FIRST_INGEST, *FIRST_LINK)} if dialect.puts_off else set()
+    unenforced = frozenset[Constraint]() if dialect.enforces_all else UNENFORCED
+    # A server returns the parts of all tables at once.
+    asked = [table.name for table in tables]
+    columns, keys = live.get_multi_columns(filter_names=asked), live.get_multi_pk_constraint(filter_names=asked)
+    indexes = live.get_multi_indexes(filter_names=asked)
+    constraints: list[Any] = [
+        live.get_multi_unique_constraints(filter_names=asked),
+        live.get_multi_foreign_keys(filter_names=asked),
+        live.get_multi_check_constraints(filter_names=asked),
+    ]
+    for table in tables:
+        place = (None, table.name)
+        there = {column["name"] for column in columns[place]}
+        for column in table.columns:
+            if column.name not in there:
+                yield Missing("column-missing", table.name, column.name, is_fatal=True)
+        key = [column.name for column in table.primary_key.columns]
+        if keys[place]["constrained_columns"] != key:
+            name = str(table.primary_key.name)
+            yield Missing("key-missing", table.name, name, is_repairable=name in late)
+        named = {one["name"] for kind in constraints for one in kind[place]}
+        for name in sorted(str(constraint.name) for constraint in table.constraints - {table.primary_key} - unenforced):
+            if name not in named:
+                yield Missing("constraint-missing", table.name, name)
+        indexed = {index["name"] for index in indexes[place]}
+        for index in sorted(table.indexes, key=lambda one: str(one.name)):
+            if index.name not in indexed:
+                yield Missing("index-missing", table.name, str(index.name), is_repairable=True)
 
 
 def damages(transaction: Transaction, *, full: bool) -> Sequence[str]:
