@@ -38,7 +38,7 @@ class _VectorLoader(ArrayBinaryLoader):
         return " ".join(map(str, super().load(data)))
 
 
-def receive_binary(connection: psycopg.Connection[Any], _record: object) -> None:
+def receive_binary(connection: psycopg.Connection[Any]) -> None:
     """Let a new connection create such cursors."""
     connection.cursor_factory, connection.server_cursor_factory = _Cursor, _ServerCursor
     connection.adapters.register_loader("int2vector", _VectorLoader)

@@ -122,29 +122,31 @@ class Postgres(Dialect):
             # From a database without an encoding (SQL_ASCII), the driver would otherwise return bytes, not texts.
             "client_encoding": "utf8",
         }
-        # Of any other level, a writer that waited for its turn would not see what the one before it has written.
-        return {"connect_args": arguments, "isolation_level": "READ COMMITTED"}
+        return {
+            "connect_args": arguments,
+            # Of any other level, a writer that waited for its turn would not see what the one before it has written.
+            "isolation_level": "READ COMMITTED",
+            # No column has this type. To find out whether the server has it takes three statements.
+            "use_native_hstore": False,
+        }
 
     def prepare(self, engine: Engine) -> None:
         def connect() -> psycopg.Connection[Any]:
             arguments, named = engine.dialect.create_connect_args(engine.url)
             return psycopg.connect(*arguments, **{**named, "connect_timeout": CONNECT_SECONDS})
 
-        def require_own(driver: psycopg.Connection[Any], _record: object) -> None:
-            sessions.require_own(driver, connect, masked(engine.url))
-
         def set_up(driver: psycopg.Connection[Any], _record: object) -> None:
+            cursors.receive_binary(driver)
             # In a transaction, a rollback would undo the settings.
             driver.autocommit = True
+            sessions.require_own(driver, connect, masked(engine.url))
             sessions.configure(driver)
             if self._schema is not None:
                 namespace.enter(driver, self._schema)
             driver.autocommit = False
 
-        # SQLAlchemy's own handlers of a new connection query the server, so these come first, in reverse order.
+        # SQLAlchemy's own handler of a new connection queries the server, so this one comes first.
         event.listen(engine, "connect", set_up, insert=True)
-        event.listen(engine, "connect", require_own, insert=True)
-        event.listen(engine, "connect", cursors.receive_binary, insert=True)
         sessions.keep_alive(engine)
 
     def require_vacant(self, connection: Connection) -> None:

@@ -101,11 +101,7 @@ def _sharing(known: Sequence[Generation], full: int, fewer_than: float, *, toget
 
     Args: fewer_than: they have fewer rows than this.
     """
-    sizes = {one.number: one.num_rows for one in known}
-    for one in known:
-        if one.merges_into is not None:
-            sizes[one.merges_into] += sizes.pop(one.number)
-    idle = [one for one in known if one.next_filter is None]
+    sizes, idle = _sizes_when_merged(known), [one for one in known if one.next_filter is None]
     for one in idle:
         if one.filter is None and full <= sizes.get(one.number, full) < fewer_than:
             return [one.number]
@@ -114,14 +110,23 @@ def _sharing(known: Sequence[Generation], full: int, fewer_than: float, *, toget
         # What a merge is about to empty does not count.
         if one.filter is not None and one.number in sizes:
             rows[one.filter] += sizes[one.number]
-    classes = defaultdict[int, set[int]](set)
+    alike = defaultdict[int, set[int]](set)
     for number, num_rows in rows.items():
-        classes[0 if together else int(math.log(max(1.0, num_rows / full), FAN_OUT))].add(number)
+        alike[0 if together else int(math.log(max(1.0, num_rows / full), FAN_OUT))].add(number)
     least = 2 if together else FAN_OUT
-    for numbers in classes.values():
+    for numbers in alike.values():
         if len(numbers) >= least and sum(rows[number] for number in numbers) < fewer_than:
             return [one.number for one in idle if one.filter in numbers]
     return []
+
+
+def _sizes_when_merged(known: Sequence[Generation]) -> dict[int, int]:
+    """Return the number of rows of each generation once the merges that have begun are done."""
+    sizes = {one.number: one.num_rows for one in known}
+    for one in known:
+        if one.merges_into is not None:
+            sizes[one.merges_into] += sizes.pop(one.number)
+    return sizes
 
 
 def _label_bits(known: Sequence[Generation], sharing: Sequence[int]) -> int:
