@@ -98,11 +98,16 @@ LEAST_BAND: Final = -(2**15)
 LEAST_HASH: Final = -(2**63)
 
 _SCHEME: Final = select(index_params.c.scheme)
-_FROM: Final = bucket_filter.c.part_key >= bindparam("begin")
-_FIRST: Final = select(func.min(bucket_filter.c.part_key)).where(_FROM)
+# The first part of each filter: each is looked up after the last position of the filter before.
+_FIRST: Final = select(func.min(bucket_filter.c.part_key).label("part_key")).cte("firsts", recursive=True)
+_NEXT: Final = select(func.min(bucket_filter.c.part_key)).where(
+    bucket_filter.c.part_key > _FIRST.c.part_key.bitwise_or(LAST_POSITION)
+)
+_FIRSTS: Final = _FIRST.union_all(select(_NEXT.scalar_subquery()).where(_FIRST.c.part_key.is_not(None)))
+_STORED: Final = select(_FIRSTS.c.part_key).where(_FIRSTS.c.part_key.is_not(None))
 _SOME_PARTS: Final = (
     select(bucket_filter.c.part_key, bucket_filter.c.entries)
-    .where(_FROM, bucket_filter.c.part_key <= bindparam("end"))
+    .where(bucket_filter.c.part_key.between(bindparam("begin"), bindparam("end")))
     .order_by(bucket_filter.c.part_key)
     .limit(bindparam("count"))
     .subquery("some_parts")
@@ -172,11 +177,7 @@ def new_number(taken: set[int], bits: int) -> int:
 
 def stored(transaction: Transaction) -> set[int]:
     """Return the filters that have parts."""
-    found, begin = set[int](), 0
-    while (part_key := transaction.execute(_FIRST, {"begin": begin}).scalar_one()) is not None:
-        found.add(int(part_key) >> POSITION_BITS)
-        begin = (int(part_key) | LAST_POSITION) + 1
-    return found
+    return {int(part_key) >> POSITION_BITS for part_key in transaction.execute(_STORED).scalars()}
 
 
 def drop(transaction: Transaction, generation: int) -> None:
