@@ -123,7 +123,7 @@ class Store:
         store = cls(read_only(parse(location)) if reads_only else parse(location))
         with store._or_closed():
             store._require_current()
-            store.params = store._load_params()
+            store.reload()
         return store
 
     @classmethod
@@ -138,7 +138,7 @@ class Store:
             if store.exists():
                 raise IndexExists(url=store.url)
             store._create(params, version)
-            store.params = store._load_params()
+            store.reload()
         return store
 
     @classmethod
@@ -282,7 +282,20 @@ class Store:
 
     def reload(self) -> None:
         """Load the current parameters of the index."""
-        self.params = self._load_params()
+        interrupts.raise_missed()
+        with self._translated(), self._engine.connect() as connection:
+            rows = connection.execute(_PARAMS).all()
+        if not rows:
+            raise IndexDamaged(url=self.url, reason="the table index_params is empty")
+        if len(rows) > 1:
+            raise IndexDamaged(url=self.url, reason=f"the table index_params has {len(rows)} rows with key 1")
+        row = rows[0]
+        try:
+            self.params = Params(**dict(zip(_NAMES, row, strict=True)))
+        except InvalidParams as error:
+            raise IndexDamaged(url=self.url, reason=f"in the table index_params, {error}") from None
+        self._stored_params = tuple(row)
+        self._state = self._selecting_state()
 
     def replace_params(self, params: Params) -> bool:
         """Give an index other parameters if it has no documents. Returns: whether it had none.
@@ -448,23 +461,6 @@ class Store:
         found = self._require_existing()
         with self._translated(), self._engine.connect() as connection:
             upgrade.require_head(connection, found, self.url)
-
-    def _load_params(self) -> Params:
-        interrupts.raise_missed()
-        with self._translated(), self._engine.connect() as connection:
-            rows = connection.execute(_PARAMS).all()
-        if not rows:
-            raise IndexDamaged(url=self.url, reason="the table index_params is empty")
-        if len(rows) > 1:
-            raise IndexDamaged(url=self.url, reason=f"the table index_params has {len(rows)} rows with key 1")
-        row = rows[0]
-        try:
-            params = Params(**dict(zip(_NAMES, row, strict=True)))
-        except InvalidParams as error:
-            raise IndexDamaged(url=self.url, reason=f"in the table index_params, {error}") from None
-        self._stored_params = tuple(row)
-        self._state = self._selecting_state()
-        return params
 
     def _selecting_state(self) -> str | None:
         """Return a query for the state of the index, which has a row while the parameters are these, or None."""

@@ -190,8 +190,8 @@ class Transaction(Snapshot, frozen=True):
         """Replace the rows of a temporary table."""
         made, deleted, truncated = _emptying(table, self.connection.dialect)
         num_rows = len(next(iter(columns.values())))
-        for statement in (made, truncated if num_rows >= self.dialect.truncated_rows else deleted):
-            self.connection.exec_driver_sql(statement)
+        emptied = truncated if num_rows >= self.dialect.truncated_rows else deleted
+        self.dialect.execute_all(self.connection, [made, emptied])
         self.bulk_insert(table, columns)
         self.dialect.analyse(self.connection, table)
 

@@ -133,7 +133,7 @@ class Postgres(Dialect):
     def prepare(self, engine: Engine) -> None:
         def connect() -> psycopg.Connection[Any]:
             arguments, named = engine.dialect.create_connect_args(engine.url)
-            return psycopg.connect(*arguments, **{**named, "connect_timeout": CONNECT_SECONDS})
+            return psycopg.connect(*arguments, autocommit=True, **{**named, "connect_timeout": CONNECT_SECONDS})
 
         def set_up(driver: psycopg.Connection[Any], _record: object) -> None:
             cursors.receive_binary(driver)

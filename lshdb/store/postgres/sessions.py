@@ -46,7 +46,10 @@ def driver_of(connection: Connection) -> psycopg.Connection[Any]:
 def require_own(driver: psycopg.Connection[Any], connect: Callable[[], psycopg.Connection[Any]], url: str) -> None:
     """Check that a new connection does not share its session.
 
-    Args: connect: opens another connection to the same address.
+    Args:
+        driver: in autocommit mode.
+        connect: opens another connection to the same address, in autocommit mode.
+
     Raises: SessionsPooled: it shares its sessions with other connections.
     """
     # Poolers invent the process id that a client receives at the start.
@@ -106,8 +109,7 @@ def holder(connection: Connection, space: int, key: int) -> str:
 
 
 def _session(driver: psycopg.Connection[Any]) -> int:
-    """Return the server process id of the session that runs a new transaction."""
+    """Return the server process id of the session that runs a new transaction. Args: driver: in autocommit mode."""
     row = driver.execute("SELECT pg_backend_pid()").fetchone()
-    driver.rollback()
     assert row is not None
     return int(row[0])

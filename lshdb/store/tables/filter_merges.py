@@ -18,12 +18,12 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 
 from lshdb.model.arrays import distinct
 from lshdb.store.schema import POSITION_BITS, band_bucket, bucket_filter, bucket_generation
 from lshdb.store.tables import filters
-from lshdb.store.tables.filters import FEW_LABEL_BITS, LABEL_BITS, LABELS, LAST_POSITION, label, label_bits
+from lshdb.store.tables.filters import FEW_LABEL_BITS, IN_RANGE, LABEL_BITS, LABELS, LAST_POSITION, label, label_bits
 from lshdb.store.tables.generation_list import Generation, change, generations, num_rows_of, used
 from lshdb.store.transaction import Transaction
 
@@ -36,9 +36,8 @@ STEP_PARTS: Final = 6_000
 STEP_ROWS: Final = 200_000
 NO_LABEL: Final = LABELS
 
-_OF_ONE: Final = bucket_filter.c.part_key.between(bindparam("begin"), bindparam("end"))
-_LAST: Final = select(func.max(bucket_filter.c.part_key)).where(_OF_ONE)
-_SOME: Final = select(bucket_filter.c.part_key).where(_OF_ONE).order_by(bucket_filter.c.part_key).limit(STEP_PARTS)
+_LAST: Final = select(func.max(bucket_filter.c.part_key)).where(IN_RANGE)
+_SOME: Final = select(bucket_filter.c.part_key).where(IN_RANGE).order_by(bucket_filter.c.part_key).limit(STEP_PARTS)
 
 
 def advance(transaction: Transaction, full: int, *, together: bool = False) -> bool:

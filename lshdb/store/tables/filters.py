@@ -38,6 +38,7 @@ from lshdb.store.transaction import Transaction
 __all__ = [
     "ENTRY_BYTES",
     "FEW_LABEL_BITS",
+    "IN_RANGE",
     "LABELS",
     "LABEL_BITS",
     "LAST_POSITION",
@@ -97,6 +98,9 @@ READ_ROWS: Final = 200_000
 LEAST_BAND: Final = -(2**15)
 LEAST_HASH: Final = -(2**63)
 
+# The condition that the key of a part is in ``:begin`` to ``:end``, both ends included.
+IN_RANGE: Final = bucket_filter.c.part_key.between(bindparam("begin"), bindparam("end"))
+
 _SCHEME: Final = select(index_params.c.scheme)
 # The first part of each filter: each is looked up after the last position of the filter before.
 _FIRST: Final = select(func.min(bucket_filter.c.part_key).label("part_key")).cte("firsts", recursive=True)
@@ -107,7 +111,7 @@ _FIRSTS: Final = _FIRST.union_all(select(_NEXT.scalar_subquery()).where(_FIRST.c
 _STORED: Final = select(_FIRSTS.c.part_key).where(_FIRSTS.c.part_key.is_not(None))
 _SOME_PARTS: Final = (
     select(bucket_filter.c.part_key, bucket_filter.c.entries)
-    .where(bucket_filter.c.part_key.between(bindparam("begin"), bindparam("end")))
+    .where(IN_RANGE)
     .order_by(bucket_filter.c.part_key)
     .limit(bindparam("count"))
     .subquery("some_parts")
