@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, func, select, update
 
 from lshdb.model.arrays import distinct
-from lshdb.store.schema import POSITION_BITS, band_bucket, bucket_filter, bucket_generation
+from lshdb.store.schema import band_bucket, bucket_filter, bucket_generation
 from lshdb.store.tables import filters
 from lshdb.store.tables.filters import FEW_LABEL_BITS, IN_RANGE, LABEL_BITS, LABELS, LAST_POSITION, label, label_bits
 from lshdb.store.tables.generation_list import Generation, change, generations, num_rows_of, used
@@ -53,7 +53,7 @@ def advance(transaction: Transaction, full: int, *, together: bool = False) -> b
     stored = filters.stored(transaction)
     if needless := stored - used(known):
         parts = delete(bucket_filter).where(bucket_filter.c.part_key.in_(_SOME))
-        transaction.execute(parts, _range(min(needless)))
+        transaction.execute(parts, filters.key_range(min(needless)))
         return True
     begun, fewer_than = _smallest_begun(known)
     # One for all filters waits for those that have begun.
@@ -87,12 +87,6 @@ def _begin(
         # Otherwise, Postgres would read and sort the rest of a band for each of its slices.
         transaction.dialect.analyse(transaction.connection, band_bucket)
     change(transaction, sharing, next_filter=number)
-
-
-def _range(number: int) -> dict[str, int]:
-    """Return the first and the last key that a part of a filter may have."""
-    first = number << POSITION_BITS
-    return {"begin": first, "end": first | LAST_POSITION}
 
 
 def _sharing(known: Sequence[Generation], full: int, fewer_than: float, *, together: bool) -> list[int]:
@@ -199,7 +193,7 @@ def _relabelled(entries: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArra
 
 def _extend(transaction: Transaction, number: int, inputs: _Inputs) -> bool:
     """Write the next parts of a filter. Returns: whether there were any."""
-    part_key = transaction.execute(_LAST, _range(number)).scalar_one()
+    part_key = transaction.execute(_LAST, filters.key_range(number)).scalar_one()
     last = -1 if part_key is None else int(part_key) & LAST_POSITION
     while last < LAST_POSITION:
         entries, last = inputs.entries(last + 1)

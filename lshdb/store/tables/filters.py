@@ -55,6 +55,7 @@ __all__ = [
     "has_band",
     "hashes_from",
     "high_bits",
+    "key_range",
     "label",
     "label_bits",
     "low_bits",
@@ -101,6 +102,7 @@ LEAST_HASH: Final = -(2**63)
 # The condition that the key of a part is in ``:begin`` to ``:end``, both ends included.
 IN_RANGE: Final = bucket_filter.c.part_key.between(bindparam("begin"), bindparam("end"))
 
+_DELETE: Final = delete(bucket_filter).where(IN_RANGE)
 _SCHEME: Final = select(index_params.c.scheme)
 # The first part of each filter: each is looked up after the last position of the filter before.
 _FIRST: Final = select(func.min(bucket_filter.c.part_key).label("part_key")).cte("firsts", recursive=True)
@@ -211,8 +213,12 @@ def delete_band(transaction: Transaction, band: int) -> None:
     """Delete the parts of a band that has no rows any more from all filters."""
     positions = band_positions(band)
     for number in stored(transaction):
-        first, last = (number << POSITION_BITS | position for position in (positions[0], positions[-1]))
-        transaction.execute(delete(bucket_filter).where(bucket_filter.c.part_key.between(first, last)))
+        transaction.execute(_DELETE, key_range(number, positions[0], positions[-1]))
+
+
+def key_range(number: int, first: int = 0, last: int = LAST_POSITION) -> dict[str, int]:
+    """Return the parameters of `IN_RANGE` for the parts of a filter from one position to another."""
+    return {"begin": number << POSITION_BITS | first, "end": number << POSITION_BITS | last}
 
 
 def band_positions(band: int) -> range:
@@ -266,10 +272,9 @@ def read_parts(
         count: None for READ_PARTS.
         until: the last position whose part is wanted. There may be a few parts after it.
     """
-    first = number << POSITION_BITS
     # A part does not go beyond positions that differ only in the bits of an entry.
     end = until | (1 << 8 * ENTRY_BYTES) - 1
-    asked = {"begin": first | position, "end": first | end, "count": READ_PARTS if count is None else count}
+    asked = key_range(number, position, end) | {"count": READ_PARTS if count is None else count}
     part_keys, sizes, entries = transaction.execute(_PARTS, asked).one()
     bounds = row_offsets(integers(sizes) // ENTRY_BYTES)
     return Parts(number, integers(part_keys) & LAST_POSITION, bounds, entries or b"")
