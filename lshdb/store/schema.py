@@ -39,6 +39,7 @@ from sqlalchemy.types import TypeEngine
 
 __all__ = [
     "DIGEST_BAND",
+    "ENTRY_BITS",
     "POSITION_BITS",
     "UNENFORCED",
     "Json",
@@ -342,6 +343,8 @@ band_bucket = Table(
 
 # In the key of a part of a filter, below the number of the filter: its band, and the high bits of a bucket hash.
 POSITION_BITS: Final = 48
+# Of an entry of a filter, and so the most low bits in which the positions of a part differ.
+ENTRY_BITS: Final = 24
 
 bucket_filter = Table(
     "bucket_filter",

@@ -31,7 +31,7 @@ from lshdb.model.arrays import are_first, distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.store.dialect import Columns
 from lshdb.store.returned import as_text, integers, joined
-from lshdb.store.schema import DIGEST_BAND, POSITION_BITS, band_bucket, bucket_filter, index_params
+from lshdb.store.schema import DIGEST_BAND, ENTRY_BITS, POSITION_BITS, band_bucket, bucket_filter, index_params
 from lshdb.store.tables.generation_list import LAST_NUMBER, change, following, generations, used
 from lshdb.store.transaction import Transaction
 
@@ -77,7 +77,7 @@ __all__ = [
 PLACE_BITS: Final = 32
 LAST_POSITION: Final = (1 << POSITION_BITS) - 1
 ALL_POSITIONS: Final = range(LAST_POSITION + 1)
-ENTRY_BYTES: Final = 3
+ENTRY_BYTES: Final = ENTRY_BITS // 8
 # The most that an entry has. In memory, every label has so many.
 LABEL_BITS: Final = 6
 LABELS: Final = 1 << LABEL_BITS
@@ -168,7 +168,7 @@ def label_bits(number: int) -> int:
 
 def low_bits(number: int) -> int:
     """Return how many bits of an entry of a filter are those of a position."""
-    return 8 * ENTRY_BYTES - label_bits(number)
+    return ENTRY_BITS - label_bits(number)
 
 
 def label(generation: int, number: int) -> int:
@@ -246,7 +246,7 @@ def put(transaction: Transaction, number: int, entries: NDArray[np.int64]) -> No
         return
     bits = label_bits(number)
     codes = entries >> LABEL_BITS << bits | entries & (1 << bits) - 1
-    high = codes >> 8 * ENTRY_BYTES
+    high = codes >> ENTRY_BITS
     ranges = np.append(np.flatnonzero(are_first(high)), len(codes))
     num_parts = -(-np.diff(ranges) // PART_ENTRIES)
     begins = np.repeat(ranges[:-1] - PART_ENTRIES * row_offsets(num_parts)[:-1], num_parts)
@@ -273,7 +273,7 @@ def read_parts(
         until: the last position whose part is wanted. There may be a few parts after it.
     """
     # A part does not go beyond positions that differ only in the bits of an entry.
-    end = until | (1 << 8 * ENTRY_BYTES) - 1
+    end = until | (1 << ENTRY_BITS) - 1
     asked = key_range(number, position, end) | {"count": READ_PARTS if count is None else count}
     part_keys, sizes, entries = transaction.execute(_PARTS, asked).one()
     bounds = row_offsets(integers(sizes) // ENTRY_BYTES)
@@ -313,7 +313,7 @@ def high_bits(packed: bytes) -> NDArray[np.uint32]:
 
 def unpacked(parts: Parts) -> NDArray[np.int64]:
     """Return the entries of parts as whole positions with labels, int64, shape (n,), ascending."""
-    size, bits = 8 * ENTRY_BYTES, label_bits(parts.number)
+    size, bits = ENTRY_BITS, label_bits(parts.number)
     found = np.repeat(parts.ends >> low_bits(parts.number) << size, np.diff(parts.bounds))
     found |= high_bits(parts.entries)[:-1] >> np.uint32(32 - size)
     return found >> bits << LABEL_BITS | found & (1 << bits) - 1

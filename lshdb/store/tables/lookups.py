@@ -18,7 +18,7 @@ from sqlalchemy import select
 from lshdb.model.arrays import distinct, row_offsets
 from lshdb.model.choices import Scheme
 from lshdb.model.values import BandKeys
-from lshdb.store.schema import POSITION_BITS, bucket_generation, index_params
+from lshdb.store.schema import ENTRY_BITS, POSITION_BITS, bucket_generation, index_params
 from lshdb.store.statements import statements
 from lshdb.store.tables.filters import (
     ENTRY_BYTES,
@@ -156,7 +156,7 @@ class _Places:
 
 def _entry(position: int, bits: int) -> tuple[bytes, int]:
     """Return the high bytes and the last byte of the entry of a position with the label 0, which has this many bits."""
-    high, last = divmod(position << bits & (1 << 8 * ENTRY_BYTES) - 1, 256)
+    high, last = divmod(position << bits & (1 << ENTRY_BITS) - 1, 256)
     return high.to_bytes(ENTRY_BYTES - 1, "big"), last
 
 

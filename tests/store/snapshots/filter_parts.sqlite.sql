@@ -1,6 +1,6 @@
 SELECT given."key", used.filter, (SELECT bucket_filter.entries
 FROM bucket_filter
-WHERE bucket_filter.part_key >= used.filter * 281474976710656 + given.value ORDER BY bucket_filter.part_key
+WHERE bucket_filter.part_key BETWEEN used.filter * 281474976710656 + given.value AND (used.filter * 281474976710656 + given.value) | 16777215 ORDER BY bucket_filter.part_key
  LIMIT ? OFFSET ?) AS anon_1, NULL AS anon_2
 FROM json_each(?) AS given JOIN (SELECT DISTINCT bucket_generation.filter AS filter
 FROM bucket_generation
