@@ -108,21 +108,19 @@ def matches_among(
     if not len(sets.hashes):
         return []
     keys = band_keys(signatures, params.banding)
-    is_local, asks_stored = snapshot.dialect.is_local, params.keep_text and min_sim >= params.floor
+    is_whole = False
     # A text of the index has its pairs already.
-    if asks_stored:
+    if params.keep_text and min_sim >= params.floor:
         digest = digests(forms, params.table_version)[0].tobytes()
         its_bucket = identities.buckets_of(identities.as_digests([digest]))
-        # In SQLite, each part of a filter may have to be read from the disk. A server is asked for everything at once,
-        # and for the digest only where a filter has it: another statement takes longer than young generations.
-        asked = [its_bucket] if is_local else [keys, its_bucket]
-        young, filtered = lookups.possible(snapshot, params.scheme, *asked)
-        places = young + filtered if is_local else filtered
+        young, filtered, is_whole = lookups.first_possible(snapshot, params.scheme, its_bucket, keys)
+        # A server is asked only where a filter has the digest: another statement takes longer than young generations.
+        places = young + filtered if snapshot.dialect.is_local else filtered
         if (known := answers.settled(snapshot, digest, places, keys, min_sim)) is not None:
             if most is not None and len({key for key, *_ in known}) > most:
                 return None
             return nearest(Match(doc_id, near, exact, collection) for _, near, exact, doc_id, collection in known)
-    if is_local or not asks_stored:
+    if not is_whole:
         young, filtered = lookups.possible(snapshot, params.scheme, keys)
     candidates = graph.candidates_at(snapshot, young + filtered, None if most is None else most + 1)
     if most is not None and len(candidates) > most:

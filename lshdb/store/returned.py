@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, LargeBinary, String, cast, func
+from sqlalchemy import ColumnElement, Integer, LargeBinary, String, cast, func
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["NotIntegers", "as_text", "integers", "joined", "rows_of_integers"]
+__all__ = ["NotIntegers", "as_text", "contains", "integers", "joined", "rows_of_integers"]
 
 
 class NotIntegers(Exception):
@@ -63,3 +63,24 @@ def _of_text(element: _Joined, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(_Joined, "postgresql")
 def _of_bytes(element: _Joined, compiler: SQLCompiler, **options: Any) -> str:
     return f"string_agg({compiler.process(element.clauses, **options)}, '')"
+
+
+def contains(column: ColumnElement[bytes], part: ColumnElement[bytes]) -> ColumnElement[bool]:
+    """Return the condition that the bytes of a column contain others."""
+    return _Place(column, part) > 0
+
+
+class _Place(FunctionElement[int]):
+    type = Integer()
+    inherit_cache = True
+
+
+@compiles(_Place, "sqlite")
+def _of_instr(element: _Place, compiler: SQLCompiler, **options: Any) -> str:
+    return f"instr({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Place, "postgresql")
+def _of_position(element: _Place, compiler: SQLCompiler, **options: Any) -> str:
+    column, part = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"position({part} IN {column})"

@@ -40,6 +40,7 @@ from sqlalchemy.types import TypeEngine
 __all__ = [
     "DIGEST_BAND",
     "ENTRY_BITS",
+    "MANY_LABELS",
     "POSITION_BITS",
     "UNENFORCED",
     "Json",
@@ -345,6 +346,8 @@ band_bucket = Table(
 POSITION_BITS: Final = 48
 # Of an entry of a filter, and so the most low bits in which the positions of a part differ.
 ENTRY_BITS: Final = 24
+# The numbers of filters with labels are odd, and from this number on their labels have more bits.
+MANY_LABELS: Final = 1 << 14
 
 bucket_filter = Table(
     "bucket_filter",

@@ -24,7 +24,7 @@ from lshdb.sketch.banding import band_keys
 from lshdb.store import whole
 from lshdb.store.dialect import Columns
 from lshdb.store.merging import Merging, hold_filters, merge, unite_filters
-from lshdb.store.schema import DIGEST_BAND, band_bucket, bucket_generation, document
+from lshdb.store.schema import DIGEST_BAND, MANY_LABELS, band_bucket, bucket_generation, document
 from lshdb.store.store import Store
 from lshdb.store.tables import (
     bands,
@@ -639,16 +639,16 @@ def test_a_part_of_a_filter_without_labels_covers_more_positions(store: Store) -
     every = [5, 1 << 20, 1 << 24]
     entries = np.asarray(every) << filters.LABEL_BITS
     with store.writing() as transaction:
-        for number, ends in ((6, [1 << 20, 1 << 24]), (7, every), (filters.MANY_LABELS + 1, every)):
+        for number, ends in ((6, [1 << 20, 1 << 24]), (7, every), (MANY_LABELS + 1, every)):
             its_label = filters.label(13, number)
             filters.put(transaction, number, entries | 13)
             parts = filters.read_parts(transaction, number, 0, 9)
             assert parts.ends.tolist() == ends
             assert filters.unpacked(parts).tolist() == (entries | its_label).tolist()
-    assert [filters.label(3 + 16, number) for number in (6, 7, filters.MANY_LABELS + 1)] == [0, 3, 19]
+    assert [filters.label(3 + 16, number) for number in (6, 7, MANY_LABELS + 1)] == [0, 3, 19]
 
 
-@pytest.mark.parametrize("number", [6, 7, filters.MANY_LABELS + 1])
+@pytest.mark.parametrize("number", [6, 7, MANY_LABELS + 1])
 def test_the_parts_of_a_filter_end_at_the_last_position(store: Store, number: int) -> None:
     with store.writing() as transaction:
         filters.put(transaction, number, np.asarray([5, filters.LAST_POSITION]) << filters.LABEL_BITS)
@@ -683,6 +683,27 @@ def test_a_filter_of_many_generations_tells_them_apart(store: Store) -> None:
     with store.reading() as transaction:
         assert [(number, band) for number, band, _ in possible(transaction, asked)] == [(16, 1)]
         assert lookups.places(transaction, np.asarray([[1, hashes[1]]])).tolist() == [[0, 16]]
+
+
+@pytest.mark.parametrize(("loads", "bits"), [(1, 0), (2, 4), (17, 6)])
+def test_a_digest_that_a_filter_has_is_looked_for_alone(store: Store, loads: int, bits: int) -> None:
+    for start in range(0, 4 * loads, 4):
+        add(store, {f"d{number}": (number, number, number) for number in range(start, start + 4)})
+        merge(store, moves=False)
+    unite_filters(store)
+    assert label_bits(store) == [bits]
+    unknown, scheme = sketches_of([(1000, 1000, 1000)]), PARAMS.scheme
+    with store.reading() as transaction:
+        for number in range(4 * loads):
+            sketch = sketches_of([(number, number, number)])
+            for digests, is_known in ((sketch.digests, True), (unknown.digests, False)):
+                digest = identities.buckets_of(identities.as_digests([digests.tobytes()]))
+                young, found, is_whole = lookups.first_possible(transaction, scheme, digest, sketch.band_keys)
+                assert (young, is_whole) == ([], not is_known)
+                if is_known:
+                    assert [place[:2] for place in found] == [(number // 4, DIGEST_BAND)]
+                else:
+                    assert found == lookups.possible(transaction, scheme, sketch.band_keys)[1] != []
 
 
 def test_a_filter_that_does_not_tell_its_generations_apart_does_not_learn_to(
@@ -723,7 +744,7 @@ def test_no_filter_denies_a_row_however_generations_and_filters_merge(store: Sto
 
 def test_numbers_of_filters_follow_the_last_one_or_are_the_first_free() -> None:
     last = generation_list.LAST_NUMBER
-    many = filters.MANY_LABELS
+    many = MANY_LABELS
     for taken, expected in (
         (set[int](), [0, 1, many + 1]),
         ({0, 3}, [4, 5, many + 1]),

@@ -116,7 +116,8 @@ EXPANDED = {
     for name, chosen in (("given_pairs", False), ("given_pairs_of_collections", True))
 }
 OF_RULES = {f"breaches_{rule.kind.replace('-', '_')}": partial(rules.breaches, rule) for rule in rules.RULES}
-COMPILED: dict[str, Callable[..., Any]] = {**FUNCTIONS, **OF_COLLECTIONS, **EXPANDED, **OF_RULES}
+FIRST_ALONE = {"filter_parts_first_alone": partial(statements.filter_parts, first_alone=True)}
+COMPILED: dict[str, Callable[..., Any]] = {**FUNCTIONS, **OF_COLLECTIONS, **EXPANDED, **OF_RULES, **FIRST_ALONE}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -15,14 +15,17 @@ from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
     FromClause,
+    LargeBinary,
     Select,
     Subquery,
     and_,
     bindparam,
+    case,
     func,
     literal,
     literal_column,
     null,
+    or_,
     select,
     true,
     tuple_,
@@ -30,9 +33,10 @@ from sqlalchemy import (
 )
 
 from lshdb.store.given import given, given_bucket, given_place
-from lshdb.store.returned import as_text
+from lshdb.store.returned import as_text, contains
 from lshdb.store.schema import (
     ENTRY_BITS,
+    MANY_LABELS,
     POSITION_BITS,
     band_bucket,
     bucket_filter,
@@ -165,18 +169,38 @@ def _is_given() -> ColumnElement[bool]:
 
 
 @cache
-def filter_parts() -> CompoundSelect[*tuple[Any, ...]]:
+def filter_parts(*, first_alone: bool = False) -> CompoundSelect[*tuple[Any, ...]]:
     """Select (place in the list, filter, entries, NULL) for each position of ``:given`` and each filter.
 
     The entries are the part of the filter that has the position, if any has. If none does, they are those of the next
     part, or NULL. Each generation is a row (NULL, filter, NULL, generation), whose filter may be NULL.
+
+    Args:
+        first_alone: if a filter has the first position, ``:first``, leave the others out. Its entry is ``:plain`` in a
+            filter without labels; in others, it begins with ``:few`` or ``:many``, by the bits of their labels.
     """
-    used = select(bucket_generation.c.filter).where(bucket_generation.c.filter.is_not(None)).distinct().subquery("used")
-    # A sum, so that SQLite starts at the part: it compares columns of JSON by other rules than the key.
-    begin = used.c.filter * literal_column(str(1 << POSITION_BITS)) + given.c.value
+    used = _used("used")
+    found = select(given.c.key, used.c.filter, _entries_from(_key(used, given.c.value), given, used), null())
+    found = found.join_from(given, used, true())
+    if first_alone:
+        those = _used("those")
+        number, entries = those.c.filter, _entries_from(_key(those, bindparam("first", type_=BigInteger)), those)
+        plain, few, many = (bindparam(name, type_=LargeBinary) for name in ("plain", "few", "many"))
+        entry = case((number % 2 == 0, plain), (number < MANY_LABELS, few), else_=many)
+        found = found.where(or_(given.c.key == 0, ~select(number).where(contains(entries, entry)).exists()))
     members = select(null(), bucket_generation.c.filter, null(), bucket_generation.c.generation)
-    found = select(given.c.key, used.c.filter, _entries_from(begin, given, used), null())
-    return found.join_from(given, used, true()).union_all(members)
+    return found.union_all(members)
+
+
+def _used(name: str) -> Subquery:
+    """Return the filters of generations."""
+    return select(bucket_generation.c.filter).where(bucket_generation.c.filter.is_not(None)).distinct().subquery(name)
+
+
+def _key(used: Subquery, position: ColumnElement[int]) -> ColumnElement[int]:
+    """Return the key of a part of a filter that ends at a position."""
+    # A sum, so that SQLite starts at the part: it compares columns of JSON by other rules than the key.
+    return used.c.filter * literal_column(str(1 << POSITION_BITS)) + position
 
 
 @cache

@@ -31,7 +31,15 @@ from lshdb.model.arrays import are_first, distinct, row_offsets
 from lshdb.model.choices import BUCKET_BITS, Scheme
 from lshdb.store.dialect import Columns
 from lshdb.store.returned import as_text, integers, joined
-from lshdb.store.schema import DIGEST_BAND, ENTRY_BITS, POSITION_BITS, band_bucket, bucket_filter, index_params
+from lshdb.store.schema import (
+    DIGEST_BAND,
+    ENTRY_BITS,
+    MANY_LABELS,
+    POSITION_BITS,
+    band_bucket,
+    bucket_filter,
+    index_params,
+)
 from lshdb.store.tables.generation_list import LAST_NUMBER, change, following, generations, used
 from lshdb.store.transaction import Transaction
 
@@ -43,7 +51,6 @@ __all__ = [
     "LABEL_BITS",
     "LAST_POSITION",
     "LEAST_HASH",
-    "MANY_LABELS",
     "PART_ENTRIES",
     "PLACE_BITS",
     "Parts",
@@ -83,8 +90,6 @@ LABEL_BITS: Final = 6
 LABELS: Final = 1 << LABEL_BITS
 # Of a filter whose generations they tell apart.
 FEW_LABEL_BITS: Final = 4
-# The numbers of filters with labels are odd, and from this number on their labels have LABEL_BITS.
-MANY_LABELS: Final = 1 << 14
 # The numbers of filters by the bits of their labels, as `label_bits` tells.
 NUMBERS: Final = {
     0: range(0, LAST_NUMBER + 1, 2),

@@ -9,7 +9,7 @@ A *place* is a bucket in a generation. Nearly all places are ruled out here, wit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from lshdb.store.schema import ENTRY_BITS, POSITION_BITS, bucket_generation, ind
 from lshdb.store.statements import statements
 from lshdb.store.tables.filters import (
     ENTRY_BYTES,
+    FEW_LABEL_BITS,
     LABEL_BITS,
     LABELS,
     LEAST_HASH,
@@ -42,7 +43,7 @@ from lshdb.store.tables.filters import (
 from lshdb.store.tables.generation_list import LAST_NUMBER, generations, in_a_band
 from lshdb.store.transaction import Snapshot, Transaction
 
-__all__ = ["UNKNOWN", "BucketPlace", "places", "possible", "sized_places", "wrong"]
+__all__ = ["UNKNOWN", "BucketPlace", "first_possible", "places", "possible", "sized_places", "wrong"]
 
 # (generation, band, bucket_hash)
 BucketPlace: TypeAlias = tuple[int, int, int]
@@ -69,39 +70,70 @@ _MEMBERS: Final = select(
 ).order_by(bucket_generation.c.generation)
 
 
-def possible(snapshot: Snapshot, scheme: Scheme, *sketched: BandKeys) -> tuple[list[BucketPlace], list[BucketPlace]]:
+def possible(snapshot: Snapshot, scheme: Scheme, asked: BandKeys) -> tuple[list[BucketPlace], list[BucketPlace]]:
     """Return where the buckets of one sketch may be: in generations without a filter, and in others by their filters.
 
     Args:
         scheme: of the index.
-        sketched: buckets of the same sketch, each shape (1, bands).
+        asked: the buckets, shape (1, bands).
     """
-    buckets, positions = list[tuple[int, int]](), list[int]()
-    for some in sketched:
-        hashes = some.keys[0].view(np.int64)
-        buckets += enumerate(hashes.tolist(), start=some.first_band)
-        bands = np.arange(len(hashes)) << PLACE_BITS
-        positions += (positions_of(hashes, some.first_band, scheme) + bands).tolist()
-    members, wanted = dict[int | None, list[int]](), dict[int, list[tuple[bytes, int]]]()
+    buckets, positions = _asked(scheme, asked)
+    young, filtered, _ = _possible(snapshot.rows(statements.filter_parts(), {"given": positions}), buckets, positions)
+    return young, filtered
+
+
+def first_possible(
+    snapshot: Snapshot, scheme: Scheme, digest: BandKeys, asked: BandKeys
+) -> tuple[list[BucketPlace], list[BucketPlace], bool]:
+    """Return what `possible` returns about the bucket of a digest and those of its sketch, and whether that is all.
+
+    If a filter has the digest, it is probably that of a text of the index, whose other buckets nobody needs to find.
+    Each may be on a page that is read from the disk. So they are left out.
+
+    Args: as of `possible`. digest: shape (1, 1).
+    """
+    (mine, (first,)), (others, positions) = _asked(scheme, digest), _asked(scheme, asked)
+    plain, few, many = (_entry(first, bits) for bits in (0, FEW_LABEL_BITS, LABEL_BITS))
+    entry = {"first": first, "plain": plain[0] + bytes([plain[1]]), "few": few[0], "many": many[0]}
+    rows = snapshot.rows(statements.filter_parts(first_alone=True), {"given": [first, *positions], **entry})
+    return _possible(rows, mine + others, [first, *positions])
+
+
+def _asked(scheme: Scheme, asked: BandKeys) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return (band, bucket_hash) of the buckets of one sketch, and their positions in all bands."""
+    hashes = asked.keys[0].view(np.int64)
+    bands = np.arange(len(hashes)) << PLACE_BITS
+    positions = positions_of(hashes, asked.first_band, scheme) + bands
+    return list(enumerate(hashes.tolist(), start=asked.first_band)), positions.tolist()
+
+
+def _possible(
+    rows: Iterable[tuple[Any, ...]], buckets: list[tuple[int, int]], positions: list[int]
+) -> tuple[list[BucketPlace], list[BucketPlace], bool]:
+    """Return the places of buckets, as `first_possible` does. Args: rows: of `statements.filter_parts`."""
+    members, wanted, num_parts = dict[int | None, list[int]](), dict[int, list[tuple[bytes, int]]](), 0
     found: list[tuple[int, int, set[int]]] = []
-    for place, number, entries, generation in snapshot.rows(statements.filter_parts(), {"given": positions}):
+    for place, number, entries, generation in rows:
         if place is None:
             members.setdefault(number, []).append(generation)
-        elif entries is not None:
+            continue
+        num_parts += 1
+        if entries is not None:
             if number not in wanted:
                 wanted[number] = [_entry(position, label_bits(number)) for position in positions]
             high, last = wanted[number][place]
             # Nearly all are ruled out here.
             if high in entries:
                 found.append((place, number, _labels(entries, high, last, label_bits(number))))
-    young = [(generation, *bucket) for generation in members.get(None, ()) for bucket in buckets]
+    young = [(generation, *bucket) for generation in members.pop(None, ()) for bucket in buckets]
     labelled = {number: [(label(one, number), one) for one in members[number]] for number in wanted}
-    return young, [
+    filtered = [
         (generation, *buckets[place])
         for place, number, labels in found
         for its_label, generation in labelled[number]
         if its_label in labels
     ]
+    return young, filtered, num_parts == len(members) * len(positions)
 
 
 class _Members:
