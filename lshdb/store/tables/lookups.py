@@ -111,22 +111,20 @@ def _possible(
     rows: Iterable[tuple[Any, ...]], buckets: list[tuple[int, int]], positions: list[int]
 ) -> tuple[list[BucketPlace], list[BucketPlace], bool]:
     """Return the places of buckets, as `first_possible` does. Args: rows: of `statements.filter_parts`."""
-    members, wanted, num_parts = dict[int | None, list[int]](), dict[int, list[tuple[bytes, int]]](), 0
-    found: list[tuple[int, int, set[int]]] = []
+    members, found, num_parts = dict[int | None, list[int]](), list[tuple[int, int, set[int]]](), 0
     for place, number, entries, generation in rows:
         if place is None:
             members.setdefault(number, []).append(generation)
             continue
         num_parts += 1
         if entries is not None:
-            if number not in wanted:
-                wanted[number] = [_entry(position, label_bits(number)) for position in positions]
-            high, last = wanted[number][place]
+            high, last = _entry(positions[place], label_bits(number))
             # Nearly all are ruled out here.
             if high in entries:
                 found.append((place, number, _labels(entries, high, last, label_bits(number))))
     young = [(generation, *bucket) for generation in members.pop(None, ()) for bucket in buckets]
-    labelled = {number: [(label(one, number), one) for one in members[number]] for number in wanted}
+    having = {number for _, number, _ in found}
+    labelled = {number: [(label(one, number), one) for one in members[number]] for number in having}
     filtered = [
         (generation, *buckets[place])
         for place, number, labels in found
