@@ -122,7 +122,9 @@ def _possible(
             # Nearly all are ruled out here.
             if high in entries:
                 found.append((place, number, _labels(entries, high, last, label_bits(number))))
-    young = [(generation, *bucket) for generation in members.pop(None, ()) for bucket in buckets]
+    without = members.pop(None, [])
+    is_whole = num_parts == len(members) * len(positions)
+    young = [(generation, *bucket) for generation in without for bucket in (buckets if is_whole else buckets[:1])]
     having = {number for _, number, _ in found}
     labelled = {number: [(label(one, number), one) for one in members[number]] for number in having}
     filtered = [
@@ -131,7 +133,7 @@ def _possible(
         for its_label, generation in labelled[number]
         if its_label in labels
     ]
-    return young, filtered, num_parts == len(members) * len(positions)
+    return young, filtered, is_whole
 
 
 class _Members:
