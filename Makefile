@@ -14,11 +14,11 @@ demo: $(VENV)/.installed
 	$(BIN)/lshdb --db $(DEMO) ingest --base sample_data sample_data/crawl
 	$(BIN)/lshdb --db $(DEMO) dupes --min-sim 0.8 --format table
 
-test: $(VENV)/.tested
+test: $(VENV)/.checked
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 # Runs the fast tests that need no database.
-test-quick: $(VENV)/.tested
+test-quick: $(VENV)/.checked
 	$(BIN)/python -m pytest --numprocesses 2 -m "not sqlite and not postgres and not slow"
 
 # Plants faults, one at a time, and counts those that the tests notice: `make mutants MODULES=lshdb/linking`. Takes half
@@ -26,14 +26,14 @@ test-quick: $(VENV)/.tested
 mutants: $(VENV)/.mutated
 	$(BIN)/python -m scripts.mutants $(MODULES)
 
-lint: $(VENV)/.linted
+lint: $(VENV)/.checked
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 # Builds the site in build/site. A broken link is an error.
-docs: $(VENV)/.documented
+docs: $(VENV)/.checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Measures the speed of an ingest, compared with datasketch. Create FILE with `python -m benchmarks.corpora.data jsonl FILE`.
@@ -54,22 +54,15 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/.tested: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+# Tests, linters and the site are installed together, because each editable install builds the package anew.
+$(VENV)/.checked: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,docs]"
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.linted: $(VENV)/.tested
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint]"
-	@touch $@
-
-$(VENV)/.mutated: $(VENV)/.tested
+$(VENV)/.mutated: $(VENV)/.checked
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,mutants]"
 	@touch $@
 
-$(VENV)/.documented: $(VENV)/.tested
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
-	@touch $@
-
-$(VENV)/.benched: $(VENV)/.tested
+$(VENV)/.benched: $(VENV)/.checked
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,bench]"
 	@touch $@

@@ -16,7 +16,7 @@ from lshdb.store.schema import band_bucket, content_text
 from tests.store.conftest import counts
 
 WORDS = [f"word{number}" for number in range(60)]
-SEQUENCES = 12
+SEQUENCES = 6
 # Finds a pair at the floor with probability 0.99999.
 LOOSE: Final[dict[str, Any]] = {"shingle": "word:2", "bands": 40, "rows": 2}
 EDITS = 5
