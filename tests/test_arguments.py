@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,11 +40,19 @@ from lshdb.store.tables import answers
 WORDS = "one two three four five six seven eight nine ten"
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[Index]:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of documents whose ids have one letter."""
-    with Index.create(str(tmp_path / "index.db")) as index:
+    path = tmp_path_factory.mktemp("original") / "index.db"
+    with Index.create(path) as index:
         index.add([Document("1", WORDS), Document("2", f"{WORDS} eleven"), Document("3", "something else")])
+    return path
+
+
+@pytest.fixture
+def index(original: Path, tmp_path: Path) -> Iterator[Index]:
+    """A copy of the original."""
+    with Index.open(shutil.copy(original, tmp_path)) as index:
         yield index
 
 

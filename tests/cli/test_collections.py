@@ -60,28 +60,21 @@ def test_dupes_between_collections_has_the_first_one_on_the_left(lshdb: Run, two
     assert sorted(lshdb(two, "dupes", "--between", "test", "train").rows) == turned
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_collection_that_is_not_there_is_an_error_that_names_those_that_are(lshdb: Run, two: str) -> None:
+    for arguments in (
         ["dupes", "--within", "nothing"],
         ["dupes", "--between", "train", "nothing"],
         ["contaminated", "--train", "train", "--test", "nothing"],
         [*NEAREST, "--train", "train", "--test", "nothing"],
-    ],
-    ids=" ".join,
-)
-def test_a_collection_that_is_not_there_is_an_error_that_names_those_that_are(
-    arguments: list[str], lshdb: Run, two: str
-) -> None:
-    ended = lshdb(two, *arguments)
-    assert (ended.code, ended.out) == (42, "")
-    assert ended.err.startswith("lshdb: There is no collection 'nothing' in index ")
-    assert ended.err.endswith(". It has: 'test', 'train'.\n")
+    ):
+        ended = lshdb(two, *arguments)
+        assert (ended.code, ended.out) == (42, ""), arguments
+        assert ended.err.startswith("lshdb: There is no collection 'nothing' in index ")
+        assert ended.err.endswith(". It has: 'test', 'train'.\n")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_collections_that_make_no_sense_are_usage_errors(lshdb: Run, two: str) -> None:
+    for arguments in (
         ["dupes", "--between", "train", "train"],
         ["dupes", "--between", "train", "test", "--within", "test"],
         ["dupes", "--between", "train"],
@@ -90,12 +83,9 @@ def test_a_collection_that_is_not_there_is_an_error_that_names_those_that_are(
         [*NEAREST, "--train", "train", "--test", "train"],
         [*NEAREST, "--train", "train", "--test", "test", "--min-sim", "0.3"],
         ["contaminated", "--train", "train", "--test", "test", "--max-share", "2"],
-    ],
-    ids=" ".join,
-)
-def test_collections_that_make_no_sense_are_usage_errors(arguments: list[str], lshdb: Run, two: str) -> None:
-    ended = lshdb(two, *arguments)
-    assert (ended.code, ended.out) == (2, "")
+    ):
+        ended = lshdb(two, *arguments)
+        assert (ended.code, ended.out) == (2, ""), arguments
 
 
 def test_query_says_whose_the_ids_are(lshdb: Run, two: str, tmp_path: Path) -> None:
@@ -129,11 +119,9 @@ def test_contaminated_lists_the_clean_ones_too_where_that_is_asked(lshdb: Run, t
     assert csv.out.splitlines()[-1] == "4,,,"
 
 
-@pytest.mark.parametrize(("max_share", "code"), [("0", 1), ("0.49", 1), ("0.5", 0), ("1", 0)])
-def test_contaminated_ends_with_1_beyond_the_share_that_is_allowed(
-    max_share: str, code: int, lshdb: Run, two: str
-) -> None:
-    assert lshdb(two, *NEAREST, "--train", "train", "--test", "test", "--max-share", max_share).code == code
+def test_contaminated_ends_with_1_beyond_the_share_that_is_allowed(lshdb: Run, two: str) -> None:
+    arguments = [*NEAREST, "--train", "train", "--test", "test", "--max-share"]
+    assert [lshdb(two, *arguments, share).code for share in ("0", "0.49", "0.5", "1")] == [1, 1, 0, 0]
 
 
 def test_contaminated_ends_with_0_where_nothing_is(lshdb: Run, two: str, tmp_path: Path) -> None:

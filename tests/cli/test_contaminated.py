@@ -113,10 +113,10 @@ def test_several_test_sides_are_summed_up_one_by_one(lshdb: Run, index: str, tmp
     assert lshdb(index, *arguments, "--max-share", "0.5").code == 0
 
 
-@pytest.mark.parametrize(("max_share", "code"), [("0", 1), ("0.49", 1), ("0.5", 0), ("1", 0)])
-def test_it_ends_with_1_beyond_the_share_that_is_allowed(max_share: str, code: int, lshdb: Run, index: str) -> None:
-    ended = lshdb(index, "-q", "contaminated", "--train", "train", "--test", "test", "--max-share", max_share)
-    assert (ended.code, ended.err) == (code, "")
+def test_it_ends_with_1_beyond_the_share_that_is_allowed(lshdb: Run, index: str) -> None:
+    for max_share, code in (("0", 1), ("0.49", 1), ("0.5", 0), ("1", 0)):
+        ended = lshdb(index, "-q", "contaminated", "--train", "train", "--test", "test", "--max-share", max_share)
+        assert (ended.code, ended.err) == (code, ""), max_share
 
 
 def test_texts_that_are_gone_are_an_error_after_the_answer(lshdb: Run, url: str, files: tuple[str, str]) -> None:
