@@ -168,12 +168,11 @@ def test_bands_that_are_being_written_and_contents_that_are_not_linked_are_no_fa
     assert audited(url) == set()
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_what_can_be_derived_is_as_before_after_a_repair(good: str, seed: int) -> None:
+def test_what_can_be_derived_is_as_before_after_a_repair(good: str) -> None:
     before = said(good)
-    names = random.Random(seed).sample(DERIVABLE, len(DERIVABLE))
+    names = random.Random(1).sample(DERIVABLE, len(DERIVABLE))
     for some in (names[begin : begin + 5] for begin in range(0, len(names), 5)):
-        plant(good, some, seed)
+        plant(good, some, seed=1)
         # A pair of a damaged text is compared only once the text is repaired.
         if left := repaired(good, FEW_IN_A_BUCKET):
             assert set(left) <= {"similarity-differs", "estimate-differs"}, some

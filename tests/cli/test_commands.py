@@ -497,7 +497,7 @@ def put_or_interrupt(*arguments):
 documents.put = put_or_interrupt
 main()
 """
-NUM_RECORDS = 40_000
+NUM_RECORDS = 30_000
 
 
 def consistent(url: str) -> tuple[int, str]:
