@@ -54,7 +54,7 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-# Tests, linters and the site are installed together, because each editable install builds the package anew.
+# Tests, linters and the site are installed together, because each editable install builds the package again.
 $(VENV)/.checked: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,docs]"
 	@touch $@ $(VENV)/.installed

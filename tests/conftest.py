@@ -42,7 +42,7 @@ class SharedStatements(dict[tuple[Hashable, ...], object]):
 
 @pytest.fixture(scope="session", autouse=True)
 def statements_are_compiled_once() -> Iterator[None]:
-    """Compile a statement once for all tests. Each has an engine of its own; anew for each takes 9 % of their time."""
+    """Compile a statement once for all tests: to compile it for the engine of each takes 9 % of their time."""
     shared: defaultdict[str, SharedStatements] = defaultdict(SharedStatements)
 
     def create(address: URL, **options: Any) -> Engine:
