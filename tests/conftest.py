@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from hypothesis import settings
 from psycopg import sql
-from sqlalchemy import URL, Engine, create_engine
+from sqlalchemy import create_engine
 
 from benchmarks.runs.servers import server
 from lshdb import Index
@@ -30,26 +30,21 @@ SERVER_VARIABLE = "LSHDB_TEST_POSTGRES_URL"
 
 
 class SharedStatements(dict[tuple[Hashable, ...], object]):
-    """Compiled statements of all engines of one database, by SQLAlchemy's key without the dialect of an engine."""
+    """Compiled statements by SQLAlchemy's key, with the name of the database instead of the dialect of one engine."""
 
-    def get(self, key: tuple[Hashable, ...], default: object = None) -> object:
+    def get(self, key: tuple[Any, ...], default: object = None) -> object:
         """The statement of a key, whichever engine has compiled it."""
-        return super().get(key[1:], default)
+        return super().get((key[0].name, *key[1:]), default)
 
-    def __setitem__(self, key: tuple[Hashable, ...], statement: object) -> None:
-        super().__setitem__(key[1:], statement)
+    def __setitem__(self, key: tuple[Any, ...], statement: object) -> None:
+        super().__setitem__((key[0].name, *key[1:]), statement)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def statements_are_compiled_once() -> Iterator[None]:
     """Compile a statement once for all tests: to compile it for the engine of each takes 9 % of their time."""
-    shared: defaultdict[str, SharedStatements] = defaultdict(SharedStatements)
-
-    def create(address: URL, **options: Any) -> Engine:
-        statements = shared[address.get_backend_name()]
-        return create_engine(address, execution_options={"compiled_cache": statements}, **options)
-
     with pytest.MonkeyPatch.context() as patched:
+        create = partial(create_engine, execution_options={"compiled_cache": SharedStatements()})
         patched.setattr("lshdb.store.store.create_engine", create)
         yield
 
