@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Index, PrimaryKeyConstraint, Table
+from sqlalchemy.engine.interfaces import DBAPICursor
 
 from lshdb.errors import StoreError, StoreFailed
 from lshdb.model.banding import Sizes
@@ -136,6 +137,10 @@ class Dialect(ABC):
     @abstractmethod
     def files(self, url: URL) -> frozenset[Path]:
         """Return the files of the index itself, which are not documents."""
+
+    def cursor(self, connection: Connection) -> DBAPICursor:
+        """Return a cursor of the driver that leaves rows in the database until they are fetched."""
+        return connection.connection.cursor()
 
     def execute_all(self, connection: Connection, statements: Sequence[str]) -> None:
         """Execute statements without parameters and results."""

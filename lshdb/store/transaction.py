@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache, lru_cache
 from typing import Any
 
@@ -129,28 +130,24 @@ class Transaction(Snapshot, frozen=True):
             while block := result.fetchmany(rows):
                 yield list(block)
 
-    def stream_rows(
-        self, statement: Executable, parameters: Mapping[str, object] | None = None, rows: int = FETCH_ROWS
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield what `stream` does as the driver has it, in a third of the time."""
-        with self.connection.execute(statement, parameters or {}, execution_options={"stream_results": True}) as result:
-            # SQLAlchemy has already fetched the first row; the others are still in the driver's cursor.
-            block = [tuple(row) for row in result.fetchmany(1)]
-            while block:
-                block += result.cursor.fetchmany(rows - len(block))
-                yield block
-                block = list(result.cursor.fetchmany(1))
-
     def stream_integers(
         self,
         statement: Select[*tuple[Any, ...]],
         parameters: Mapping[str, object] | None = None,
         rows: int = FETCH_ROWS,
     ) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows of a statement whose columns are all integers: blocks int64, shape (n, columns)."""
-        width = len(statement.selected_columns)
-        for block in self.stream_rows(statement, parameters, rows):
-            yield rows_of_integers(block, width)
+        """Yield the rows of a statement whose columns are all integers: blocks int64, shape (n, columns), n <= rows.
+
+        As the driver has them, in a third of the time of `stream`.
+        """
+        asked = compiled(statement, self.connection.dialect)
+        with closing(self.dialect.cursor(self.connection)) as cursor:
+            cursor.execute(asked.text, asked.bound(parameters or {}))
+            while block := cursor.fetchmany(rows):
+                yield rows_of_integers(block, len(statement.selected_columns))
+                # Otherwise a server would be asked once more.
+                if len(block) < rows:
+                    return
 
     def integers(
         self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
@@ -158,6 +155,12 @@ class Transaction(Snapshot, frozen=True):
         """Return all rows of a statement whose columns are all integers: int64, shape (n, columns)."""
         none = np.empty((0, len(statement.selected_columns)), dtype=np.int64)
         return np.concatenate([none, *self.stream_integers(statement, parameters)])
+
+    def few_integers(
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
+    ) -> NDArray[np.int64]:
+        """Return what `integers` does. A server is asked once instead of four times, and its answer is held at once."""
+        return rows_of_integers(list(self.rows(statement, parameters)), len(statement.selected_columns))
 
     def keyed(
         self, statement: Executable, keys: NDArray[np.int64], count: int = GIVEN_KEYS

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +22,6 @@ from sqlalchemy import (
     Engine,
     MetaData,
     Table,
-    case,
     event,
     exists,
     func,
@@ -30,6 +30,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import OperationalError
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
@@ -111,6 +112,11 @@ class Postgres(Dialect):
     def __init__(self, url: URL) -> None:
         self._schema = namespace.named_by(url)
         self._has_met_rows = False
+        self._numbers = count()
+        # A role's own limit stays. The limit is set first, because the server computes columns from left to right.
+        limit = func.coalesce(func.nullif(func.current_setting("lock_timeout"), "0"), LOCK_LIMIT)
+        limiting = func.set_config("lock_timeout", limit, literal(True))
+        self._locking = select(limiting, func.pg_advisory_xact_lock(LOCK_SPACE, self._lock_key()))
 
     def normalised(self, url: URL) -> URL:
         return url.set(drivername="postgresql+psycopg").difference_update_query(["schema"])
@@ -188,12 +194,7 @@ class Postgres(Dialect):
             yield cursor.fetchall()
 
     def lock(self, connection: Connection) -> None:
-        # A role's own limit stays.
-        limit = case(
-            (func.current_setting("lock_timeout") == "0", LOCK_LIMIT), else_=func.current_setting("lock_timeout")
-        )
-        connection.execute(select(func.set_config("lock_timeout", limit, literal(True))))
-        connection.execute(select(func.pg_advisory_xact_lock(LOCK_SPACE, self._lock_key())))
+        connection.execute(self._locking)
 
     def is_locked(self, engine: Engine) -> bool:
         with engine.begin() as connection:
@@ -229,6 +230,11 @@ class Postgres(Dialect):
 
     def files(self, url: URL) -> frozenset[Path]:
         return frozenset()
+
+    def cursor(self, connection: Connection) -> DBAPICursor:
+        # A connection may read several results at once.
+        own: Any = sessions.driver_of(connection).cursor(name=f"lshdb_{next(self._numbers)}")
+        return own  # type: ignore[no-any-return]
 
     def execute_all(self, connection: Connection, statements: Sequence[str]) -> None:
         """Execute statements without parameters and results, in one round trip."""

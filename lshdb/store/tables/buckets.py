@@ -170,7 +170,7 @@ def _sizes(transaction: Transaction, buckets: NDArray[np.int64], places: NDArray
     sizes = np.zeros(len(places), dtype=np.int64)
     for begin in range(0, len(places), GIVEN_KEYS):
         asked = {"places": _given(buckets, places[begin : begin + GIVEN_KEYS])}
-        found = transaction.integers(statements.place_sizes(), asked)
+        found = transaction.few_integers(statements.place_sizes(), asked)
         sizes[begin + found[:, 0]] = found[:, 1]
     return sizes
 

@@ -23,7 +23,7 @@ from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, tru
 
 from lshdb.store.schema import band_bucket, bucket_generation, index_params
 from lshdb.store.statements.statements import NO_LIMIT
-from lshdb.store.tables import filter_merges, filters
+from lshdb.store.tables import filter_merges
 from lshdb.store.tables.generation_list import (
     Generation,
     change,
@@ -104,8 +104,8 @@ def young(transaction: Transaction, num_rows: int) -> int:
     if not takers and idle and lacks_key(transaction):
         takers = idle
     number = takers[0].number if takers else _create(transaction, known)
-    filters.drop(transaction, number)
-    _count(transaction, number, num_rows)
+    # With new rows, its filter is wrong.
+    change(transaction, [number], filter=None, next_filter=None, num_rows=bucket_generation.c.num_rows + num_rows)
     return number
 
 
@@ -159,13 +159,12 @@ def filled_by(transaction: Transaction, content_keys: NDArray[np.int64]) -> tupl
     Args: content_keys: int64, shape (n,), ascending.
     Returns: the numbers of the generations, and bool, shape (n,).
     """
-    bands = _num_bands(transaction)
     filled, are_theirs = set[int](), np.zeros(len(content_keys), dtype=np.bool_)
     for one in generations(transaction):
         if one.first_content is not None and one.last_content is not None and one.merges_into is None:
             begin, end = np.searchsorted(content_keys, (one.first_content, one.last_content + 1)).tolist()
             # Of all contents of the load, which may be fewer than there are keys between the first and the last.
-            if in_a_band(one.num_rows, bands) == end - begin:
+            if begin < end and in_a_band(one.num_rows, _num_bands(transaction)) == end - begin:
                 filled.add(one.number)
                 are_theirs[begin:end] = True
     return filled, are_theirs
@@ -244,7 +243,7 @@ def _move(transaction: Transaction, sources: Sequence[int], target: int, step: _
     rows = ordered.order_by("bucket_hash", "content_key").limit(NO_LIMIT).subquery("ordered_rows")
     placed = select(literal(target), literal(step.band), *rows.columns)
     moved = transaction.execute(insert(band_bucket).from_select(band_bucket.columns.keys(), placed))
-    _count(transaction, target, moved.rowcount)
+    change(transaction, [target], num_rows=bucket_generation.c.num_rows + moved.rowcount)
     for source in sources:
         transaction.execute(delete(band_bucket).where(step.of(source)))
 
@@ -260,10 +259,6 @@ def _create(transaction: Transaction, known: Sequence[Generation]) -> int:
     number = following({one.number for one in known})
     transaction.execute(insert(bucket_generation).values(generation=number, num_rows=0))
     return number
-
-
-def _count(transaction: Transaction, number: int, num_rows: int) -> None:
-    change(transaction, [number], num_rows=bucket_generation.c.num_rows + num_rows)
 
 
 def _num_bands(transaction: Transaction) -> int:

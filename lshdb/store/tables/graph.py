@@ -93,9 +93,9 @@ def num_unlinked(transaction: Transaction) -> int:
 
 def unlinked_keys(transaction: Transaction, count: int | None = None) -> NDArray[np.int64]:
     """Return the contents whose pairs have not been computed yet, int64, ascending. Args: count: at most this many."""
-    statement = _UNLINKED if count is None else _FIRST_UNLINKED
-    # Not as a list: the objects of 10 million contents would take 2 GB.
-    return transaction.integers(statement, None if count is None else {"count": count})[:, 0]
+    if count is None:
+        return transaction.integers(_UNLINKED)[:, 0]
+    return transaction.few_integers(_FIRST_UNLINKED, {"count": count})[:, 0]
 
 
 def candidates_at(snapshot: Snapshot, places: Sequence[BucketPlace], most: int | None = None) -> NDArray[np.int64]:

@@ -52,6 +52,8 @@ BucketPlace: TypeAlias = tuple[int, int, int]
 UNKNOWN: Final = -1
 # Looking a bucket up takes as long as reading this many rows.
 ROWS_A_LOOKUP: Final = 6
+# To look up this many buckets of a band takes no longer than to ask whether a generation has any row of the band.
+BUCKETS_A_BAND: Final = 10
 # Looking up a part takes about as long as reading this many in order: 1.5 us.
 PARTS_A_LOOKUP: Final = 1
 # Unpacking this many entries takes as long as searching for a position among packed ones.
@@ -234,7 +236,7 @@ def _placed(
         for generation, num_rows in known.young.items():
             rows = np.arange(begin, begin + len(hashes))
             sizes = _sizes_by_pass(transaction, generation, num_rows, band, hashes, ROWS_A_LOOKUP)
-            if sizes is not None or has_band(transaction, generation, band):
+            if sizes is not None or len(hashes) <= BUCKETS_A_BAND or has_band(transaction, generation, band):
                 found.add(rows, generation, sizes)
     positions = [positions_of(hashes, band, known.scheme) for _, band, hashes in bands]
     of_all_bands = np.concatenate([np.empty(0, dtype=np.int64), *positions])

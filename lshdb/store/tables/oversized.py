@@ -34,7 +34,7 @@ def among(transaction: Transaction, buckets: NDArray[np.int64]) -> NDArray[np.in
     """
     found = [np.empty(0, dtype=np.int64)]
     for number, part in enumerate(transaction.parts(buckets)):
-        found.append(number * GIVEN_KEYS + transaction.integers(statements.oversized_given(), part)[:, 0])
+        found.append(number * GIVEN_KEYS + transaction.few_integers(statements.oversized_given(), part)[:, 0])
     return np.sort(np.concatenate(found))
 
 
