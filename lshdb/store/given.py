@@ -1,8 +1,8 @@
 """Passes many integers or names to a statement as a single value, which the database unfolds into rows.
 
-Queries receive their keys this way instead of through a temporary table, so they also work on a hot standby and for a
-read-only role. SQLite unfolds JSON, Postgres an array, or JSON if it holds names. The text of a statement is the same
-for any number of rows.
+Statements receive their keys this way instead of through a temporary table, so queries also work on a hot standby and
+for a read-only role. SQLite unfolds JSON, Postgres an array, or JSON if it holds names. The text of a statement is the
+same for any number of rows.
 
 The value of ``:given`` is a list of integers, of rows of integers, or of names. `Transaction.parts` creates it. The
 column ``key`` is the position of a row in that list, starting at 0.
@@ -31,7 +31,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_place", "is_given"]
+__all__ = ["BRACES", "given", "given_bucket", "given_member", "given_pair", "given_place", "has_given", "is_given"]
 
 
 BRACES: Final = str.maketrans("[]", "{}")
@@ -113,6 +113,11 @@ def is_given(name: ColumnElement[str]) -> ColumnElement[bool]:
     """Return the condition that ``:given`` lists a name. Not a join, which SQLite may begin with the whole table."""
     names = _Unfolded(bindparam("given", type_=_Names())).table_valued(column("value", String), name="given")
     return name.in_(select(names.c.value))
+
+
+def has_given(key: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Return the condition that ``:given`` lists a key. For it, rows are looked up one by one."""
+    return key.in_(select(given.c.value))
 
 
 given = _unfolded()

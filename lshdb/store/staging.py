@@ -1,15 +1,11 @@
-"""Temporary tables that pass many values to a statement that writes, instead of an IN list of any length.
+"""Temporary tables that pass many rows to a statement that writes.
 
-They belong to one connection, which alone sees them, and hold the rows of the last `Transaction.stage`. Only writes use
-them. Queries receive their keys as a single value; see `given`.
+They belong to one connection, which alone sees them, and hold the rows of the last `Transaction.stage`. Keys are passed
+as a single value instead; see `given`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -18,19 +14,14 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
-    Select,
     Table,
-    select,
 )
 
 from lshdb.store.schema import Json, Key, Name
-from lshdb.store.transaction import Transaction
 
 __all__ = [
-    "staged",
     "staged_digest",
     "staged_document",
-    "staged_key",
     "staged_pair",
     "staged_range",
     "staged_source",
@@ -38,14 +29,6 @@ __all__ = [
 
 _metadata = MetaData()
 _TEMPORARY = ["TEMPORARY"]
-
-staged_key = Table(
-    "staged_key",
-    _metadata,
-    Column("staged_key", Key, nullable=False),
-    PrimaryKeyConstraint("staged_key"),
-    prefixes=_TEMPORARY,
-)
 
 staged_digest = Table(
     "staged_digest",
@@ -104,9 +87,3 @@ staged_pair = Table(
     prefixes=_TEMPORARY,
     sqlite_with_rowid=False,
 )
-
-
-def staged(transaction: Transaction, keys: Sequence[int] | NDArray[np.int64]) -> Select[int]:
-    """Put keys into `staged_key`, and select them."""
-    transaction.stage(staged_key, {"staged_key": keys})
-    return select(staged_key.c.staged_key)

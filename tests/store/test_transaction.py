@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from sqlalchemy import select, text
 
-from lshdb.store.staging import staged_key
+from lshdb.store.given import given
+from lshdb.store.staging import staged_digest
 from lshdb.store.store import Store
 from tests.store.conftest import PARAMS, new_store_at
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 50])
 def test_streamed_integers_are_all_rows_in_order(count: int, store: Store) -> None:
-    key = staged_key.c.staged_key
+    statement = select(given.c.value, (given.c.value * 10).label("tenfold")).order_by(given.c.key)
+    asked = {"given": list(range(count))}
     with store.reading() as transaction:
-        transaction.stage(staged_key, {"staged_key": np.arange(count)})
-        statement = select(key, (key * 10).label("tenfold")).order_by(key)
-        blocks = list(transaction.stream_integers(statement, rows=7))
+        blocks = list(transaction.stream_integers(statement, asked, rows=7))
+        assert transaction.few_integers(statement, asked).tolist() == transaction.integers(statement, asked).tolist()
     assert [len(block) for block in blocks] == [min(7, count - begin) for begin in range(0, count, 7)]
     assert all(block.dtype == np.int64 and block.shape[1] == 2 for block in blocks)
     assert [row for block in blocks for row in block.tolist()] == [[number, 10 * number] for number in range(count)]
@@ -31,10 +32,10 @@ def test_a_temporary_table_that_is_filled_again_does_not_grow(new_postgres_url: 
     with Store.create(new_postgres_url(), PARAMS, "0") as store:
         for count in (2_000, 2_000, 3, 2_000):
             with store.writing() as transaction:
-                transaction.stage(staged_key, {"staged_key": np.arange(count)})
-                found = transaction.execute(select(staged_key.c.staged_key).order_by(staged_key.c.staged_key))
+                transaction.stage(staged_digest, {"ordinal": np.arange(count), "digest": [b"1234567890123456"] * count})
+                found = transaction.execute(select(staged_digest.c.ordinal).order_by(staged_digest.c.ordinal))
                 assert found.scalars().all() == list(range(count))
-                sizes.append(transaction.execute(text("SELECT pg_relation_size('staged_key')")).scalar_one())
+                sizes.append(transaction.execute(text("SELECT pg_relation_size('staged_digest')")).scalar_one())
     assert len(set(sizes)) == 1
 
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, case, delete, exists, or_, select, update
 
 from lshdb.model.values import BandKeys, Conflicts, Counts, Document, Sketches
+from lshdb.store.given import given, has_given
 from lshdb.store.schema import content, content_text, document, new_digest, pair, unlinked
-from lshdb.store.staging import staged, staged_document, staged_key
+from lshdb.store.staging import staged_document
 from lshdb.store.tables import collections, fingerprints, identities, runs
 from lshdb.store.tables.buckets import bucket_rows, delete_rows, joined, put_rows
 from lshdb.store.tables.claims import Place, claim
@@ -126,10 +127,10 @@ def confirm(transaction: Transaction, captures: Sequence[Document], place: Place
 
 def remove(transaction: Transaction, doc_keys: Sequence[int]) -> NDArray[np.int64]:
     """Delete documents. Returns: the contents that they referred to, int64, ascending."""
-    mine = document.c.doc_key.in_(staged(transaction, doc_keys))
+    mine, asked = has_given(document.c.doc_key), {"given": doc_keys}
     statement = select(document.c.content_key).where(mine, document.c.content_key.is_not(None)).distinct()
-    released = sorted(transaction.execute(statement).scalars())
-    transaction.execute(delete(document).where(mine))
+    released = sorted(transaction.execute(statement, asked).scalars())
+    transaction.execute(delete(document).where(mine), asked)
     return np.asarray(released, dtype=np.int64)
 
 
@@ -150,26 +151,24 @@ def stale(transaction: Transaction, collection: str, last_run: int) -> list[int]
 
 def orphans(transaction: Transaction, content_keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[bytes]]:
     """Return the given contents that no document refers to: their keys, int64, ascending, and their signatures."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
     statement = (
         select(content.c.content_key, content.c.signature)
-        .join_from(staged_key, content, content.c.content_key == staged_key.c.staged_key)
+        .join_from(given, content, content.c.content_key == given.c.value)
         .where(~exists().where(document.c.content_key == content.c.content_key))
-        # Ordered by the staged key, so that SQLite starts there instead of scanning the contents.
-        .order_by(staged_key.c.staged_key)
+        # Ordered by position, so that SQLite starts with the given keys instead of scanning the contents.
+        .order_by(given.c.key)
     )
-    rows = transaction.execute(statement).all()
+    rows = [row for block in transaction.keyed(statement, np.sort(content_keys)) for row in block]
     return np.asarray([row.content_key for row in rows], dtype=np.int64), [row.signature for row in rows]
 
 
 def delete_contents(transaction: Transaction, content_keys: NDArray[np.int64], band_keys: BandKeys) -> None:
     """Delete contents with their texts, pairs and buckets. Args: band_keys: their buckets, shape (n, bands)."""
-    mine = staged(transaction, content_keys)
     digests = identities.of_contents(transaction, content_keys)
-    transaction.execute(delete(pair).where(pair.c.left_key.in_(mine)))
-    transaction.execute(delete(pair).where(pair.c.right_key.in_(mine)))
-    for table in (content_text, unlinked, new_digest, content):
-        transaction.execute(delete(table).where(table.c.content_key.in_(mine)))
+    others = (table.c.content_key for table in (content_text, unlinked, new_digest, content))
+    for key in (pair.c.left_key, pair.c.right_key, *others):
+        for part in transaction.parts(content_keys):
+            transaction.execute(delete(key.table).where(has_given(key)), part)
     delete_rows(transaction, joined(bucket_rows(content_keys, band_keys), identities.rows_by_key(digests)))
 
 

@@ -14,9 +14,10 @@ from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 from lshdb.model.arrays import distinct
 from lshdb.model.values import BandKeys, VerifiedPairs
 from lshdb.store.dialect import Columns
+from lshdb.store.given import given, has_given
 from lshdb.store.returned import as_text, integers
 from lshdb.store.schema import content, document, pair, unlinked
-from lshdb.store.staging import staged_key, staged_pair
+from lshdb.store.staging import staged_pair
 from lshdb.store.statements import statements
 from lshdb.store.tables import lookups
 from lshdb.store.tables.buckets import buckets_of, contents_at
@@ -58,7 +59,9 @@ _BETWEEN: Final = select(as_text(content.c.content_key)).where(
 )
 _UNLINKED: Final = select(unlinked.c.content_key).order_by(unlinked.c.content_key)
 _FIRST_UNLINKED: Final = _UNLINKED.limit(bindparam("count"))
-_MARK_LINKED: Final = delete(unlinked).where(unlinked.c.content_key.in_(select(staged_key.c.staged_key)))
+_IS_THERE: Final = select(unlinked.c.content_key).where(unlinked.c.content_key == given.c.value).exists()
+_MARK_UNLINKED: Final = insert(unlinked).from_select(["content_key"], select(given.c.value).where(~_IS_THERE))
+_MARK_LINKED: Final = delete(unlinked).where(has_given(unlinked.c.content_key))
 
 
 class StoredSignatures(Struct, frozen=True):
@@ -223,15 +226,14 @@ def delete_pairs(transaction: Transaction, pairs: VerifiedPairs) -> None:
 
 def mark_unlinked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
     """Add contents to the list of contents to link."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    there = select(unlinked.c.content_key).where(unlinked.c.content_key == staged_key.c.staged_key).exists()
-    transaction.execute(insert(unlinked).from_select(["content_key"], select(staged_key.c.staged_key).where(~there)))
+    for part in transaction.parts(content_keys):
+        transaction.execute(_MARK_UNLINKED, part)
 
 
 def mark_linked(transaction: Transaction, content_keys: NDArray[np.int64]) -> None:
     """Remove contents from the list of contents to link."""
-    transaction.stage(staged_key, {"staged_key": content_keys})
-    transaction.execute(_MARK_LINKED)
+    for part in transaction.parts(content_keys):
+        transaction.execute(_MARK_LINKED, part)
 
 
 def analyse_contents(transaction: Transaction) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import and_, delete, func, select
 
+from lshdb.store.given import has_given
 from lshdb.store.schema import document, removal, source
-from lshdb.store.staging import staged
 from lshdb.store.transaction import Transaction
 
 __all__ = ["count", "num_since"]
@@ -18,11 +18,10 @@ def count(transaction: Transaction, doc_keys: Sequence[int], run_key: int) -> No
     numbers = _of_sources(transaction, doc_keys)
     if not numbers:
         return
-    mine = and_(removal.c.run_key == run_key, removal.c.source_key.in_(staged(transaction, list(numbers))))
-    before = dict(
-        tuple(row) for row in transaction.execute(select(removal.c.source_key, removal.c.num_documents).where(mine))
-    )
-    transaction.execute(delete(removal).where(mine))
+    mine, asked = and_(removal.c.run_key == run_key, has_given(removal.c.source_key)), {"given": list(numbers)}
+    counted = select(removal.c.source_key, removal.c.num_documents).where(mine)
+    before = dict(tuple(row) for row in transaction.execute(counted, asked))
+    transaction.execute(delete(removal).where(mine), asked)
     columns = {
         "source_key": list(numbers),
         "run_key": [run_key] * len(numbers),
@@ -44,9 +43,9 @@ def _of_sources(transaction: Transaction, doc_keys: Sequence[int]) -> dict[int, 
     statement = (
         select(document.c.source_key, func.count())
         .join_from(document, source, source.c.source_key == document.c.source_key)
-        .where(document.c.doc_key.in_(staged(transaction, doc_keys)))
+        .where(has_given(document.c.doc_key))
         .where(document.c.last_seen_run >= source.c.reading_run)
         .group_by(document.c.source_key)
         .order_by(document.c.source_key)
     )
-    return dict(tuple(row) for row in transaction.execute(statement))
+    return dict(tuple(row) for row in transaction.execute(statement, {"given": doc_keys}))

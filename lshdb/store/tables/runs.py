@@ -10,8 +10,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, Table, bindparam, case, delete, func, insert, select, update
 
 from lshdb.model.values import Counts, Rejection
+from lshdb.store.given import has_given
 from lshdb.store.schema import rejected, run
-from lshdb.store.staging import staged
 from lshdb.store.statements.clock import now
 from lshdb.store.tables import collections
 from lshdb.store.transaction import Transaction
@@ -75,8 +75,8 @@ def latest(table: Table, run_key: int) -> ColumnElement[int]:
 
 def take_back(transaction: Transaction, rejected_keys: Sequence[int]) -> int:
     """Delete records of items that could not be ingested. Returns: how many there were."""
-    mine = rejected.c.rejected_key.in_(staged(transaction, rejected_keys))
-    return transaction.execute(delete(rejected).where(mine)).rowcount
+    mine = has_given(rejected.c.rejected_key)
+    return transaction.execute(delete(rejected).where(mine), {"given": rejected_keys}).rowcount
 
 
 def reject(transaction: Transaction, run_key: int, items: Sequence[Rejection]) -> list[int]:

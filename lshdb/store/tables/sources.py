@@ -9,9 +9,9 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, delete, func, select, update
 
 from lshdb.model.reports import HalfRead
-from lshdb.store.given import is_given
+from lshdb.store.given import has_given, is_given
 from lshdb.store.schema import document, removal, source
-from lshdb.store.staging import staged, staged_key, staged_source
+from lshdb.store.staging import staged_source
 from lshdb.store.statements.collections import name_of
 from lshdb.store.tables import collections, runs
 from lshdb.store.transaction import Transaction
@@ -113,11 +113,9 @@ def half_read(transaction: Transaction, count: int) -> tuple[int, list[HalfRead]
 
 def origins(transaction: Transaction, source_keys: Sequence[int]) -> dict[int, Origin]:
     """Return the origins of sources by their keys."""
-    transaction.stage(staged_key, {"staged_key": source_keys})
-    statement = select(source.c.source_key, source.c.uri, source.c.mtime_ns).join_from(
-        staged_key, source, source.c.source_key == staged_key.c.staged_key
-    )
-    return {row.source_key: Origin(row.uri, row.mtime_ns) for row in transaction.execute(statement)}
+    statement = select(source.c.source_key, source.c.uri, source.c.mtime_ns).where(has_given(source.c.source_key))
+    found = transaction.execute(statement, {"given": source_keys})
+    return {row.source_key: Origin(row.uri, row.mtime_ns) for row in found}
 
 
 def may_hold_qualified(transaction: Transaction, source_keys: Sequence[int]) -> set[int]:
@@ -125,9 +123,9 @@ def may_hold_qualified(transaction: Transaction, source_keys: Sequence[int]) -> 
 
     An id that only looks qualified costs time, but changes no answer.
     """
-    mine = document.c.source_key.in_(staged(transaction, source_keys))
     looks_qualified = document.c.doc_id.like("%@/%") | document.c.doc_id.like("%@-")
-    return set(transaction.execute(select(document.c.source_key).where(mine, looks_qualified).distinct()).scalars())
+    statement = select(document.c.source_key).where(has_given(document.c.source_key), looks_qualified).distinct()
+    return set(transaction.execute(statement, {"given": source_keys}).scalars())
 
 
 def see(transaction: Transaction, collection: str, states: Sequence[SourceState], run_key: int) -> None:
@@ -203,11 +201,11 @@ def vanished(transaction: Transaction, source_keys: Sequence[int], count: int) -
     statement = (
         select(document.c.doc_key)
         .join_from(document, source, source.c.source_key == document.c.source_key)
-        .where(document.c.source_key.in_(staged(transaction, source_keys)))
+        .where(has_given(document.c.source_key))
         .where(document.c.last_seen_run < source.c.reading_run, _tells_what_is_gone())
         .limit(count)
     )
-    return list(transaction.execute(statement).scalars())
+    return list(transaction.execute(statement, {"given": source_keys}).scalars())
 
 
 def spared(transaction: Transaction, source_keys: Sequence[int]) -> int:
@@ -215,30 +213,29 @@ def spared(transaction: Transaction, source_keys: Sequence[int]) -> int:
 
     Only sources that were read to their end.
     """
-    mine = source.c.source_key.in_(staged(transaction, source_keys))
+    mine = has_given(source.c.source_key)
     older = select(document.c.doc_key).where(
         document.c.source_key == source.c.source_key, document.c.last_seen_run < source.c.reading_run
     )
     statement = select(func.count()).where(mine, source.c.state == DONE, ~_tells_what_is_gone(), older.exists())
-    return int(transaction.execute(statement).scalar_one())
+    return int(transaction.execute(statement, {"given": source_keys}).scalar_one())
 
 
 def documents_of(transaction: Transaction, source_keys: Sequence[int]) -> list[int]:
     """Return the keys of the documents of these sources."""
-    mine = document.c.source_key.in_(staged(transaction, source_keys))
-    return list(transaction.execute(select(document.c.doc_key).where(mine)).scalars())
+    statement = select(document.c.doc_key).where(has_given(document.c.source_key))
+    return list(transaction.execute(statement, {"given": source_keys}).scalars())
 
 
 def remove(transaction: Transaction, source_keys: Sequence[int]) -> None:
     """Delete sources. They must not have documents any more."""
-    mine = staged(transaction, source_keys)
-    transaction.execute(delete(removal).where(removal.c.source_key.in_(mine)))
-    transaction.execute(delete(source).where(source.c.source_key.in_(mine)))
+    for table in (removal, source):
+        transaction.execute(delete(table).where(has_given(table.c.source_key)), {"given": source_keys})
 
 
 def forget(transaction: Transaction, source_keys: Sequence[int]) -> None:
     """Let the next ingest read sources from their beginning."""
-    transaction.execute(_unread.where(source.c.source_key.in_(staged(transaction, source_keys))))
+    transaction.execute(_unread.where(has_given(source.c.source_key)), {"given": source_keys})
 
 
 def forget_all(transaction: Transaction, collection: str) -> None:
@@ -248,11 +245,13 @@ def forget_all(transaction: Transaction, collection: str) -> None:
 
 def holding(transaction: Transaction, doc_keys: Sequence[int]) -> dict[int, str]:
     """Return the URIs of the sources of documents, by their keys."""
-    mine = document.c.doc_key.in_(staged(transaction, doc_keys))
-    statement = select(source.c.source_key, source.c.uri).join_from(
-        document, source, source.c.source_key == document.c.source_key
+    statement = (
+        select(source.c.source_key, source.c.uri)
+        .join_from(document, source, source.c.source_key == document.c.source_key)
+        .where(has_given(document.c.doc_key))
+        .distinct()
     )
-    return {row.source_key: row.uri for row in transaction.execute(statement.where(mine).distinct())}
+    return {row.source_key: row.uri for row in transaction.execute(statement, {"given": doc_keys})}
 
 
 def all_of(transaction: Transaction, collection: str) -> list[int]:
