@@ -17,6 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Index, PrimaryKeyConstraint, Table
 from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 
 from lshdb.errors import StoreError, StoreFailed
 from lshdb.model.banding import Sizes
@@ -51,6 +52,8 @@ class Dialect(ABC):
     # Whether this process reads the files itself, and waits for no server.
     is_local: ClassVar[bool]
     driver_error: ClassVar[type[Exception]]
+    # Compiles the statements that are kept. Each engine has one of its own, for which they would be compiled again.
+    compiler: ClassVar[SqlDialect]
     # Bytes that rows take in its tables.
     sizes: ClassVar[Sizes]
     # Whether it has the foreign keys in `schema.UNENFORCED`.

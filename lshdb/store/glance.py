@@ -35,7 +35,7 @@ class Glance(Snapshot, frozen=True):
 
     def rows(self, statement: Executable, parameters: Mapping[str, object] | None = None) -> Iterator[tuple[Any, ...]]:
         """Return what a transaction would yield. Raises: StateChanged."""
-        asked = compiled(statement, self.connection.dialect)
+        asked = compiled(statement, self.dialect.compiler)
         cursor = self.connection.connection.cursor()
         # A join without a condition is a loop, so the rows stay in their order.
         cursor.execute(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final, TypeVar, get_type_hints
@@ -29,6 +29,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from lshdb.errors import (
@@ -295,7 +296,8 @@ class Store:
         except InvalidParams as error:
             raise IndexDamaged(url=self.url, reason=f"in the table index_params, {error}") from None
         self._stored_params = tuple(row)
-        self._state = self._selecting_state()
+        state = self.dialect.state
+        self._state = None if state is None else _state_query(state, self.dialect.compiler, self._stored_params)
 
     def replace_params(self, params: Params) -> bool:
         """Give an index other parameters if it has no documents. Returns: whether it had none.
@@ -462,14 +464,6 @@ class Store:
         with self._translated(), self._engine.connect() as connection:
             upgrade.require_head(connection, found, self.url)
 
-    def _selecting_state(self) -> str | None:
-        """Return a query for the state of the index, which has a row while the parameters are these, or None."""
-        if self.dialect.state is None:
-            return None
-        are_same = (index_params.c[name] == value for name, value in zip(_NAMES, self._stored_params, strict=True))
-        state: Select[str] = select(literal_column(self.dialect.state).label("state")).where(_ONLY_ROW, *are_same)
-        return str(state.compile(dialect=self._engine.dialect, compile_kwargs={"literal_binds": True}))
-
     @contextmanager
     def _translated(self, outcome: str = "") -> Iterator[None]:
         """Translate the driver's errors into those of lshdb. This is the only place that does.
@@ -505,3 +499,14 @@ class Store:
     def _without_password(self, reason: str) -> str:
         password = self._address.password
         return reason.replace(password, "***") if password else reason
+
+
+@lru_cache(maxsize=16)
+def _state_query(state: str, compiler: SqlDialect, params: tuple[object, ...]) -> str:
+    """Return a query for the state of an index, which has a row while its parameters are these.
+
+    To compile it takes 2 ms, a sixth of opening an index on a server.
+    """
+    are_same = (index_params.c[name] == value for name, value in zip(_NAMES, params, strict=True))
+    asked: Select[str] = select(literal_column(state).label("state")).where(_ONLY_ROW, *are_same)
+    return str(asked.compile(dialect=compiler, compile_kwargs={"literal_binds": True}))

@@ -89,7 +89,7 @@ class Snapshot(Struct, frozen=True):
         SQLAlchemy takes 50 µs for a statement, and this 10; a question has four. Args: statement: it is kept, because
             it is compiled only once.
         """
-        asked = compiled(statement, self.connection.dialect)
+        asked = compiled(statement, self.dialect.compiler)
         cursor = self.connection.connection.cursor()
         cursor.execute(asked.text, asked.bound(parameters or {}))
         rows: Iterator[tuple[Any, ...]] = iter(cursor)  # type: ignore[call-overload]
@@ -140,7 +140,7 @@ class Transaction(Snapshot, frozen=True):
 
         As the driver has them, in a third of the time of `stream`.
         """
-        asked = compiled(statement, self.connection.dialect)
+        asked = compiled(statement, self.dialect.compiler)
         with closing(self.dialect.cursor(self.connection)) as cursor:
             cursor.execute(asked.text, asked.bound(parameters or {}))
             while block := cursor.fetchmany(rows):
@@ -191,7 +191,7 @@ class Transaction(Snapshot, frozen=True):
 
     def stage(self, table: Table, columns: Columns) -> None:
         """Replace the rows of a temporary table."""
-        made, deleted, truncated = _emptying(table, self.connection.dialect)
+        made, deleted, truncated = _emptying(table, self.dialect.compiler)
         num_rows = len(next(iter(columns.values())))
         emptied = truncated if num_rows >= self.dialect.truncated_rows else deleted
         self.dialect.execute_all(self.connection, [made, emptied])

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from sqlalchemy import select, text
 
+from lshdb import Document, Index
 from lshdb.store.given import given
+from lshdb.store.sqlite.dialect import _insertion
 from lshdb.store.staging import staged_digest
 from lshdb.store.store import Store
+from lshdb.store.transaction import _emptying, compiled
 from tests.store.conftest import PARAMS, new_store_at
 
 
@@ -24,6 +27,19 @@ def test_streamed_integers_are_all_rows_in_order(count: int, store: Store) -> No
     assert [len(block) for block in blocks] == [min(7, count - begin) for begin in range(0, count, 7)]
     assert all(block.dtype == np.int64 and block.shape[1] == 2 for block in blocks)
     assert [row for block in blocks for row in block.tolist()] == [[number, 10 * number] for number in range(count)]
+
+
+def test_statements_are_compiled_once_for_all_indexes(new_url: Callable[[], str]) -> None:
+    num_compiled = list[int]()
+    for _ in range(2):
+        with Index.create(new_url()) as index:
+            index.add([Document("a", "one two three"), Document("b", "one two three five")])
+            index.add([Document("a", "one two three four")])
+            assert index.query(Document("c", "one two three five"))
+        num_compiled.append(
+            compiled.cache_info().misses + _emptying.cache_info().misses + _insertion.cache_info().misses
+        )
+    assert num_compiled[0] == num_compiled[1]
 
 
 @pytest.mark.postgres

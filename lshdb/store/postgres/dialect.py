@@ -31,6 +31,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.exc import OperationalError
 
 from lshdb.errors import AccessDenied, IndexBusy, IndexReadOnly, StoreError, StoreUnreachable, UsageError
@@ -57,7 +58,6 @@ LOCK_LIMIT = "10min"
 # In a database without an encoding (SQL_ASCII), texts are UTF-8, too.
 ENCODINGS = ("UTF8", "SQL_ASCII")
 
-_DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
 # Rows of a binary COPY that are made at a time: 150 kB of buckets, which fit the buffer of a socket.
@@ -97,6 +97,7 @@ class Postgres(Dialect):
     backend: ClassVar[str] = "postgresql"
     is_local: ClassVar[bool] = False
     driver_error: ClassVar[type[Exception]] = psycopg.Error
+    compiler: ClassVar[SqlDialect] = PGDialect_psycopg()  # type: ignore[no-untyped-call]
     sizes: ClassVar[Sizes] = Sizes(row=105.0, content=165.0)
     enforces_all: ClassVar[bool] = False
     puts_off: ClassVar[bool] = True
@@ -282,7 +283,7 @@ class Postgres(Dialect):
 
     def delete(self, connection: Connection, table: Table, columns: Columns) -> None:
         keys = table.primary_key.columns
-        arrays = ", ".join(f"CAST(%({key.name})s AS {key.type.compile(_DIALECT)}[])" for key in keys)
+        arrays = ", ".join(f"CAST(%({key.name})s AS {key.type.compile(self.compiler)}[])" for key in keys)
         deletion = f"DELETE FROM {table.name} WHERE ({', '.join(keys.keys())}) IN (SELECT * FROM unnest({arrays}))"  # noqa: S608
         # With many more at a time, the planner reads the whole table instead of looking each of them up.
         for begin in range(0, len(columns[keys[0].name]), _DELETED_ROWS):
@@ -424,7 +425,7 @@ class _Said:
 def _sent(column: Column[Any], values: NDArray[np.generic] | Sequence[object]) -> Iterable[object]:
     """Return the values of a column in the form that the driver expects for its type."""
     if isinstance(column.type, Json | Moment):
-        return (column.type.process_bind_param(value, _DIALECT) for value in as_list(values))
+        return (column.type.process_bind_param(value, Postgres.compiler) for value in as_list(values))
     return as_list(values)
 
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Table, event, insert, inspect
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.engine.interfaces import Dialect as SqlDialect
 from sqlalchemy.pool import QueuePool
@@ -84,6 +85,7 @@ class Sqlite(Dialect):
     """SQLite through the standard library's driver."""
 
     backend: ClassVar[str] = "sqlite"
+    compiler: ClassVar[SqlDialect] = SQLiteDialect_pysqlite()
     is_local: ClassVar[bool] = True
     driver_error: ClassVar[type[Exception]] = sqlite3.Error
     sizes: ClassVar[Sizes] = SQLITE_SIZES
@@ -317,7 +319,7 @@ def _insert(connection: Connection, table: Table, columns: Columns, *prefixes: s
     num_rows = max(map(len, columns.values()))
     constants = _constants(columns, num_rows) if num_rows >= MANY_ROWS else {}
     varying = [values for name, values in columns.items() if name not in constants]
-    insertion = _insertion(table, prefixes, tuple(columns), connection.dialect)
+    insertion = _insertion(table, prefixes, tuple(columns))
     first, row = _placeholders(columns, constants)
     size, begin = 1 << (MAX_VARIABLES // max(len(varying), 1)).bit_length() - 1, 0
     while begin < num_rows:
@@ -374,9 +376,9 @@ def _bound(column: NDArray[np.generic] | Sequence[object]) -> Sequence[object]:
 
 
 @cache
-def _insertion(table: Table, prefixes: tuple[str, ...], names: tuple[str, ...], dialect: SqlDialect) -> str:
+def _insertion(table: Table, prefixes: tuple[str, ...], names: tuple[str, ...]) -> str:
     """Return an INSERT without its rows. Compiling it takes a tenth of the time of a short query, so it is cached."""
-    compiled = str(insert(table).prefix_with(*prefixes).compile(dialect=dialect, column_keys=list(names)))
+    compiled = str(insert(table).prefix_with(*prefixes).compile(dialect=Sqlite.compiler, column_keys=list(names)))
     return compiled[: compiled.rindex("(")]
 
 
