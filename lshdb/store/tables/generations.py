@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, and_, delete, insert, literal, select, true, tuple_, union_all, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, insert, literal, select, true, tuple_, union_all, update
 
 from lshdb.store.schema import band_bucket, bucket_generation, index_params
 from lshdb.store.statements.statements import NO_LIMIT
@@ -62,6 +62,12 @@ MOST_SOURCES: Final = 100
 
 _PLACE: Final = (band_bucket.c.band, band_bucket.c.bucket_hash)
 _PLACES: Final = select(*_PLACE).order_by(*_PLACE)
+# With new rows, its filter is wrong.
+_TAKE: Final = (
+    update(bucket_generation)
+    .where(bucket_generation.c.generation == bindparam("taker"))
+    .values(filter=None, next_filter=None, num_rows=bucket_generation.c.num_rows + bindparam("more"))
+)
 _BANDS: Final = select(index_params.c.bands).where(index_params.c.params_key == 1)
 
 
@@ -104,8 +110,7 @@ def young(transaction: Transaction, num_rows: int) -> int:
     if not takers and idle and lacks_key(transaction):
         takers = idle
     number = takers[0].number if takers else _create(transaction, known)
-    # With new rows, its filter is wrong.
-    change(transaction, [number], filter=None, next_filter=None, num_rows=bucket_generation.c.num_rows + num_rows)
+    transaction.execute(_TAKE, {"taker": number, "more": num_rows})
     return number
 
 

@@ -19,7 +19,12 @@ from lshdb.store.transaction import Transaction
 __all__ = ["begin", "counts", "finish", "last_before", "latest", "record", "reject", "state", "take_back"]
 
 # Statements that every small addition needs are made once: making one takes longer than running it.
-_COUNTS: Final = select(*(run.c[field.name] for field in fields(Counts))).where(run.c.run_key == bindparam("run"))
+_NAMES: Final = tuple(field.name for field in fields(Counts))
+_IS_THIS: Final = run.c.run_key == bindparam("run")
+_BEGIN: Final = insert(run).values(started_at=now())
+_COUNTS: Final = select(*(run.c[name] for name in _NAMES)).where(_IS_THIS)
+_RECORD: Final = update(run).where(_IS_THIS).values({name: run.c[name] + bindparam(f"more_{name}") for name in _NAMES})
+_FINISH: Final = update(run).where(_IS_THIS).values(state=bindparam("ended"), finished_at=now())
 _CHANGES: Final = ("num_added", "num_updated", "num_removed", "num_rejected")
 _STATE: Final = select(
     func.max(run.c.run_key), func.count(run.c.finished_at), *(func.sum(run.c[name]) for name in _CHANGES)
@@ -33,18 +38,16 @@ def begin(transaction: Transaction, verb: str, collection: str, version: str) ->
         "verb": verb,
         "collection_key": collections.ensure(transaction, collection) if collection else None,
         "state": "running",
-        "started_at": now(),
         "lshdb_version": version,
     }
-    transaction.execute(insert(run).values(run_key=key, **values, **asdict(Counts())))
+    transaction.execute(_BEGIN, {"run_key": key, **values, **asdict(Counts())})
     return int(key)
 
 
 def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
     """Add the counts of a batch to its run. Call it in the transaction that writes the batch."""
-    grown = {name: run.c[name] + number for name, number in asdict(batch).items() if number}
-    if grown:
-        transaction.execute(update(run).where(run.c.run_key == run_key).values(grown))
+    if batch != Counts():
+        transaction.execute(_RECORD, {"run": run_key} | {f"more_{name}": getattr(batch, name) for name in _NAMES})
 
 
 def counts(transaction: Transaction, run_key: int) -> Counts:
@@ -65,7 +68,7 @@ def last_before(transaction: Transaction, moment: datetime) -> int:
 
 def finish(transaction: Transaction, run_key: int, state: str) -> None:
     """Record the end of a run as ``finished``, ``interrupted`` or ``failed``."""
-    transaction.execute(update(run).where(run.c.run_key == run_key).values(state=state, finished_at=now()))
+    transaction.execute(_FINISH, {"run": run_key, "ended": state})
 
 
 def latest(table: Table, run_key: int) -> ColumnElement[int]:
