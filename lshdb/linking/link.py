@@ -112,8 +112,7 @@ class Linking:
         )
         if not len(keys):
             return 0
-        self._ensure(late_indexes.FIRST_INGEST)
-        self._ensure(late_indexes.FIRST_LINK)
+        self._ensure(late_indexes.FIRST_INGEST + late_indexes.FIRST_LINK)
         if are_many := len(keys) > MANY_CONTENTS:
             late_indexes.put_off(self._store, late_indexes.FIRST_LINK)
         with Occurrences(last_key or 0) as occurrences, self._store.clearing_log() if are_many else nullcontext():
@@ -124,8 +123,9 @@ class Linking:
                 self._scan(keys, occurrences)
                 with self._preparing_questions():
                     num_pairs = self._compute(occurrences)
-        # Before the contents are marked, so that a link that was killed is repeated.
-        self._ensure(late_indexes.FIRST_LINK)
+        if are_many:
+            # Before the contents are marked, so that a link that was killed is repeated.
+            self._ensure(late_indexes.FIRST_LINK)
         self._store.write(partial(_end, keys=keys, are_few=are_few))
         if are_many:
             self._store.sweep_unlinked()

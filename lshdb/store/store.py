@@ -123,7 +123,7 @@ class Store:
         """
         store = cls(read_only(parse(location)) if reads_only else parse(location))
         with store._or_closed():
-            store._require_current()
+            store._require_current(store._require_existing())
             store.reload()
         return store
 
@@ -145,10 +145,16 @@ class Store:
     @classmethod
     def ensure(cls, location: str, params: Params, version: str) -> Store:
         """Open the index at a URL or path, or create it as `create` does. An existing index keeps its parameters."""
-        try:
-            return cls.create(location, params, version)
-        except IndexExists:
-            return cls.open(location)
+        store = cls.at(location)
+        with store._or_closed():
+            if (found := store._revision()) is None:
+                # Another process may be faster.
+                with suppress(IndexExists):
+                    store._create(params, version)
+                found = store._require_existing()
+            store._require_current(found)
+            store.reload()
+        return store
 
     def close(self) -> None:
         """Close all connections, and cut each `stream`. Other transactions that are open stay so; none can begin."""
@@ -459,8 +465,7 @@ class Store:
             raise IndexMissing(url=self.url)
         return found
 
-    def _require_current(self) -> None:
-        found = self._require_existing()
+    def _require_current(self, found: str) -> None:
         with self._translated(), self._engine.connect() as connection:
             upgrade.require_head(connection, found, self.url)
 

@@ -605,18 +605,23 @@ def test_a_collection_is_paged_in_the_order_of_its_ids_without_sorting(big_store
     assert plans.sorts == [], plans
 
 
-def test_the_shared_buckets_of_a_band_are_read_once_without_a_join(big_store: Store) -> None:
+@pytest.mark.parametrize("num_slices", [1, 3])
+def test_the_shared_buckets_of_a_band_are_read_once_without_a_join(
+    num_slices: int, big_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_buckets, "FETCH_ROWS", NUM_CONTENTS // num_slices + 1)
     with recorded(big_store) as (transaction, plans):
         rows = np.concatenate(list(shared_buckets.of_band(transaction, 0)))
     assert len(rows) == 2 * (NUM_CONTENTS // 10 - 1)
     if transaction.connection.dialect.name == "sqlite":
         assert plans.sorts == [], plans
-        # Slices of this band, nothing of the others.
+        # Slices of this band, nothing of the others. Of several, first the limits.
         searched = [step for step in plans.steps if "band_bucket" in step]
         assert all("USING PRIMARY KEY (generation=? AND band=?" in step for step in searched), plans
-        assert sum("bucket_hash>? AND bucket_hash<?" in step for step in searched) == len(searched) - 2, plans
+        in_slices = sum("bucket_hash>? AND bucket_hash<?" in step for step in searched)
+        assert (in_slices, len(searched) - in_slices) == (num_slices, 2 * (num_slices > 1)), plans
     else:
-        assert sum("Aggregate" in step for step in plans.steps) == 1, plans
+        assert sum("Aggregate" in step for step in plans.steps) == num_slices, plans
         assert not any("Loop" in step or "Join" in step for step in plans.steps), plans
 
 

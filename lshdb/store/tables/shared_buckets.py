@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lshdb.store.returned import integers
 from lshdb.store.statements import statements
-from lshdb.store.tables import generations
+from lshdb.store.tables import filters, generations
 from lshdb.store.transaction import FETCH_ROWS, Transaction
 
 __all__ = ["Slice", "of_band", "of_slice", "slices"]
@@ -33,6 +33,9 @@ class Slice(Struct, frozen=True):
 def slices(transaction: Transaction, numbers: Iterable[int]) -> Iterator[Slice]:
     """Yield the slices of some bands in order. Each has up to FETCH_ROWS rows, or a few more: hashes are uniform."""
     num_slices = generations.num_contents(transaction) // FETCH_ROWS + 1
+    if num_slices == 1:
+        yield from (Slice(band, filters.LEAST_HASH, generations.LAST_HASH) for band in numbers)
+        return
     for band in numbers:
         limits = [row for row in transaction.rows(statements.hash_limits(), {"band": band}) if row[0] is not None]
         if limits:
