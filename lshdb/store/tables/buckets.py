@@ -208,6 +208,8 @@ def bucket_rows(content_keys: NDArray[np.int64], band_keys: BandKeys) -> Columns
 
 def joined(*parts: Columns) -> Columns:
     """Return the rows of all parts."""
+    if len(parts) == 1:
+        return parts[0]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 

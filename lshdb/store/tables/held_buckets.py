@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import islice
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +22,14 @@ from lshdb.model.calls import calls_ahead
 from lshdb.model.values import BandKeys, Fingerprints
 from lshdb.store.dialect import Columns
 from lshdb.store.tables import filters, fingerprints, generations
-from lshdb.store.tables.buckets import bucket_rows, put_rows
+from lshdb.store.tables.buckets import bucket_rows, joined, put_rows
 from lshdb.store.tables.graph import existing_between
 from lshdb.store.tables.stored_digests import StoredDigests
 from lshdb.store.transaction import Transaction
 
 __all__ = ["HeldBuckets"]
+
+WRITTEN_ROWS: Final = 10_000
 
 
 class HeldBuckets:
@@ -115,10 +119,12 @@ class HeldBuckets:
 
         # A thread sorts the next band while the database writes this one.
         with closing(calls_ahead(made, zip(*self._bands, strict=True), threads=1)) as bands:
-            for rows, entries in bands:
-                put_rows(transaction, rows, generation)
-                if number is not None and entries is not None:
-                    filters.put(transaction, number, entries)
+            # Several of a few contents at a time: each takes a millisecond on a server.
+            while some := list(islice(bands, max(1, WRITTEN_ROWS // max(1, len(keys))))):
+                put_rows(transaction, joined(*(rows for rows, _ in some)), generation)
+                for _, entries in some:
+                    if number is not None and entries is not None:
+                        filters.put(transaction, number, entries)
         if self._prints:
             fingerprints.put(transaction, keys, Fingerprints.concatenate(self._prints).chosen(np.flatnonzero(is_there)))
         if self._stored is not None:
