@@ -116,7 +116,7 @@ def is_given(name: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 def has_given(key: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return the condition that ``:given`` lists a key. For it, rows are looked up one by one."""
+    """Return the condition that ``:given`` lists a key. The databases look each of them up."""
     return key.in_(select(given.c.value))
 
 

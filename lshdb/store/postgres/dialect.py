@@ -233,7 +233,7 @@ class Postgres(Dialect):
         return frozenset()
 
     def cursor(self, connection: Connection) -> DBAPICursor:
-        # A connection may read several results at once.
+        # It needs a name, because a connection may read several results at once.
         own: Any = sessions.driver_of(connection).cursor(name=f"lshdb_{next(self._numbers)}")
         return own  # type: ignore[no-any-return]
 

@@ -29,6 +29,7 @@ from lshdb.store.transaction import Transaction
 
 __all__ = ["HeldBuckets"]
 
+# About as many rows are written at once, of several bands if need be: on a server, each time takes a millisecond.
 WRITTEN_ROWS: Final = 10_000
 
 
@@ -119,7 +120,6 @@ class HeldBuckets:
 
         # A thread sorts the next band while the database writes this one.
         with closing(calls_ahead(made, zip(*self._bands, strict=True), threads=1)) as bands:
-            # Several of a few contents at a time: each takes a millisecond on a server.
             while some := list(islice(bands, max(1, WRITTEN_ROWS // max(1, len(keys))))):
                 put_rows(transaction, joined(*(rows for rows, _ in some)), generation)
                 for _, entries in some:
