@@ -1,19 +1,22 @@
-"""Rows that are streamed in blocks, and temporary tables."""
+"""Rows that are read as integers, compiled statements, and temporary tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+import psycopg
 import pytest
+from numpy.typing import NDArray
 from sqlalchemy import select, text
 
 from lshdb import Document, Index
 from lshdb.store.given import given
+from lshdb.store.postgres import sessions
 from lshdb.store.sqlite.dialect import _insertion
 from lshdb.store.staging import staged_digest
 from lshdb.store.store import Store
-from lshdb.store.transaction import _emptying, compiled
+from lshdb.store.transaction import Transaction, _emptying, compiled
 from tests.store.conftest import PARAMS, new_store_at
 
 
@@ -64,3 +67,23 @@ def test_postgres_sends_values_in_binary_form(new_postgres_url: Callable[[], str
             assert cursor.fetchall() == [(b"\0\1", 7)]
             assert cursor.pgresult.fformat(0) == 1
             cursor.close()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("few", [False, True])
+def test_integers_are_read_again_if_the_connection_is_lost(few: bool, new_postgres_url: Callable[[], str]) -> None:
+    url, pids = new_postgres_url(), list[int]()
+    statement, asked = select(given.c.value), {"given": list(range(60_000))}
+
+    def read(transaction: Transaction) -> NDArray[np.int64]:
+        pids.append(sessions.driver_of(transaction.connection).info.backend_pid)
+        rows = transaction.stream_integers(statement, asked)
+        first = next(rows)
+        if len(pids) == 1:
+            with psycopg.connect(url, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", pids)
+        return transaction.few_integers(statement, asked) if few else np.concatenate([first, *rows])
+
+    with new_store_at(url) as store:
+        assert len(store.read(read)) == 60_000
+    assert len(set(pids)) == len(pids) == 2
