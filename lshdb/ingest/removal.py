@@ -20,11 +20,11 @@ from lshdb.readers import path_uri
 from lshdb.sketch.banding import band_keys
 from lshdb.store.store import Store
 from lshdb.store.tables import (
-    answers,
     bands,
     collections,
     documents,
     late_indexes,
+    locators,
     oversized,
     removals,
     runs,
@@ -54,8 +54,9 @@ def remove_documents(
 
     def write(transaction: Transaction) -> Removed:
         doc_keys, files = list[int](), list[int]()
+        known = locators.doc_keys(transaction, collection, doc_ids)
         for doc_id in doc_ids:
-            found = answers.doc_keys(transaction, collection, doc_id)
+            found = [known[doc_id]] if doc_id in known else []
             read = sources.seen(transaction, collection, path_uri(doc_id), 0) if forget_sources and not found else []
             if not found and not read:
                 raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
