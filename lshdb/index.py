@@ -248,7 +248,9 @@ class Index:
         """Return whether the collection ``default`` has a document with this id."""
         if not isinstance(doc_id, str) or unstorable(doc_id):
             return False
-        return bool(self._store.read(partial(answers.doc_keys, collection="default", doc_id=doc_id)))
+        from lshdb.store.tables import locators
+
+        return bool(self._store.read(partial(locators.doc_keys, collection="default", doc_ids=[doc_id])))
 
     @property
     def url(self) -> str:
@@ -467,10 +469,11 @@ class Index:
         It is the name itself, or the absolute path of that name. If the collection has neither, this returns the name.
         """
         from lshdb.readers import meant_ids
+        from lshdb.store.tables import locators
 
         arguments.document_name(name, collection)
         with self._store.reading() as snapshot:
-            candidates = (one for one in meant_ids(name) if answers.doc_keys(snapshot, collection, one))
+            candidates = (one for one in meant_ids(name) if locators.doc_keys(snapshot, collection, [one]))
             return next(candidates, name)
 
     def link(self) -> int:

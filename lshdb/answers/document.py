@@ -12,7 +12,7 @@ from lshdb.errors import TextsNotKept
 from lshdb.model.params import Params
 from lshdb.model.values import Document
 from lshdb.sketch.texts import unpack
-from lshdb.store.tables import answers, graph, inspection
+from lshdb.store.tables import graph, inspection, locators
 from lshdb.store.transaction import Transaction
 
 __all__ = ["stored_document"]
@@ -23,12 +23,12 @@ def stored_document(snapshot: Transaction, doc_id: str, collection: str, params:
 
     Raises: TextsNotKept: the index at `url` keeps no texts.
     """
-    found = answers.doc_keys(snapshot, collection, doc_id)
+    found = locators.doc_keys(snapshot, collection, [doc_id])
     if not found:
         return None
     if not params.keep_text:
         raise TextsNotKept(url=url)
-    origin = inspection.origin(snapshot, found[0])
+    origin = inspection.origin(snapshot, found[doc_id])
     text = "" if origin.content_key is None else _text(snapshot, origin.content_key)
     features = tuple(text.split("\n") if text else ()) if params.shingle == "set" else None
     return Document(

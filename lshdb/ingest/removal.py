@@ -56,11 +56,12 @@ def remove_documents(
         doc_keys, files = list[int](), list[int]()
         known = locators.doc_keys(transaction, collection, doc_ids)
         for doc_id in doc_ids:
-            found = [known[doc_id]] if doc_id in known else []
-            read = sources.seen(transaction, collection, path_uri(doc_id), 0) if forget_sources and not found else []
-            if not found and not read:
+            if doc_id in known:
+                doc_keys.append(known[doc_id])
+                continue
+            read = sources.seen(transaction, collection, path_uri(doc_id), 0) if forget_sources else []
+            if not read:
                 raise DocumentUnknown(doc_id=doc_id, collection=collection, url=store.url)
-            doc_keys += found
             files += read
         removals.count(transaction, doc_keys, run_key)
         origins = sources.holding(transaction, doc_keys)

@@ -12,7 +12,7 @@ from lshdb.model.reports import Figures, RunRow
 from lshdb.model.values import Counts, Document, Rejection, VerifiedPairs
 from lshdb.store.schema import oversized_bucket
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, graph, runs, sources
+from lshdb.store.tables import answers, documents, graph, locators, runs, sources
 from lshdb.store.tables.answers import Chosen, PairRow
 from lshdb.store.transaction import Transaction
 from tests.store.conftest import Minima, sketches_of
@@ -148,8 +148,8 @@ def test_a_document_is_found_in_its_collection_alone(snapshot: Transaction) -> N
     assert answers.content_of(snapshot, "p", "d") == (True, 2)
     assert answers.content_of(snapshot, "p", "none") == (True, None)
     assert answers.content_of(snapshot, "q", "d") == (False, None)
-    assert answers.doc_keys(snapshot, "q", "b") == [11]
-    assert answers.doc_keys(snapshot, "q", "d") == []
+    assert locators.doc_keys(snapshot, "q", ["b"]) == {"b": 11}
+    assert locators.doc_keys(snapshot, "q", ["d"]) == {}
 
 
 def test_the_neighbours_of_a_content_are_the_nearest_first_and_say_whether_they_are_exact(

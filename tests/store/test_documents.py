@@ -12,7 +12,7 @@ from lshdb.model.values import Document
 from lshdb.sketch.sketch import sketch
 from lshdb.store.schema import band_bucket, content, content_text, document, new_digest, pair, unlinked
 from lshdb.store.store import Store
-from lshdb.store.tables import answers, documents, fingerprints, sources
+from lshdb.store.tables import answers, documents, fingerprints, locators, sources
 from lshdb.store.tables.entries import Entries
 from lshdb.store.tables.held_buckets import HeldBuckets
 from lshdb.store.transaction import Transaction
@@ -36,7 +36,7 @@ def sizes(transaction: Transaction) -> tuple[int, int, int, int]:
 def remove(store: Store, *doc_ids: str) -> None:
     """Remove documents, and the contents that no other document has."""
     with store.writing() as transaction:
-        keys = [key for doc_id in doc_ids for key in answers.doc_keys(transaction, "default", doc_id)]
+        keys = list(locators.doc_keys(transaction, "default", doc_ids).values())
         assert len(keys) == len(doc_ids)
         retire(transaction, documents.remove(transaction, keys), PARAMS)
 

@@ -552,7 +552,7 @@ SMALL_QUESTIONS: dict[str, Callable[[Transaction], object]] = {
     "collections.oversized_mates": hot_mates_of_the_delta,
     "answers.documents_of": lambda transaction: list(answers.documents_of(transaction, SPREAD)),
     "answers.content_of": lambda transaction: answers.content_of(transaction, "default", "/crawl/7.txt"),
-    "answers.doc_keys": lambda transaction: answers.doc_keys(transaction, "default", "/crawl/7.txt"),
+    "locators.doc_keys": lambda transaction: locators.doc_keys(transaction, "default", ["/crawl/7.txt"]),
     "answers.pairs_of_documents": documents_of_some_pairs,
     "answers.settled": pairs_of_a_linked_text,
     "answers.neighbours": lambda transaction: answers.neighbours(transaction, 7, 0.8),

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     MetaData,
+    Select,
     Table,
     event,
     exists,
@@ -114,10 +116,6 @@ class Postgres(Dialect):
         self._schema = namespace.named_by(url)
         self._has_met_rows = False
         self._numbers = count()
-        # A role's own limit stays. The limit is set first, because the server computes columns from left to right.
-        limit = func.coalesce(func.nullif(func.current_setting("lock_timeout"), "0"), LOCK_LIMIT)
-        limiting = func.set_config("lock_timeout", limit, literal(True))
-        self._locking = select(limiting, func.pg_advisory_xact_lock(LOCK_SPACE, self._lock_key()))
 
     def normalised(self, url: URL) -> URL:
         return url.set(drivername="postgresql+psycopg").difference_update_query(["schema"])
@@ -197,6 +195,13 @@ class Postgres(Dialect):
     def lock(self, connection: Connection) -> None:
         connection.execute(self._locking)
 
+    @cached_property
+    def _locking(self) -> Select[str, None]:
+        # A role's own limit stays. The limit is set first, because the server computes columns from left to right.
+        limit = func.coalesce(func.nullif(func.current_setting("lock_timeout"), "0"), LOCK_LIMIT)
+        limiting = func.set_config("lock_timeout", limit, literal(True))
+        return select(limiting, func.pg_advisory_xact_lock(LOCK_SPACE, self._lock_key()))
+
     def is_locked(self, engine: Engine) -> bool:
         with engine.begin() as connection:
             got_it = connection.scalar(select(func.pg_try_advisory_xact_lock(LOCK_SPACE, self._lock_key())))
@@ -234,8 +239,7 @@ class Postgres(Dialect):
 
     def cursor(self, connection: Connection) -> DBAPICursor:
         # It needs a name, because a connection may read several results at once.
-        own: Any = sessions.driver_of(connection).cursor(name=f"lshdb_{next(self._numbers)}")
-        return own  # type: ignore[no-any-return]
+        return connection.connection.cursor(f"lshdb_{next(self._numbers)}")
 
     def execute_all(self, connection: Connection, statements: Sequence[str]) -> None:
         """Execute statements without parameters and results, in one round trip."""

@@ -39,7 +39,6 @@ __all__ = [
     "Chosen",
     "PairRow",
     "content_of",
-    "doc_keys",
     "documents_of",
     "figures",
     "neighbours",
@@ -236,12 +235,6 @@ def settled(
     asked = {**hashes, "places": mine, "digest": digest, "min_sim": min_sim}
     found = snapshot.rows(statements.settled_documents(), asked)
     return [(key, similarity, bool(exact), *names) for key, similarity, exact, *names in found] or None
-
-
-def doc_keys(transaction: Transaction, collection: str, doc_id: str) -> list[int]:
-    """Return a list with the key of the document, or an empty list if there is no such document."""
-    statement = select(document.c.doc_key).where(_IN_COLLECTION, document.c.doc_id == doc_id)
-    return list(transaction.execute(statement, {"collection": collection}).scalars())
 
 
 def figures(transaction: Transaction) -> Figures:

@@ -35,19 +35,20 @@ def begin(transaction: Transaction, verb: str, collection: str, version: str) ->
     """Create a run in state ``running``. Returns: its run_key."""
     (key,) = transaction.allocate(run, 1).tolist()
     values = {
+        "run_key": key,
         "verb": verb,
         "collection_key": collections.ensure(transaction, collection) if collection else None,
         "state": "running",
         "lshdb_version": version,
     }
-    transaction.execute(_BEGIN, {"run_key": key, **values, **asdict(Counts())})
+    transaction.execute(_BEGIN, values | asdict(Counts()))
     return int(key)
 
 
 def record(transaction: Transaction, run_key: int, batch: Counts) -> None:
     """Add the counts of a batch to its run. Call it in the transaction that writes the batch."""
     if batch != Counts():
-        transaction.execute(_RECORD, {"run": run_key} | {f"more_{name}": getattr(batch, name) for name in _NAMES})
+        transaction.execute(_RECORD, {"run": run_key} | {f"more_{name}": more for name, more in asdict(batch).items()})
 
 
 def counts(transaction: Transaction, run_key: int) -> Counts:
