@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -204,8 +205,8 @@ def test_a_repair_waits_for_no_ingest_unless_it_is_to(tmp_path: Path) -> None:
 def test_a_table_or_a_column_that_is_missing_is_named_and_nothing_else_is_asked(tmp_path: Path) -> None:
     path = str(tmp_path / "index.db")
     fill(path, tmp_path / "folder")
-    with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE source DROP COLUMN mtime_ns")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("ALTER TABLE source RENAME COLUMN mtime_ns TO changed")
         connection.execute("DROP TABLE rejected")
     found = [(fault.fault, fault.table, fault.key, fault.repair) for fault in listed(path)]
     assert sorted(found) == [
@@ -258,7 +259,7 @@ def test_a_second_row_of_parameters_is_a_fault_and_is_deleted(filled: str) -> No
 def test_what_sqlite_finds_wrong_with_its_file_is_a_fault(tmp_path: Path) -> None:
     path = str(tmp_path / "index.db")
     Index.create(path, Params()).close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("INSERT INTO unlinked VALUES (1)")
         connection.execute("INSERT INTO content VALUES (1, zeroblob(16), 7, zeroblob(400))")

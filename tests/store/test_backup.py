@@ -11,7 +11,7 @@ import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from urllib.parse import quote
 
@@ -264,7 +264,7 @@ def test_vacuum_leaves_sqlite_without_statistics_which_make_its_plans_worse(inde
     """With them, SQLite begins the reading of five contents with a scan of all: 18 ms a query instead of 2."""
     with Index.open(str(index_path)) as index:
         index.vacuum()
-    with sqlite3.connect(index_path) as connection:
+    with closing(sqlite3.connect(index_path)) as connection:
         assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchall() == []
 
 
@@ -277,7 +277,7 @@ def test_a_log_is_copied_into_the_file_while_the_index_is_used(tmp_path: Path, i
         with index._store.clearing_log() if is_cleared else nullcontext(), index._store.reading():
             assert len(index) == 1
         shutil.copy(tmp_path / "index.db", tmp_path / "copy.db")  # without its log
-    with sqlite3.connect(tmp_path / "copy.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
         found = connection.execute("SELECT doc_id FROM document").fetchall()
     assert found == ([("a",)] if is_cleared else [])
 
