@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Integer, LargeBinary, String, cast, func
+from sqlalchemy import ColumnElement, Dialect, Integer, String, cast, func
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import UserDefinedType
 
 __all__ = ["NotIntegers", "as_text", "contains", "integers", "joined", "rows_of_integers"]
 
@@ -45,19 +46,41 @@ def rows_of_integers(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.in
 
 
 def joined(column: ColumnElement[bytes]) -> ColumnElement[bytes]:
-    """Return an expression for all values of a column, one after the other; NULL if there are no rows."""
+    """Return an expression for all values of a column, concatenated; NULL if there are no rows."""
     return _Joined(column)
 
 
+def _joins_digits() -> bool:
+    # Older versions end a text that they have joined at its first NUL character, so they join hexadecimal digits.
+    from sqlite3 import sqlite_version_info
+
+    return sqlite_version_info < (3, 37)
+
+
+class _Bytes(UserDefinedType[bytes]):
+    """Bytes, which an old SQLite returns as hexadecimal digits."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, _coltype: object) -> Callable[[str | None], bytes | None] | None:
+        """Return the function that turns digits into bytes, or None if the driver returns bytes."""
+        if dialect.name != "sqlite" or not _joins_digits():
+            return None
+        return lambda digits: None if digits is None else bytes.fromhex(digits)
+
+
 class _Joined(FunctionElement[bytes]):
-    type = LargeBinary()
+    type = _Bytes()
     inherit_cache = True
 
 
 @compiles(_Joined, "sqlite")
 def _of_text(element: _Joined, compiler: SQLCompiler, **options: Any) -> str:
+    values = compiler.process(element.clauses, **options)
+    if _joins_digits():
+        return f"group_concat(hex({values}), '')"
     # SQLite joins texts only. Its casts change no byte.
-    return f"CAST(group_concat(CAST({compiler.process(element.clauses, **options)} AS TEXT), '') AS BLOB)"
+    return f"CAST(group_concat(CAST({values} AS TEXT), '') AS BLOB)"
 
 
 @compiles(_Joined, "postgresql")

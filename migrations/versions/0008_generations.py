@@ -43,7 +43,7 @@ def upgrade() -> None:
     )
     op.execute(
         "INSERT INTO bucket_generation (generation, num_rows)"
-        " SELECT 0, count(*) FROM band_bucket_before HAVING count(*) > 0"
+        " SELECT 0, num_rows FROM (SELECT count(*) AS num_rows FROM band_bucket_before) AS counted WHERE num_rows > 0"
     )
     op.execute(f"{'CREATE OR REPLACE' if is_postgres() else 'CREATE'} VIEW lshdb_buckets AS{VIEW}")
     op.drop_table("band_bucket_before")

@@ -32,7 +32,7 @@ from sqlalchemy import (
     text,
 )
 
-from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable
+from lshdb.errors import AccessDenied, IndexBusy, LshdbError, StoreError, StoreFailed, StoreUnreachable, UsageError
 from lshdb.store.dialect import Columns
 from lshdb.store.dialects import dialect_for
 from lshdb.store.given import given
@@ -466,3 +466,10 @@ def test_an_error_of_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(f_bavail=7, f_frsize=4096))
     reason = f"disk I/O error, because no space is left on the disk of {tmp_path}"
     assert dialect.diagnose(error) == (StoreFailed, reason)
+
+
+def test_an_sqlite_that_lacks_statements_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 33, 0))
+    with pytest.raises(UsageError, match=r"needs 3\.34 or newer"):
+        Store.create(str(tmp_path / "new.db"), PARAMS, "1")
+    assert not list(tmp_path.iterdir())

@@ -209,7 +209,7 @@ def explain_sqlite(connection: Connection, statement: str, parameters: Any, _str
     aliases = aliased(statement)
     for *_, step in cursor.fetchall():
         plans.steps.append(step)
-        found = re.match(rf"SCAN (\w+)|SEARCH (\w+) .*\((?:{UNSELECTIVE})=\?\)", step)
+        found = re.match(rf"SCAN (?:TABLE )?(\w+)|SEARCH (?:TABLE )?(\w+) .*\((?:{UNSELECTIVE})=\?\)", step)
         if found:
             alias = found[1] or found[2]
             plans.scanned.add(aliases.get(alias, alias))
@@ -595,7 +595,7 @@ def test_a_collection_is_named_if_the_index_of_ids_has_one_of_it(big_store: Stor
         assert collections.names(transaction) == ["default"]
     if transaction.connection.dialect.name == "sqlite":
         (step,) = (step for step in plans.steps if "document" in step)
-        assert re.match(r"SEARCH document USING .*\(collection_key=\?\)", step), plans
+        assert re.match(r"SEARCH (TABLE )?document USING .*\(collection_key=\?\)", step), plans
 
 
 def test_a_collection_is_paged_in_the_order_of_its_ids_without_sorting(big_store: Store) -> None:

@@ -1,7 +1,8 @@
-"""Rows that are read as integers, compiled statements, and temporary tables."""
+"""Rows that are read as integers or as one value, compiled statements, and temporary tables."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,8 @@ from sqlalchemy import select, text
 from lshdb import Document, Index
 from lshdb.store.given import given
 from lshdb.store.postgres import sessions
+from lshdb.store.returned import joined
+from lshdb.store.schema import bucket_filter
 from lshdb.store.sqlite.dialect import _insertion
 from lshdb.store.staging import staged_digest
 from lshdb.store.store import Store
@@ -30,6 +33,18 @@ def test_streamed_integers_are_all_rows_in_order(count: int, store: Store) -> No
     assert [len(block) for block in blocks] == [min(7, count - begin) for begin in range(0, count, 7)]
     assert all(block.dtype == np.int64 and block.shape[1] == 2 for block in blocks)
     assert [row for block in blocks for row in block.tolist()] == [[number, 10 * number] for number in range(count)]
+
+
+@pytest.mark.parametrize("version", [(3, 36, 0), (3, 37, 0)])
+def test_bytes_are_joined_with_their_zeros(
+    version: tuple[int, int, int], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
+    key, entries = bucket_filter.c.part_key, bucket_filter.c.entries
+    with store.writing() as transaction:
+        transaction.bulk_insert(bucket_filter, {"part_key": [1, 2], "entries": [b"\0a\0", b"\xff\0b"]})
+        assert transaction.execute(select(joined(entries))).scalar_one() == b"\0a\0\xff\0b"
+        assert transaction.execute(select(joined(entries)).where(key > 2)).scalar_one() is None
 
 
 def test_statements_are_compiled_once_for_all_indexes(new_url: Callable[[], str]) -> None:

@@ -31,6 +31,7 @@ from lshdb.errors import (
     NotAnIndex,
     StoreError,
     StoreFailed,
+    UsageError,
     reason_of,
 )
 from lshdb.model.banding import SQLITE_SIZES, Sizes
@@ -66,6 +67,8 @@ MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32
 DELETED_ROWS = 100_000
+# All tests pass with it. Earlier versions have no UPDATE ... FROM, or accept 999 variables.
+OLDEST = (3, 34)
 # The first part of the -shm file, which SQLite creates as a whole.
 SHARED_BYTES = 32_768
 _NUM_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
@@ -92,6 +95,12 @@ class Sqlite(Dialect):
     load_seconds: ClassVar[float] = LOAD_SECONDS
 
     def __init__(self, url: URL) -> None:
+        if sqlite3.sqlite_version_info < OLDEST:
+            reason = (
+                f"the sqlite3 of this Python is {sqlite3.sqlite_version}, and lshdb needs {'.'.join(map(str, OLDEST))} "
+                "or newer. Use a Python that brings its own, such as those of conda and uv, or an index in Postgres"
+            )
+            raise UsageError(reason=reason)
         self._read_only = reads_only(url)
         self._folder = Path(os.path.realpath(url.database or "")).parent
 
