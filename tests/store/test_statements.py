@@ -595,7 +595,7 @@ def test_a_collection_is_named_if_the_index_of_ids_has_one_of_it(big_store: Stor
         assert collections.names(transaction) == ["default"]
     if transaction.connection.dialect.name == "sqlite":
         (step,) = (step for step in plans.steps if "document" in step)
-        assert re.match(r"SEARCH (TABLE )?document USING .*\(collection_key=\?\)", step), plans
+        assert re.match(r"SEARCH (TABLE )?document (EXISTS )?USING .*\(collection_key=\?\)", step), plans
 
 
 def test_a_collection_is_paged_in_the_order_of_its_ids_without_sorting(big_store: Store) -> None:
