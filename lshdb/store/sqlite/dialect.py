@@ -67,7 +67,7 @@ MANY_ROWS = 256
 # Rows become Python objects of 150 bytes each, 40 MB of them at a time.
 BLOCKS_AT_A_TIME = 32
 DELETED_ROWS = 100_000
-# All tests pass with it. Earlier versions have no UPDATE ... FROM, or accept 999 variables.
+# The oldest version that the tests were run with. Before 3.33, there is no UPDATE ... FROM.
 OLDEST = (3, 34)
 # The first part of the -shm file, which SQLite creates as a whole.
 SHARED_BYTES = 32_768
