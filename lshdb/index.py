@@ -472,9 +472,10 @@ class Index:
         from lshdb.store.tables import locators
 
         arguments.document_name(name, collection)
+        candidates = list(meant_ids(name))
         with self._store.reading() as snapshot:
-            candidates = (one for one in meant_ids(name) if locators.doc_keys(snapshot, collection, [one]))
-            return next(candidates, name)
+            known = locators.doc_keys(snapshot, collection, candidates)
+        return next((one for one in candidates if one in known), name)
 
     def link(self) -> int:
         """Compute the pairs of documents that were ingested without linking. Returns: how many pairs were added."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def test_a_text_that_cannot_be_read_misses_no_pairs(url: str) -> None:
 
 @pytest.mark.parametrize("value", [1.5, "one", b"one", 1e30])
 def test_a_column_of_integers_with_another_value_is_damage(url: str, value: object) -> None:
-    with closing(sqlite3.connect(url)) as connection, connection:
+    with sqlite3.connect(url) as connection:
         connection.execute("UPDATE band_bucket SET content_key = ? WHERE band = 3 AND content_key = 1", [value])
     connection.close()
     with pytest.raises(IndexDamaged, match="a column of integers has another value"), Index.open(url) as index:
